@@ -1,0 +1,91 @@
+"""poise: inverse kinematics for Python.
+
+Load a model, state tasks, solve; the answer is certified by forward kinematics and keeps every joint limit.
+
+>>> import poise as pz
+>>> arm = pz.load("panda")
+>>> goal = pz.PoseTask("panda_hand", target=pz.SE3.from_xyz_rpy([0.4, 0.1, 0.5], [3.14159, 0, 0]))
+>>> pz.solve(arm, goal).success
+True
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from poise.builder import ModelBuilder as ModelBuilder
+    from poise.errors import FrameNotFound as FrameNotFound
+    from poise.errors import JointNotFound as JointNotFound
+    from poise.errors import MissingExtra as MissingExtra
+    from poise.errors import ModelError as ModelError
+    from poise.errors import PoiseError as PoiseError
+    from poise.errors import ShapeError as ShapeError
+    from poise.io import load as load
+    from poise.io.dh import DH as DH
+    from poise.io.dh import from_dh as from_dh
+    from poise.joint import Joint as Joint
+    from poise.joint import JointKind as JointKind
+    from poise.joint import Mimic as Mimic
+    from poise.model import Frame as Frame
+    from poise.model import Model as Model
+    from poise.solution import Solution as Solution
+    from poise.solution import Status as Status
+    from poise.solve import Solver as Solver
+    from poise.solve import solve as solve
+    from poise.spatial import SE3 as SE3
+    from poise.spatial import SO3 as SO3
+    from poise.tasks.aim import AxisTask as AxisTask
+    from poise.tasks.aim import LookAtTask as LookAtTask
+    from poise.tasks.pose import OrientationTask as OrientationTask
+    from poise.tasks.pose import PoseTask as PoseTask
+    from poise.tasks.pose import PositionTask as PositionTask
+    from poise.tasks.posture import PostureTask as PostureTask
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "DH": "poise.io.dh",
+    "SE3": "poise.spatial",
+    "SO3": "poise.spatial",
+    "AxisTask": "poise.tasks.aim",
+    "Frame": "poise.model",
+    "FrameNotFound": "poise.errors",
+    "Joint": "poise.joint",
+    "JointKind": "poise.joint",
+    "JointNotFound": "poise.errors",
+    "LookAtTask": "poise.tasks.aim",
+    "Mimic": "poise.joint",
+    "MissingExtra": "poise.errors",
+    "Model": "poise.model",
+    "ModelBuilder": "poise.builder",
+    "ModelError": "poise.errors",
+    "OrientationTask": "poise.tasks.pose",
+    "PoiseError": "poise.errors",
+    "PoseTask": "poise.tasks.pose",
+    "PositionTask": "poise.tasks.pose",
+    "PostureTask": "poise.tasks.posture",
+    "ShapeError": "poise.errors",
+    "Solution": "poise.solution",
+    "Solver": "poise.solve",
+    "Status": "poise.solution",
+    "from_dh": "poise.io.dh",
+    "load": "poise.io",
+    "solve": "poise.solve",
+}
+"""Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
+
+__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module = _HOME[name]
+    except KeyError:
+        raise AttributeError(f"module 'poise' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,63 @@
+"""What can go wrong, said so that it can be mended: every error names the thing, the place and the fix.
+
+Not converging is a status of a :class:`poise.Solution`, never an exception.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class PoiseError(Exception):
+    """The root of every error that poise raises on purpose."""
+
+
+class ModelError(PoiseError, ValueError):
+    """A robot description that cannot be a kinematic tree; `file` and `line` say where, when there is a file."""
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
+        self.message, self.file, self.line = message, file, line
+        place = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        super().__init__(place + message)
+
+
+class NameNotFound(PoiseError, KeyError):
+    """A name that the model does not have; the message suggests the nearest ones that it has."""
+
+    noun = "name"
+
+    def __init__(self, name: str, known: Iterable[str], *, owner: str = "the model") -> None:
+        self.name, self.known = name, tuple(known)
+        near = difflib.get_close_matches(name, self.known, n=3, cutoff=0.5)
+        if near:
+            hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+        else:
+            shown = ", ".join(repr(n) for n in self.known[:12])
+            hint = f"available: {shown}" + (f" and {len(self.known) - 12} more" if len(self.known) > 12 else "")
+        self.message = f"{owner} has no {self.noun} {name!r}; {hint}"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message  # KeyError would print the repr
+
+
+class FrameNotFound(NameNotFound):
+    """No frame (link, site or tool) of this name."""
+
+    noun = "frame"
+
+
+class JointNotFound(NameNotFound):
+    """No joint of this name."""
+
+    noun = "joint"
+
+
+class ShapeError(PoiseError, ValueError):
+    """An array argument of the wrong shape; the message names the argument, its shape and the shape wanted."""
+
+
+class MissingExtra(PoiseError, ImportError):
+    """A feature that needs an optional dependency; the message is the command that installs it."""
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        super().__init__(f'{feature} needs {package}: pip install "poise[{extra}]"')
