@@ -74,7 +74,7 @@ _HOME = {
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 
-__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:

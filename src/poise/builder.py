@@ -95,7 +95,9 @@ class ModelBuilder:
         if not math.isfinite(pitch):
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
         if mimic and blank.size != 1:
-            raise self._error(f"joint {name!r} is {kind.value} and cannot mimic another; only one-axis joints can", line)
+            raise self._error(
+                f"joint {name!r} is {kind.value} and cannot mimic another; only one-axis joints can", line
+            )
         if mimic and not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
             raise self._error(f"joint {name!r} mimics with a multiplier or offset that is not finite", line)
         if parent == child:
@@ -108,7 +110,7 @@ class ModelBuilder:
             kind=kind,
             parent=parent,
             child=child,
-            origin=origin or SE3.identity(),
+            origin=SE3.identity() if origin is None else origin,
             axis=unit,
             pitch=float(pitch),
             lower=lower,
@@ -123,7 +125,7 @@ class ModelBuilder:
         if name in self._frames:
             raise self._error(f"frame {name!r} is declared twice; give one of them another name", line)
         self._lines["frame " + name] = line
-        self._frames[name] = Frame(name=name, link=link, origin=origin or SE3.identity())
+        self._frames[name] = Frame(name=name, link=link, origin=SE3.identity() if origin is None else origin)
 
     def group(self, name: str, joints: Sequence[str]) -> None:
         """Name a set of joints."""
@@ -187,9 +189,7 @@ class ModelBuilder:
         x, y, z = vector / length
         return float(x), float(y), float(z)
 
-    def _numbers(
-        self, name: str, what: str, value: npt.ArrayLike, size: int, line: int | None
-    ) -> tuple[float, ...]:
+    def _numbers(self, name: str, what: str, value: npt.ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
         numbers = np.asarray(value, dtype=np.float64)
         if numbers.ndim == 0:
             numbers = np.full(size, float(numbers))

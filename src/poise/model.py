@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.joint import Joint, JointKind
-from poise.spatial import SE3, Array, finite, quaternion_exp, quaternion_log, quaternion_product, conjugate
+from poise.spatial import SE3, Array, conjugate, finite, quaternion_exp, quaternion_log, quaternion_product
 
 if TYPE_CHECKING:
     from poise.kernels.tree import Tree
@@ -360,7 +360,9 @@ class Model:
         path = list(self.root_path(end.link))
         links = [WORLD if not path else path[0].parent, *(joint.child for joint in path)]
         if root.link not in links:
-            raise ModelError(f"{base!r} does not carry {tip!r} in {self.name}; the way to {tip!r} is {' > '.join(links)}")
+            raise ModelError(
+                f"{base!r} does not carry {tip!r} in {self.name}; the way to {tip!r} is {' > '.join(links)}"
+            )
         kept = path[links.index(root.link) :]
         names = {joint.name for joint in kept}
         inside = [links[links.index(root.link)], *(joint.child for joint in kept)]
@@ -422,7 +424,9 @@ class Model:
                 at = self._q_at[source]
                 lower[at], upper[at] = max(lower[at], min(ends)), min(upper[at], max(ends))
                 if lower[at] > upper[at]:
-                    raise ModelError(f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common")
+                    raise ModelError(
+                        f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
+                    )
         return _frozen(lower), _frozen(upper)
 
     def __repr__(self) -> str:

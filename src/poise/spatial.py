@@ -200,9 +200,7 @@ class SO3:
         flat = np.hypot(m[..., 0, 0], m[..., 1, 0])
         pitch = np.arctan2(-m[..., 2, 0], flat)
         locked = flat < 1e-9
-        roll = np.where(
-            locked, np.arctan2(-m[..., 1, 2], m[..., 1, 1]), np.arctan2(m[..., 2, 1], m[..., 2, 2])
-        )
+        roll = np.where(locked, np.arctan2(-m[..., 1, 2], m[..., 1, 1]), np.arctan2(m[..., 2, 1], m[..., 2, 2]))
         yaw = np.where(locked, 0.0, np.arctan2(m[..., 1, 0], m[..., 0, 0]))
         return np.stack([roll, pitch, yaw], axis=-1)
 
@@ -373,11 +371,6 @@ class SE3:
         if self.array.ndim == 1:
             raise TypeError("a single pose cannot be indexed; use .xyz, .wxyz or .array")
         return type(self)(self.array[index])
-
-    def __len__(self) -> int:
-        if self.array.ndim == 1:
-            raise TypeError("a single pose has no length")
-        return int(self.array.shape[0])
 
     def __repr__(self) -> str:
         if self.array.ndim > 1:
