@@ -61,3 +61,7 @@ class MissingExtra(PoiseError, ImportError):
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         super().__init__(f'{feature} needs {package}: pip install "poise[{extra}]"')
+
+
+class ModelWarning(UserWarning):
+    """What a reader passed over in a robot description: unknown tags, missing meshes; one for each file."""

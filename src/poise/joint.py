@@ -142,8 +142,9 @@ class Joint:
 def aligning(axis: tuple[float, float, float]) -> Array:
     """(4,) quaternion w x y z of the shortest turn that takes the z axis to the unit vector `axis`."""
     x, y, z = axis
-    if z < -1.0 + 1e-12:
-        return np.array([0.0, 1.0, 0.0, 0.0])
-    w = math.sqrt(0.5 * (1.0 + z))
-    quaternion = np.array([w, -y / (2.0 * w), x / (2.0 * w), 0.0])
-    return quaternion / np.linalg.norm(quaternion)
+    across = math.hypot(x, y)
+    if across == 0.0:
+        return np.array([1.0, 0.0, 0.0, 0.0]) if z > 0.0 else np.array([0.0, 1.0, 0.0, 0.0])
+    half = 0.5 * math.atan2(across, z)
+    sine = math.sin(half) / across
+    return np.array([math.cos(half), -y * sine, x * sine, 0.0])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from poise.joint import Joint, JointKind
 from poise.spatial import SE3, Array, conjugate, finite, quaternion_exp, quaternion_log, quaternion_product
 
 if TYPE_CHECKING:
-    from poise.kernels.tree import Tree
+    from poise.tree import Tree
 
 WORLD = "world"
 """The frame that every tree stands in."""
@@ -318,13 +318,23 @@ class Model:
     @cached_property
     def tree(self) -> "Tree":
         """The arrays that the kernels read."""
-        from poise.kernels.tree import pack
+        from poise.tree import pack
 
         return pack(self)
 
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """The solvers that `poise.solve` has prepared, oldest first; their number is bounded there."""
+        return {}
+
+    @cached_property
+    def queries(self) -> dict[str, Any]:
+        """What `poise.kinematics` has prepared for each frame asked for; at most one entry a frame."""
+        return {}
+
     def pose(self, frame: str, q: npt.ArrayLike) -> SE3:
         """Pose of `frame` in the world at `q` (..., nq), with the same batch axes."""
-        from poise.kernels.query import frame_poses
+        from poise.kinematics import frame_poses
 
         return SE3(frame_poses(self, self.frame(frame), self.check_q(q)))
 
@@ -336,7 +346,7 @@ class Model:
         `reference="world_aligned"` is the velocity of the frame's origin along the world's axes, "local" the same
         along the frame's own axes, "world" the spatial twist, of the point that passes the world's origin.
         """
-        from poise.kernels.query import frame_jacobians
+        from poise.kinematics import frame_jacobians
 
         if reference not in ("world_aligned", "local", "world"):
             raise ValueError(f"reference must be 'world_aligned', 'local' or 'world', got {reference!r}")

@@ -1,0 +1,61 @@
+"""The command line: parse, call, print.
+
+Exit code 0 when solved, 2 when not solved, 1 for an error, which is one line on stderr.
+"""
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from poise import __version__
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `arguments` (the process's own if None) and return the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = _run(arguments)
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has left; what Python flushes on the way out must have somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(f"poise {__version__}")
+        return 0
+    if os.environ.get("NO_COLOR"):
+        os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
+    import tyro
+
+    from poise.cli.info import Info
+    from poise.cli.solve import Solve
+    from poise.cli.warmup import Warmup
+
+    try:
+        command: Solve | Info | Warmup = tyro.extras.subcommand_cli_from_dict(
+            {"solve": Solve, "info": Info, "warmup": Warmup},
+            prog="poise",
+            description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
+            args=arguments or ["--help"],
+            config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
+        )
+    except SystemExit as stop:
+        return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
+    from poise.errors import PoiseError
+
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
+    try:
+        return command.run()
+    except BrokenPipeError:
+        raise
+    except (PoiseError, ValueError, OSError) as error:
+        print("error:", " ".join(str(error).split()), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,48 @@
+# `make demo` and `make test` need only python3 (3.11 or newer) and make; all else goes into .venv.
+# Another interpreter: make PYTHON=python3.13 test
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint docs bench clean
+
+demo: .venv/.poise
+	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
+
+# Compiled once ahead, or every worker would compile the same kernels.
+test: .venv/.test
+	@$(BIN)/poise warmup
+	$(BIN)/pytest --numprocesses auto
+
+lint: .venv/.lint
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+docs: .venv/.docs
+	$(BIN)/sphinx-build --nitpicky --fail-on-warning --quiet docs docs/_build
+
+bench: .venv/.bench
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv docs/_build dist build
+
+# Each stamp says that its dependency group is installed as pyproject.toml now has it.
+
+.venv/.poise: .venv/.made pyproject.toml
+	@echo "installing poise into .venv"
+	@$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/.%: .venv/.poise
+	@echo "installing what '$*' needs into .venv"
+	@$(BIN)/pip install --quiet --group $*
+	@touch $@
+
+# A newer pip than most Pythons bring knows dependency groups.
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "poise needs Python 3.11 or newer and $(PYTHON) is " + sys.version.split()[0] + "; name another: make PYTHON=python3.13 $(MAKECMDGOALS)")'
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@touch $@

@@ -1,0 +1,39 @@
+"""cartan-bindings: its projected Levenberg-Marquardt with Halton restarts (C++)."""
+
+from typing import Any
+
+import cartan
+from judge import Array
+from peers import RESTARTS, starts
+from robots import Robot
+
+
+class Cartan:
+    """`solve_ik_speed`; it gives up after 20 restarts of its own, so the loop goes on from random starts."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        self.robot = robot
+        with robot.bare_file() as file:
+            self.chain = cartan.load_urdf(file).chain
+        self.config = cartan.IkConfig(
+            position_tol=tolerance,
+            orientation_tol=tolerance,
+            max_total_work_units=100 * RESTARTS,
+            max_total_iterations=100 * RESTARTS,
+        )
+
+    def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
+        """The target as a cartan.SE3."""
+        return cartan.SE3.from_matrix(targets[0]), q0
+
+    def solve(self, target: Any, q0: Array) -> Any:
+        """The first result that converged."""
+        for start in starts(self.robot, q0):
+            result = cartan.solve_ik_speed(self.chain, target, start, self.config)
+            if result.converged:
+                break
+        return result
+
+    def unpack(self, answer: Any) -> Array | None:
+        """Its q."""
+        return answer.q if answer.converged else None

@@ -1,0 +1,79 @@
+"""mink: frame tasks and configuration limits, one quadratic programme a step (Python over MuJoCo and DAQP)."""
+
+from typing import Any
+
+import numpy as np
+
+import mink
+import mujoco
+from judge import Array
+from peers import quaternion, starts
+from robots import Robot
+
+ITERATIONS = 12
+"""Steps a start."""
+
+
+class Mink:
+    """`solve_ik` with full steps until every task is done, random restarts."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        self.robot, self.tolerance = robot, tolerance
+        model = compiled(robot)
+        self.configuration = mink.Configuration(model)
+        # Damping that fades with the error keeps the first steps short and the last ones quadratic.
+        self.tasks = [
+            mink.FrameTask(tip, "site", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-2) for tip in robot.tips
+        ]
+        self.limits = [mink.ConfigurationLimit(model)]
+        joints = [int(model.jnt_qposadr[model.joint(name).id]) for name in robot.judge.names]
+        self.order = np.array([*range(7 if robot.floating else 0), *joints])
+
+    def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
+        """The targets as mink.SE3."""
+        return [mink.SE3(np.array([*quaternion(target), *target[:3, 3]])) for target in targets], q0
+
+    def solve(self, targets: Any, q0: Array) -> Any:
+        """q, or None."""
+        for task, target in zip(self.tasks, targets, strict=True):
+            task.set_target(target)
+        for start in starts(self.robot, q0):
+            if (q := self.descend(start)) is not None:
+                return q
+        return None
+
+    def descend(self, start: Array) -> Array | None:
+        """Steps from a start to an answer, or None."""
+        configuration, q = self.configuration, np.empty(len(start))
+        q[self.order] = start
+        configuration.update(q)
+        for _ in range(ITERATIONS):
+            if all(self.done(task) for task in self.tasks):
+                return configuration.q
+            try:
+                velocity = mink.solve_ik(configuration, self.tasks, 1.0, "daqp", limits=self.limits)
+            except mink.NoSolutionFound:
+                return None
+            configuration.integrate_inplace(velocity, 1.0)
+        return None
+
+    def done(self, task: Any) -> bool:
+        """Whether the task's frame is within the tolerance; the translation is the logarithm's to second order."""
+        error = task.compute_error(self.configuration)
+        return bool(error[:3] @ error[:3] < self.tolerance**2 and error[3:] @ error[3:] < self.tolerance**2)
+
+    def unpack(self, answer: Any) -> Array | None:
+        """q in the judge's order."""
+        return None if answer is None else answer[self.order]
+
+
+def compiled(robot: Robot) -> Any:
+    """The bare chain as a MuJoCo model: each link its own body, a site at each tip, a free joint if the base floats."""
+    spec = mujoco.MjSpec.from_string(robot.bare())
+    spec.compiler.fusestatic = False
+    spec.compiler.boundmass = spec.compiler.boundinertia = 1e-3
+    if robot.floating:
+        spec.body(robot.judge.root).add_freejoint()
+    for tip in robot.tips:
+        spec.body(tip).add_site(name=tip)
+    return spec.compile()

@@ -1,0 +1,56 @@
+"""poise: as its users call it."""
+
+from typing import Any
+
+import numpy as np
+
+import poise as pz
+from judge import Array
+from robots import Robot
+
+
+class Prepared:
+    """A `Solver`, made once."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        self.arm = pz.load(str(robot.urdf), base="floating" if robot.floating else "fixed")
+        self.tasks = [
+            pz.PoseTask(tip, position_tolerance=tolerance, rotation_tolerance=tolerance) for tip in robot.tips
+        ]
+        self.solver = pz.Solver(self.arm, self.tasks if len(self.tasks) > 1 else self.tasks[0])
+        joints = [self.arm.index(name).start for name in robot.judge.names]
+        self.order = np.array([*range(7 if robot.floating else 0), *joints])
+
+    def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
+        """The targets as SE3; joints that no task needs stand at home."""
+        q = self.arm.home.copy()
+        q[self.order] = q0
+        poses = [pz.SE3.from_matrix(target) for target in targets]
+        return poses if len(poses) > 1 else poses[0], q
+
+    def solve(self, target: Any, q0: Array) -> Any:
+        """Its Solution."""
+        return self.solver(target, q0)
+
+    def unpack(self, answer: Any) -> Array | None:
+        """Its q."""
+        return answer.q[self.order] if answer.success else None
+
+
+class OneCall(Prepared):
+    """`solve`, which prepares a solver and runs it in one call."""
+
+    def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
+        """The task with its target inside."""
+        (task,), (target, q) = self.tasks, super().pack(targets, q0)
+        goal = pz.PoseTask(
+            task.frame,
+            target=target,
+            position_tolerance=task.position_tolerance,
+            rotation_tolerance=task.rotation_tolerance,
+        )
+        return goal, q
+
+    def solve(self, target: Any, q0: Array) -> Any:
+        """Its Solution."""
+        return pz.solve(self.arm, target, q0=q0)

@@ -1,0 +1,76 @@
+"""The race: every library on the same problems in one process, block by block, so that drift of the machine hits all."""
+
+import gc
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+
+import numpy as np
+
+from judge import Array
+from peers import Peer
+from problems import Problems
+
+BLOCK = 50
+"""Problems that one library solves before the next has its turn."""
+WARM_UP = 5
+"""Problems solved before the clock runs: imports, compilation, first touches."""
+
+
+@dataclass
+class Record:
+    """What one library did; failures count in the times."""
+
+    seconds: list[float] = field(default_factory=list)
+    """One a call."""
+    solved: int = 0
+    """Answers within the tolerance and the limits."""
+    outside: int = 0
+    """Answers given as good with a joint beyond its limit."""
+    missed: int = 0
+    """Answers given as good with a frame beyond the tolerance."""
+
+    def judged(self, problems: Problems, answers: Array) -> None:
+        """Count (N, nq) answers, NaN where the library gave none."""
+        verdict = problems.robot.judge.verdict(answers, problems.targets)
+        reached = verdict.reached(problems.tolerance)
+        self.solved += int((reached & ~verdict.outside).sum())
+        self.outside += int(verdict.outside.sum())
+        self.missed += int((~reached & np.isfinite(answers).all(axis=1)).sum())
+
+
+def race(problems: Problems, peers: Mapping[str, Peer], rounds: int) -> dict[str, Record]:
+    """All problems `rounds` times by each library; the order of the libraries turns with each block."""
+    records = {name: Record() for name in peers}
+    names = list(peers)
+    for peer in peers.values():
+        for targets, start in zip(problems.targets[:WARM_UP], problems.starts, strict=False):
+            peer.solve(*peer.pack(targets, start))
+    for _ in range(rounds):
+        answers = {name: np.full(problems.starts.shape, np.nan) for name in names}
+        for block in range(0, len(problems.targets), BLOCK):
+            names.append(names.pop(0))
+            for name in names:
+                run_block(problems, peers[name], block, answers[name], records[name])
+        for name, record in records.items():
+            record.judged(problems, answers[name])
+    return records
+
+
+def run_block(problems: Problems, peer: Peer, first: int, answers: Array, record: Record) -> None:
+    """One block by one library.  When tracking, the last good answer starts the next solve."""
+    gc.collect()
+    gc.disable()
+    for i in range(first, min(first + BLOCK, len(problems.targets))):
+        start = problems.starts[i]
+        if problems.tracking and i > 0:
+            good = np.flatnonzero(np.isfinite(answers[:i, 0]))
+            start = answers[good[-1]] if len(good) else problems.starts[0]
+        arguments = peer.pack(problems.targets[i], start)
+        before = perf_counter_ns()
+        answer = peer.solve(*arguments)
+        record.seconds.append((perf_counter_ns() - before) * 1e-9)
+        q = peer.unpack(answer)
+        if q is not None:
+            answers[i] = q
+    gc.enable()

@@ -1,0 +1,105 @@
+"""poise beside other libraries: the same problems, one process, one judge.
+
+    python benchmarks/run.py                      everything
+    python benchmarks/run.py arms tracking        some of it
+    python benchmarks/run.py humanoid --peers poise mink --count 200 --rounds 1
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import robots
+from peers import PEERS, Peer, load
+from problems import Problems, moving, nearby, scattered
+from race import race
+from report import Table, as_json, machine, show, table
+
+SCENARIOS = ("arms", "tracking", "humanoid", "startup")
+SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
+TREES = ("poise", "pin", "mink")
+PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def main() -> None:
+    """Run the scenarios named on the command line."""
+    options = arguments()
+    # Numerical libraries read these when they are loaded, so the process starts over.
+    if ONE_THREAD.items() - os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ONE_THREAD)
+    print(", ".join(machine().values()), flush=True)
+    tables: list[Table] = []
+    waits: dict[str, float] = {}
+    if "arms" in options.scenarios:
+        for robot in robots.arms():
+            title = f"{robot.name}: random targets, random starts, to 1e-6 m and 1e-6 rad"
+            tables += contest(title, scattered(robot, options.count), options.peers or SERIAL, options.rounds)
+    if "tracking" in options.scenarios:
+        for robot in robots.arms():
+            title = f"{robot.name}: a target that moves 3 mm a step, from the last answer, to 1e-6 m and 1e-6 rad"
+            tables += contest(title, moving(robot, options.count), options.peers or SERIAL, options.rounds)
+    if "humanoid" in options.scenarios:
+        title = "G1: both hands and both feet, from a nearby pose, to 1e-4 m and 1e-4 rad"
+        problems = nearby(robots.humanoid(), options.count)
+        tables += contest(title, problems, options.peers or TREES, options.rounds)
+        if not options.peers:
+            beside_placo(options.placo, options.count, options.rounds)
+    if "startup" in options.scenarios:
+        from startup import startup
+
+        waits = startup()
+        print("\n| poise, Panda | ms |\n|---|--:|")
+        for what, seconds in waits.items():
+            print(f"| {what} | {1e3 * seconds:.3g} |")
+    if options.json:
+        options.json.write_text(json.dumps(as_json(tables, waits), indent=2) + "\n")
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenarios", nargs="*", metavar="scenario", help=f"of {', '.join(SCENARIOS)}; left out, all")
+    parser.add_argument("--count", type=int, default=1000, help="problems a robot (1000)")
+    parser.add_argument("--rounds", type=int, default=3, help="times that each problem is solved (3)")
+    parser.add_argument("--peers", nargs="+", choices=PEERS, help="libraries; left out, all that fit the scenario")
+    parser.add_argument("--placo", type=Path, default=PLACO, help="the interpreter of placo's own environment")
+    parser.add_argument("--json", type=Path, help="write what was measured to this file")
+    options = parser.parse_args()
+    options.scenarios = options.scenarios or SCENARIOS
+    if unknown := set(options.scenarios) - set(SCENARIOS):
+        parser.error(f"no scenario {', '.join(sorted(unknown))}; they are {', '.join(SCENARIOS)}")
+    return options
+
+
+def contest(title: str, problems: Problems, names: Sequence[str], rounds: int) -> list[Table]:
+    """Race the libraries that are installed and show the table."""
+    peers: dict[str, Peer] = {}
+    for name in names:
+        try:
+            peers[name] = load(name)(problems.robot, problems.tolerance)
+        except ImportError as error:
+            print(f"{name} is missing: pip install {PEERS[name][0]} ({error})")
+    if not peers:
+        return []
+    result = table(title, race(problems, peers, rounds))
+    show(result)
+    return [result]
+
+
+def beside_placo(python: Path, count: int, rounds: int) -> None:
+    """The humanoid again with placo, in the environment that its pins need; the seed makes the problems the same."""
+    if not python.exists():
+        print(f"placo is missing: {python} does not exist; benchmarks/setup.sh makes it")
+        return
+    command = [str(python), __file__, "humanoid", "--peers", "poise", "placo"]
+    subprocess.run([*command, "--count", str(count), "--rounds", str(rounds)], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""`python -m poise` is `poise`."""
+
+import sys
+
+from poise.cli import main
+
+sys.exit(main())

@@ -1,0 +1,60 @@
+"""What the commands print: rich tables for people, one line of JSON for programs."""
+
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from poise.joint import JointKind
+from poise.model import Model
+
+
+def console() -> Console:
+    """Standard output as it is: names are never read as markup, and a pipe does not cut lines to 80 columns."""
+    width = None if sys.stdout and sys.stdout.isatty() else 1000
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
+
+
+def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """An empty table; the columns named in `numbers` are aligned to the right."""
+    out = Table(box=SIMPLE, show_edge=False, pad_edge=False, header_style="bold")
+    for column in columns:
+        out.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return out
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """`value` as one line of JSON; numbers that JSON does not have become null."""
+    console().print(json.dumps(_plain(value), allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case np.ndarray() | list() | tuple():
+            return [_plain(item) for item in value]
+        case float() | np.floating():
+            return float(value) if math.isfinite(value) else None
+        case _:
+            return value
+
+
+def units(model: Model) -> dict[str, str]:
+    """The unit of every coordinate: m, rad, or nothing for a part of a quaternion."""
+    return {
+        coordinate: _unit(joint.kind, coordinate.removeprefix(joint.name))
+        for joint in model.joints
+        for coordinate in joint.coordinates
+    }
+
+
+def _unit(kind: JointKind, part: str) -> str:
+    if kind is JointKind.PRISMATIC or part in (".x", ".y", ".z"):
+        return "m"
+    return "" if part.startswith(".q") else "rad"

@@ -1,0 +1,26 @@
+"""`poise warmup`: compile the kernels before they are needed."""
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warmup:
+    """Compile every kernel for this CPU and keep it on disk, so that no later solve waits for it."""
+
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Compile and print how long it took."""
+        from poise.cli.output import console, print_json
+        from poise.kernels.warmup import compile_all
+
+        begin = time.perf_counter()
+        compile_all()
+        seconds = time.perf_counter() - begin
+        if self.json:
+            print_json({"time": seconds})
+        else:
+            console().print(f"kernels ready in {seconds:.1f} s")
+        return 0

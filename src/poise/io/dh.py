@@ -1,0 +1,106 @@
+"""Arms from Denavit-Hartenberg tables, standard (Denavit and Hartenberg 1955, Paul 1981) or modified (Craig 1986)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+from poise.builder import ModelBuilder
+from poise.errors import ModelError
+from poise.model import WORLD, Model
+from poise.spatial import SE3
+
+Convention = Literal["standard", "modified"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DH:
+    """One row of a Denavit-Hartenberg table; the joint adds its position to `theta`, or to `d` if it is prismatic.
+
+    In the standard convention `a` and `alpha` are the row's own link's and come last; in the modified one they are
+    the link's before, a(i-1) and alpha(i-1), and come first.
+    """
+
+    a: float
+    """Length of the link, along x [m]."""
+    alpha: float
+    """Twist of the link, about x [rad]."""
+    d: float
+    """Offset of the joint, along z [m]."""
+    theta: float = 0.0
+    """Angle of the joint, about z [rad]."""
+    kind: Literal["revolute", "prismatic"] = "revolute"
+    limits: tuple[float, float] | None = None
+    """Lower and upper [rad or m]; None for none."""
+    velocity: float | None = None
+    """Largest speed [rad/s or m/s]; None for none."""
+    name: str | None = None
+    """The joint's name; None for `joint1`, `joint2` and so on."""
+    link: str | None = None
+    """The name of the link that the joint moves; None for `link1`, `link2` and so on."""
+
+
+def from_dh(
+    rows: Sequence[DH],
+    *,
+    convention: Convention = "standard",
+    name: str = "dh",
+    base: SE3 | None = None,
+    tool: SE3 | None = None,
+) -> Model:
+    """A serial arm with a joint for each row.
+
+    Its links are `link0` to `linkN`, whose frames are those of the convention, and `tool`, fixed to the last.  `base`
+    is the pose of link0 in the world and `tool` that of the tool in linkN; both are the identity if not given.
+
+    Raises ValueError for an unknown convention; ModelError for no rows, or a row with a number that is not finite,
+    an unknown kind, or limits the wrong way round.
+
+    >>> arm = from_dh([DH(a=1, alpha=0, d=0), DH(a=0.5, alpha=0, d=0)])
+    >>> arm.links
+    ('link0', 'link1/joint1', 'link1', 'link2/joint2', 'link2', 'tool')
+    """
+    builder = ModelBuilder(name)
+    builder.link("link0")
+    if base is not None:
+        builder.joint("base", "fixed", parent=WORLD, child="link0", origin=base)
+    tip = add_rows(builder, rows, convention, root="link0")
+    builder.joint("tool", "fixed", parent=tip, child="tool", origin=tool)
+    return builder.build()
+
+
+def add_rows(builder: ModelBuilder, rows: Sequence[DH], convention: Convention, *, root: str) -> str:
+    """Add a joint for each row, the first carried by the link `root`; returns the last link.  Raises as `from_dh`.
+
+    A standard row moves the link's frame on after the joint, which the tree holds as a fixed joint behind a link
+    `link/joint`.
+    """
+    if convention not in ("standard", "modified"):
+        raise ValueError(f"convention must be 'standard' or 'modified', got {convention!r}")
+    if not rows:
+        raise ModelError(f"{builder.name!r} has no DH rows; an arm needs at least one")
+    parent = root
+    for number, row in enumerate(rows, start=1):
+        _check(row, f"DH row {number} of {builder.name!r}")
+        joint, link = row.name or f"joint{number}", row.link or f"link{number}"
+        along_x = SE3.from_xyz_rpy([row.a, 0.0, 0.0], [row.alpha, 0.0, 0.0])
+        along_z = SE3.from_xyz_rpy([0.0, 0.0, row.d], [0.0, 0.0, row.theta])
+        before, after = (along_x @ along_z, None) if convention == "modified" else (along_z, along_x)
+        moved = link if after is None or (row.a == 0.0 and row.alpha == 0.0) else f"{link}/{joint}"
+        builder.joint(
+            joint, row.kind, parent=parent, child=moved, origin=before, limits=row.limits, velocity=row.velocity
+        )
+        if moved != link:
+            builder.joint(f"{link}/fixed", "fixed", parent=moved, child=link, origin=after)
+        parent = link
+    return parent
+
+
+def _check(row: DH, place: str) -> None:
+    for what in ("a", "alpha", "d", "theta"):
+        value = getattr(row, what)
+        if not math.isfinite(value):
+            raise ModelError(f"{place} has {what} = {value}; it must be finite")
+    if row.kind not in ("revolute", "prismatic"):
+        raise ModelError(f"{place} has the kind {row.kind!r}; it must be 'revolute' or 'prismatic'")

@@ -1,0 +1,176 @@
+"""XML read safely into plain elements that know their file and line.
+
+Entities and references to other files are refused, so no document can grow in memory or read the disk.  Prefixes of
+names are kept as they are written and need no declaration.
+"""
+
+import math
+import os
+import re
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import final
+from xml.sax import InputSource, SAXParseException
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl, Locator
+
+from defusedxml import DefusedXmlException
+from defusedxml.sax import make_parser
+
+from poise.errors import ModelError
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+_LARGEST = 1e100
+"""No length or angle of a robot, and its square is still finite."""
+
+
+@final
+@dataclass(slots=True, eq=False, repr=False)
+class Element:
+    """One element; its text is not kept, because no robot description uses it."""
+
+    tag: str
+    attributes: dict[str, str]
+    file: str | None
+    line: int
+    owner: str
+    """Its parent for messages, such as `joint 'elbow'`; empty for the root and the elements in it."""
+    children: list["Element"] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """Its name for messages."""
+        return f"{self.name} of {self.owner}" if self.owner else self.name
+
+    @property
+    def name(self) -> str:
+        """`joint 'elbow'`, or `<origin>` if it has no name."""
+        return f"{self.tag} {self.attributes['name']!r}" if "name" in self.attributes else f"<{self.tag}>"
+
+    def error(self, message: str) -> ModelError:
+        """A ModelError at this element's line."""
+        return ModelError(message, file=self.file, line=self.line)
+
+    def all(self, tag: str) -> list["Element"]:
+        """The children with this tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def child(self, tag: str) -> "Element | None":
+        """The child with this tag, if there is one; raises ModelError if there are two."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].error(f"{self.label} has {len(found)} <{tag}>; keep one of them")
+        return found[0] if found else None
+
+    def required(self, tag: str) -> "Element":
+        """The one child with this tag; raises ModelError if there is none or two."""
+        found = self.child(tag)
+        if found is None:
+            raise self.error(f"{self.label} has no <{tag}>; it needs one")
+        return found
+
+    def text(self, attribute: str) -> str:
+        """The attribute; raises ModelError if it is missing or empty."""
+        value = self.attributes.get(attribute, "")
+        if not value.strip():
+            raise self.error(f'{self.label} has no {attribute!r}; write {attribute}="..."')
+        return value
+
+    def number(self, attribute: str, default: float | None = None, *, infinite: bool = False) -> float:
+        """The attribute as one number; raises ModelError if it is none, or not finite unless `infinite`."""
+        if attribute not in self.attributes and default is not None:
+            return default
+        return self.numbers(attribute, 1, infinite=infinite)[0]
+
+    def numbers(self, attribute: str, count: int | None = None, *, infinite: bool = False) -> tuple[float, ...]:
+        """The attribute as `count` numbers (None: any); raises ModelError if they are not."""
+        written = self.text(attribute)
+        place = f'{self.label} has {attribute}="{written if len(written) < 60 else written[:60] + "..."}"'
+        tokens = written.split()
+        if count is not None and len(tokens) != count:
+            raise self.error(f"{place}: it needs {count} number{'s' if count > 1 else ''}, not {len(tokens)}")
+        values = []
+        for token in tokens:
+            if not _NUMBER.fullmatch(token):
+                raise self.error(f"{place}: {token[:60]!r} is not a number")
+            value = float(token)
+            if math.isnan(value) or (abs(value) > _LARGEST and not infinite):
+                raise self.error(f"{place}: {token[:60]!r} is not a finite number")
+            values.append(value)
+        return tuple(values)
+
+
+class _Collector(ContentHandler):
+    """Hangs each element on the one that is open; no recursion, so depth is no danger."""
+
+    def __init__(self, file: str | None) -> None:
+        super().__init__()
+        self.file = file
+        self.root: Element | None = None
+        self.open: list[tuple[Element, str]] = []
+        self.locator = Locator()
+
+    def setDocumentLocator(self, locator: Locator) -> None:
+        self.locator = locator
+
+    @property
+    def line(self) -> int:
+        return max(1, self.locator.getLineNumber() or 1)
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:
+        attributes = {key: attrs.getValue(key) for key in attrs.getNames()}
+        parent, owner = self.open[-1] if self.open else (None, "")
+        element = Element(name, attributes, self.file, self.line, owner)
+        if parent is None:
+            self.root = element
+        else:
+            parent.children.append(element)
+        self.open.append((element, element.name if parent else ""))
+
+    def endElement(self, name: str) -> None:
+        self.open.pop()
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content; raises ModelError if there is no such file, it cannot be read, or it is empty."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+        raise ModelError(f"no such file{where}", file=str(path)) from None
+    except OSError as error:
+        reason = "it is a directory; give a file in it" if os.path.isdir(path) else error.strerror
+        raise ModelError(f"cannot be read: {reason}", file=str(path)) from None
+    except ValueError as error:  # a name that no file can have
+        raise ModelError(f"cannot be read: {error}", file=str(path)) from None
+    if not data.strip():
+        raise ModelError("the file is empty", file=str(path))
+    return data
+
+
+def parse(document: str | bytes, file: str | None = None) -> Element:
+    """The root element of an XML document; raises ModelError, with the line, for anything that is not safe XML."""
+    collector = _Collector(file)
+    source = InputSource()
+    try:
+        if isinstance(document, str):
+            document = document.encode()
+            source.setEncoding("utf-8")  # whatever the declaration says: the text is decoded already
+        source.setByteStream(BytesIO(document))
+        parser = make_parser()
+        parser.setContentHandler(collector)
+        parser.parse(source)
+    except SAXParseException as error:
+        raise ModelError(f"not XML: {error.getMessage()}", file=file, line=error.getLineNumber()) from None
+    except DefusedXmlException:
+        raise ModelError(
+            "declares an entity or refers to another file, which is refused; write the content out",
+            file=file,
+            line=collector.line,
+        ) from None
+    except (ValueError, LookupError) as error:
+        raise ModelError(f"cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
+    if collector.root is None:
+        raise ModelError("not XML: no element found", file=file)
+    return collector.root

@@ -1,0 +1,232 @@
+"""Read MJCF, the robot files of MuJoCo, from the arrays that MuJoCo's own compiler makes of them.
+
+Defaults, includes, angle units, orientations and attachments are therefore MuJoCo's, not a second reading of them.
+The semantics of the arrays are those of `mj_kinematics` (MuJoCo documentation, "Computation" and "XML reference").
+"""
+
+import os
+import re
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from poise.builder import Base, ModelBuilder
+from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.joint import JointKind, Mimic
+from poise.model import WORLD, Model
+from poise.spatial import SE3, Array
+
+_KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKind.REVOLUTE)
+"""Joint kinds in the order of `mjtJoint`: free, ball, slide, hinge."""
+_EQUALITIES = {0: "connect", 1: "weld", 2: "joint", 3: "tendon"}
+"""Equality constraints by `mjtEq`; all others are of flexes."""
+
+
+def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
+    """The kinematic tree of an MJCF file.
+
+    q is MuJoCo's qpos, number for number, but for joints that an equality constraint drives: they take no place in
+    q.  The zero of q is MuJoCo's, so at a joint's `ref` the body stands where the file draws it.
+
+    | MJCF | here |
+    |---|---|
+    | body, the world body | link, "world" |
+    | hinge with and without limits, slide, ball, free | revolute and continuous, prismatic, spherical, floating |
+    | several joints on a body, a joint with a `pos` | a chain through links named `body/joint` |
+    | body without joints, mocap body | a fixed joint `body/fixed` |
+    | site | frame; `site/site` if a body has its name |
+    | active `equality/joint`, at most linear | a joint that mimics another, or is fixed at a constant |
+    | keyframes | postures; `home` is the one named "home", else the first, else `qpos0` |
+
+    The velocity of a free or ball joint is along fixed axes here, while MuJoCo's angular qvel is along the body's
+    own.  Raises MissingExtra without mujoco, ModelError with the compiler's message for a file that it refuses.
+    Warns once (ModelWarning) of what a tree cannot hold: closed loops, nonlinear couplings, cone limits.
+    """
+    if base != "fixed":
+        raise ValueError(f"base must be 'fixed' for an MJCF, whose bodies declare their own freejoints; got {base!r}")
+    file = os.fspath(path)
+    return _Reader(_compile(file), file).model()
+
+
+def _compile(file: str) -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingExtra("reading MJCF files", "mujoco", "mjcf") from None
+    if not os.path.isfile(file):
+        raise ModelError("no such file", file=file)
+    try:
+        return mujoco.MjModel.from_xml_path(file)
+    except ValueError as error:
+        message = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+        message = re.sub(r"^(XML )?Error: ", "", message)
+        if "opening file" in message:
+            message += "; MuJoCo needs all the files that an MJCF names: see `meshdir` and `assetdir` of its <compiler>"
+        # Line 0 is MuJoCo's for an element of an included file, which it does not name.
+        line = re.search(r"[Ll]ine(?: number=| )([1-9]\d*)", message)
+        raise ModelError(
+            f"MuJoCo refuses the file: {message}", file=file, line=int(line[1]) if line else None
+        ) from error
+
+
+@final
+class _Reader:
+    """One compiled file on its way to a model; joints, bodies and sites are MuJoCo's indices."""
+
+    def __init__(self, compiled: Any, file: str) -> None:
+        self.m, self.file = compiled, file
+        self.bodies = [compiled.body(i).name or f"body{i}" for i in range(compiled.nbody)]
+        self.joints = [compiled.joint(i).name or f"joint{i}" for i in range(compiled.njnt)]
+        self.followers: dict[int, tuple[int, float, float]] = {}
+        """Driving joint (-1 for none), multiplier and offset by driven joint."""
+        self.remarks: list[str] = []
+        name = compiled.names.split(b"\0", 1)[0].decode()
+        self.builder = ModelBuilder(Path(file).stem if name == "MuJoCo Model" else name, file=file)
+
+    def model(self) -> Model:
+        self.couple()
+        links = [WORLD]
+        for body in range(1, self.m.nbody):
+            links += self.add_body(body)
+        self.add_sites(links)
+        cones = [self.joints[j] for j in np.flatnonzero(self.m.jnt_limited) if self.kind(int(j)) is JointKind.SPHERICAL]
+        if cones:
+            self.remarks.append(f"the cone limits of the ball joints {', '.join(cones)} are ignored")
+        home = self.add_postures()
+        if self.remarks:
+            warnings.warn(f"{self.file}: {'; '.join(self.remarks)}", ModelWarning, stacklevel=3)
+        return self.builder.build(home=home)
+
+    def kind(self, joint: int) -> JointKind:
+        return _KINDS[self.m.jnt_type[joint]]
+
+    def zero(self, joint: int) -> float:
+        """Position of a one-axis joint at which its body stands where the file draws it [rad or m]."""
+        return float(self.m.qpos0[self.m.jnt_qposadr[joint]])
+
+    # Couplings ---------------------------------------------------------------------------------------------------
+
+    def couple(self) -> None:
+        """Read y - y0 = a0 + a1 (x - x0) of the active joint equalities; remark on all others."""
+        m = self.m
+        loops: Counter[str] = Counter()
+        for i in np.flatnonzero(m.eq_active0):
+            kind = _EQUALITIES.get(int(m.eq_type[i]), "flex")
+            if kind != "joint":
+                loops[kind] += 1
+                continue
+            driven, source = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+            constant, slope, *higher = map(float, m.eq_data[i, :5])
+            name = repr(self.joints[driven])
+            if source >= 0 and any(higher):
+                self.remarks.append(f"the nonlinear coupling of {name} is ignored")
+            elif driven in self.followers or self.driver(source)[0] == driven:
+                self.remarks.append(f"a second coupling of {name} is ignored")
+            elif source < 0 or slope == 0.0:
+                self.followers[driven] = (-1, 0.0, self.zero(driven) + constant)
+            else:
+                self.followers[driven] = (source, slope, self.zero(driven) + constant - slope * self.zero(source))
+        if loops:
+            counts = ", ".join(f"{count} {kind}" for kind, count in loops.items())
+            self.remarks.append(f"equality constraints are ignored ({counts}), because a tree has no loops")
+
+    def driver(self, joint: int) -> tuple[int, float, float]:
+        """The free joint (-1 for none) that sets `joint`, the multiplier and the offset."""
+        multiplier, offset = 1.0, 0.0
+        while joint in self.followers:
+            joint, slope, constant = self.followers[joint]
+            multiplier, offset = multiplier * slope, multiplier * constant + offset
+        return joint, multiplier, offset
+
+    # Bodies and sites --------------------------------------------------------------------------------------------
+
+    def add_body(self, body: int) -> list[str]:
+        """Add the body's joints, a chain from its parent's link to its own; returns the links added."""
+        m, name = self.m, self.bodies[body]
+        link = self.bodies[m.body_parentid[body]]
+        # The pose in `link` of the body's frame, as it stands before the joints still to come.
+        here = SE3.from_xyz_wxyz(m.body_pos[body], m.body_quat[body])
+        links: list[str] = []
+        first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
+        for joint in range(first, first + count):
+            # Only turns have a centre, which need not be the body's origin.
+            turns = self.kind(joint) in (JointKind.REVOLUTE, JointKind.SPHERICAL)
+            anchor = np.array(m.jnt_pos[joint]) if turns else np.zeros(3)
+            whole = joint == first + count - 1 and not anchor.any()
+            child = name if whole else f"{name}/{self.joints[joint]}"
+            if self.kind(joint) is JointKind.FLOATING:
+                here = SE3.identity()  # qpos is the pose in the world
+            self.add_joint(joint, link, child, here @ SE3.from_parts(anchor))
+            link, here = child, SE3.from_parts(-anchor)
+            links.append(child)
+        if link != name:
+            self.builder.joint(f"{name}/fixed", JointKind.FIXED, parent=link, child=name, origin=here)
+            links.append(name)
+        return links
+
+    def add_joint(self, joint: int, parent: str, child: str, origin: SE3) -> None:
+        m, kind, name = self.m, self.kind(joint), self.joints[joint]
+        if kind in (JointKind.FLOATING, JointKind.SPHERICAL):
+            self.builder.joint(name, kind, parent=parent, child=child, origin=origin)
+            return
+        axis, zero = m.jnt_axis[joint], self.zero(joint)
+        lower, upper = map(float, m.jnt_range[joint]) if m.jnt_limited[joint] else (-np.inf, np.inf)
+        source, multiplier, offset = self.driver(joint)
+        if source < 0:
+            if not lower <= offset <= upper:
+                raise ModelError(
+                    f"an equality constraint holds joint {name!r} at {offset:g}, outside its range {lower:g} to "
+                    f"{upper:g}; widen the range or mend the constraint",
+                    file=self.file,
+                )
+            origin = origin @ _motion(kind, axis, offset - zero)
+            self.builder.joint(name, JointKind.FIXED, parent=parent, child=child, origin=origin)
+            return
+        unlimited = kind is JointKind.REVOLUTE and not m.jnt_limited[joint]
+        self.builder.joint(
+            name,
+            JointKind.CONTINUOUS if unlimited else kind,
+            parent=parent,
+            child=child,
+            # At `zero`, not at 0, the body stands where the file draws it.
+            origin=origin @ _motion(kind, axis, -zero),
+            axis=axis,
+            limits=None if unlimited else (lower, upper),
+            mimic=None if source == joint else Mimic(joint=self.joints[source], multiplier=multiplier, offset=offset),
+        )
+
+    def add_sites(self, links: list[str]) -> None:
+        m = self.m
+        for i in range(m.nsite):
+            name = m.site(i).name or f"site{i}"
+            self.builder.frame(
+                f"{name}/site" if name in links else name,
+                link=self.bodies[m.site_bodyid[i]],
+                origin=SE3.from_xyz_wxyz(m.site_pos[i], m.site_quat[i]),
+            )
+
+    # Postures ----------------------------------------------------------------------------------------------------
+
+    def add_postures(self) -> str:
+        """Add the keyframes and `qpos0`; returns the name of the one to start from."""
+        m = self.m
+        keys = [m.key(i).name or f"key{i}" for i in range(m.nkey)]
+        for name, qpos in zip([*keys, "qpos0"], [*m.key_qpos, m.qpos0], strict=True):
+            self.builder.posture(name, self.positions(qpos))
+        return "home" if "home" in keys else [*keys, "qpos0"][0]
+
+    def positions(self, qpos: Array) -> dict[str, list[float]]:
+        """The numbers of `qpos` (nq,) by joint, of the joints that have a place in q."""
+        starts = [*map(int, self.m.jnt_qposadr), self.m.nq]
+        free = [joint for joint in range(self.m.njnt) if joint not in self.followers]
+        return {self.joints[j]: qpos[starts[j] : starts[j + 1]].tolist() for j in free}
+
+
+def _motion(kind: JointKind, axis: Array, amount: float) -> SE3:
+    """The motion of a one-axis joint by `amount` [rad or m]."""
+    if kind is JointKind.PRISMATIC:
+        return SE3.from_parts(amount * axis)
+    return SE3.from_rotvec(np.zeros(3), amount * axis)

@@ -1,0 +1,165 @@
+"""SRDF: groups of joints and named postures for a URDF (https://wiki.ros.org/srdf).
+
+Quaternions are written x y z w.  A posture may also place the base, by the name of a `<virtual_joint>` or as
+"root_joint"; that is kept if the model's base is free to move so, and passed over if not.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from poise.builder import ModelBuilder
+from poise.io.elements import Element, parse, read_bytes
+from poise.io.notes import Notes
+from poise.joint import Joint
+from poise.model import WORLD, Model
+from poise.spatial import unit_quaternion
+
+_HOMES = (
+    "home",
+    "ready",
+    "default",
+    "standing",
+    "half_sitting",
+    "straight_standing",
+    "neutral",
+    "homing_nominal",
+    "standing_with_arm_home",
+    "standing_with_arm_up",
+    "arm_up",
+    "hanging",
+)
+"""Names of postures to start from, the best first."""
+_BASE = "root"
+"""The joint that poise puts under a robot whose base moves."""
+
+
+def find_srdf(urdf: Path) -> Path | None:
+    """The SRDF next to a URDF or in `../srdf`: the one of its name, or else of the longest start of its name.
+
+    `solo12.urdf` takes `solo.srdf` if there is no `solo12.srdf`; `solos.urdf` does not.
+    """
+    urdf = urdf.absolute()
+    stem = urdf.name.removesuffix(".xacro").removesuffix(".urdf")
+    near = [
+        path
+        for folder in (urdf.parent, urdf.parent.parent / "srdf")
+        for path in sorted(folder.glob("*.srdf"))
+        if stem.startswith(path.stem) and not stem[len(path.stem) :][:1].isalpha()
+    ]
+    return max(near, key=lambda path: len(path.stem), default=None)
+
+
+def add_srdf(builder: ModelBuilder, model: Model, path: Path) -> str | None:
+    """Give `builder` the groups and postures of an SRDF for `model`, its robot; the name of the posture to start from.
+
+    Raises ModelError, with file and line, for what is no SRDF; warns once (ModelWarning) of joints, links and groups
+    that the robot does not have.
+    """
+    root = parse(read_bytes(path), str(path))
+    if root.tag != "robot":
+        raise root.error(f"the root of an SRDF is <robot>, not <{root.tag}>")
+    notes = Notes(str(path))
+    reader = _Reader(root, model, notes)
+    for name in reader.groups:
+        builder.group(name, reader.members(name))
+    postures = reader.postures()
+    for name, positions in postures.items():
+        builder.posture(name, positions)
+    notes.warn()
+    return next((name for name in _HOMES if name in postures), None)
+
+
+class _Reader:
+    """One SRDF against its robot."""
+
+    def __init__(self, root: Element, model: Model, notes: Notes) -> None:
+        self.root, self.model, self.notes = root, model, notes
+        self.groups = {group.text("name"): group for group in root.all("group")}
+        self.joints = {joint.name: joint for joint in model.joints}
+        self.virtual = {"root_joint", *(joint.text("name") for joint in root.all("virtual_joint"))}
+
+    def joint(self, element: Element) -> Joint | None:
+        """The joint that an element names, if it has a place in q."""
+        name = element.text("name")
+        if name in self.virtual and name not in self.joints:
+            name = _BASE
+        elif name not in self.joints:
+            self.notes.add("the robot has no such joint", element.line, f"{name!r} of {element.owner}")
+        joint = self.joints.get(name)
+        return joint if joint and joint.nq else None
+
+    # Groups ------------------------------------------------------------------------------------------------------
+
+    def members(self, group: str) -> tuple[str, ...]:
+        """The joints of a group and of the groups in it that have a place in q, in its order."""
+        members: set[str] = set()
+        seen: set[str] = set()
+        pending = [group]
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for element in self.groups[name].children:
+                if element.tag != "group":
+                    members |= self._direct(element)
+                elif element.text("name") in self.groups:
+                    pending.append(element.text("name"))
+                else:
+                    self.notes.add("a <group> names a group that is not there", element.line, element.text("name"))
+        return tuple(name for name in self.model.joint_names if name in members)
+
+    def _direct(self, element: Element) -> set[str]:
+        match element.tag:
+            case "joint":
+                joint = self.joint(element)
+                return {joint.name} if joint else set()
+            case "link":
+                path = self._path(element, "name")
+                return {path[-1].name} if path else set()
+            case "chain":
+                # From the base down to the tip; if the base does not carry it, up to where the two ways meet first.
+                ways = self._path(element, "base_link"), self._path(element, "tip_link")
+                base, tip = ({joint.name for joint in way} for way in ways)
+                return base ^ tip
+            case _:
+                self.notes.add(f"unknown tag <{element.tag}> in <group>", element.line)
+                return set()
+
+    def _path(self, element: Element, attribute: str) -> tuple[Joint, ...]:
+        """The joints from the world to the link that an attribute names."""
+        link = element.text(attribute)
+        if link != WORLD and link not in self.model.links:
+            self.notes.add("a <group> names a link that the robot does not have", element.line, link)
+        return self.model.root_path(link)
+
+    # Postures ----------------------------------------------------------------------------------------------------
+
+    def postures(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """Numbers by joint by posture.  Each group has states of its own; those of one name are one posture."""
+        postures: dict[str, dict[str, tuple[float, ...]]] = {}
+        for state in self.root.all("group_state"):
+            posture = postures.setdefault(state.text("name"), {})
+            for element in state.all("joint"):
+                numbers = element.numbers("value")
+                joint = self.joint(element)
+                if joint is None:
+                    continue
+                if len(numbers) == joint.size:
+                    posture[joint.name] = _position(joint, numbers, element)
+                elif joint.name != _BASE:
+                    written = f"{joint.name} takes {joint.size}, not {len(numbers)}"
+                    self.notes.add("a posture has the wrong count of numbers for a joint", element.line, written)
+        return postures
+
+
+def _position(joint: Joint, numbers: tuple[float, ...], element: Element) -> tuple[float, ...]:
+    at = joint.quaternion_at
+    if at is None:
+        return numbers
+    try:
+        wxyz = np.roll(unit_quaternion("its quaternion", numbers[at:]), 1)
+    except ValueError as error:
+        raise element.error(f"{element.label}: {error}") from None
+    return (*numbers[:at], *map(float, wxyz))

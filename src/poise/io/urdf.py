@@ -1,0 +1,211 @@
+"""URDF: links and joints, as ROS writes them (https://wiki.ros.org/urdf/XML).
+
+Kinematics only: visuals, collisions, inertias, transmissions and the extensions of simulators are passed over.
+
+What the format leaves open is read thus:
+
+- A revolute or prismatic joint without `<limit>` has none; with a `<limit>` that lacks `lower` or `upper`, they are 0.
+- A `velocity` of 0 is a placeholder of exporters and sets no limit.
+- A `<mimic>` on a fixed joint has no effect.
+- Limits on continuous, planar, spherical and floating joints are passed over, except for the velocity of continuous.
+- Of two types that URDF lacks, `helical` has the attribute `pitch` [m/rad], and `spherical` may be called `ball`.
+- A link called "world" is the world.
+"""
+
+import math
+import os
+from pathlib import Path
+
+from poise.builder import Base, ModelBuilder
+from poise.errors import ModelError
+from poise.io.elements import Element, parse, read_bytes
+from poise.io.notes import Notes
+from poise.io.packages import PackageDirs, find_file, is_remote
+from poise.io.srdf import add_srdf, find_srdf
+from poise.joint import JointKind, Mimic
+from poise.model import WORLD, Model
+from poise.spatial import SE3
+
+_ALIASES = {"ball": "spherical"}
+_READ = {
+    "robot": {"link", "joint"},
+    "joint": {"parent", "child", "origin", "axis", "limit", "mimic"},
+}
+_PASSED_OVER = {
+    "robot": {"gazebo", "hardware", "material", "mujoco", "ros2_control", "sensor", "transmission"},
+    "link": {"collision", "contact", "gazebo", "inertial", "sensor", "visual"}
+    | {"gravity", "kinematic", "self_collide", "surface"},  # of SDF, left by converters
+    "joint": {"calibration", "dynamics", "gazebo", "hardwareInterface", "safety_controller"},
+}
+_ONE_AXIS = {JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL}
+_LIMITED = _ONE_AXIS - {JointKind.CONTINUOUS}
+
+
+def read_urdf(path: str | os.PathLike[str], *, base: Base = "fixed", package_dirs: PackageDirs = ()) -> Model:
+    """The robot of a URDF file, with the groups and postures of the SRDF beside it, if there is one.
+
+    `base` is how the root is joined to the world.  Meshes are looked for, also in `package_dirs`, but never needed.
+    Raises ModelError, with file and line, for anything that is no kinematic tree; warns once (ModelWarning) of what
+    it passed over.
+    """
+    path = Path(path)
+    return parse_urdf(
+        read_bytes(path), file=str(path), base=base, folder=path.parent, package_dirs=package_dirs, srdf=find_srdf(path)
+    )
+
+
+def parse_urdf(
+    document: str | bytes,
+    *,
+    file: str | None = None,
+    base: Base = "fixed",
+    folder: Path | None = None,
+    package_dirs: PackageDirs = (),
+    srdf: Path | None = None,
+) -> Model:
+    """The robot of a URDF document; `file` is its name in messages.
+
+    Meshes are looked for only if the document has a `folder`.  Raises and warns as `read_urdf` does.
+    """
+    root = parse(document, file)
+    if root.tag != "robot":
+        raise root.error(_not_a_robot(root.tag))
+    name = root.attributes.get("name") or Path(file or "robot").stem
+    builder = ModelBuilder(name, file=file)
+    notes = Notes(file)
+    for link in root.all("link"):
+        builder.link(link.text("name"), line=link.line)
+    for joint in root.all("joint"):
+        _add_joint(builder, joint, notes)
+    model = _build(builder, root, base)
+    _check_root(root, base)
+    _note_unknown(root, notes)
+    if folder is not None:
+        _note_missing_meshes(root, folder, tuple(package_dirs), notes)
+    if srdf is not None:
+        home = add_srdf(builder, model, srdf)
+        model = _build(builder, root, base, home)
+    notes.warn()
+    return model
+
+
+def _not_a_robot(tag: str) -> str:
+    match tag:
+        case "mujoco":
+            return "this is an MJCF, not a URDF; give the file a name that ends in .xml"
+        case "sdf":
+            return "this is an SDF, which poise does not read; convert it to URDF"
+        case _:
+            return f"the root of a URDF is <robot>, not <{tag}>"
+
+
+def _build(builder: ModelBuilder, root: Element, base: Base, home: str | None = None) -> Model:
+    try:
+        return builder.build(base=base, home=home, declared=True)
+    except ModelError as error:
+        if error.file is not None or root.file is None:
+            raise
+        raise ModelError(error.message, file=root.file) from None  # the model itself knows no file
+
+
+def _check_root(root: Element, base: Base) -> None:
+    """A URDF has one root; another one is a link that some joint forgot."""
+    links = root.all("link")
+    if not links:
+        raise root.error("the robot has no <link>")
+    joints = root.all("joint")
+    moved = {joint.required("child").text("link") for joint in joints}
+    loose = [link for link in links if link.text("name") not in moved]
+    grounded = any(joint.required("parent").text("link") == WORLD for joint in joints)
+    if grounded and not any(link.text("name") == WORLD for link in loose):
+        loose = [root, *loose]  # the world itself, used and not declared
+    if len(loose) > 1:
+        names = " and ".join(repr(WORLD if link is root else link.text("name")) for link in loose[:2])
+        raise loose[1].error(
+            f"{len(loose)} links have no parent, {names} among them; a URDF has one root: "
+            "join the others to it, or remove them"
+        )
+    if grounded and base != "fixed":
+        raise root.error(
+            f"the robot is joined to {WORLD!r} by a joint of its own, so base={base!r} frees nothing; "
+            'remove that joint, or load it with base="fixed"'
+        )
+
+
+def _add_joint(builder: ModelBuilder, element: Element, notes: Notes) -> None:
+    name, written = element.text("name"), element.text("type")
+    kind = _ALIASES.get(written, written)
+    origin, limit, mimic = element.child("origin"), element.child("limit"), element.child("mimic")
+    builder.joint(
+        name,
+        kind,
+        parent=element.required("parent").text("link"),
+        child=element.required("child").text("link"),
+        origin=None if origin is None else _pose(origin),
+        axis=_axis(element, kind),
+        limits=_limits(element, limit, notes) if kind in _LIMITED else None,
+        velocity=_velocity(limit, notes) if limit is not None and kind in _ONE_AXIS else None,
+        pitch=element.number("pitch") if kind == JointKind.HELICAL else 0.0,
+        mimic=None if mimic is None or kind == JointKind.FIXED else _mimic(mimic),
+        line=element.line,
+    )
+
+
+def _pose(origin: Element) -> SE3:
+    xyz = origin.numbers("xyz", 3) if "xyz" in origin.attributes else (0.0, 0.0, 0.0)
+    rpy = origin.numbers("rpy", 3) if "rpy" in origin.attributes else (0.0, 0.0, 0.0)
+    return SE3.from_xyz_rpy(xyz, rpy)
+
+
+def _axis(element: Element, kind: str) -> tuple[float, ...]:
+    axis = element.child("axis")
+    if kind not in _ONE_AXIS | {JointKind.PLANAR} or axis is None:
+        return (1.0, 0.0, 0.0)  # exporters write 0 0 0 on joints that need no axis
+    return axis.numbers("xyz", 3)
+
+
+def _limits(element: Element, limit: Element | None, notes: Notes) -> tuple[float, float]:
+    if limit is None:
+        notes.add("a joint without <limit> is taken as unlimited", element.line, element.label)
+        return -math.inf, math.inf
+    if not limit.attributes.keys() & {"lower", "upper"}:
+        notes.add("a <limit> without lower and upper holds its joint at 0", limit.line, element.label)
+    return limit.number("lower", 0.0, infinite=True), limit.number("upper", 0.0, infinite=True)
+
+
+def _velocity(limit: Element, notes: Notes) -> float:
+    velocity = limit.number("velocity", math.inf, infinite=True)
+    if velocity == 0.0:
+        notes.add("a velocity limit of 0 is taken as none", limit.line, limit.owner)
+        return math.inf
+    return velocity
+
+
+def _mimic(element: Element) -> Mimic:
+    return Mimic(
+        joint=element.text("joint"),
+        multiplier=element.number("multiplier", 1.0),
+        offset=element.number("offset", 0.0),
+    )
+
+
+def _note_unknown(root: Element, notes: Notes) -> None:
+    for element in (root, *root.all("link"), *root.all("joint")):
+        known = _READ.get(element.tag, set()) | _PASSED_OVER[element.tag]
+        for child in element.children:
+            if child.tag.startswith("xacro:"):
+                notes.add("xacro macros are not expanded; give the file a name that ends in .xacro", child.line)
+            elif child.tag not in known and ":" not in child.tag:  # a prefix marks an extension
+                notes.add(f"unknown tag <{child.tag}> in <{element.tag}>", child.line)
+
+
+def _note_missing_meshes(root: Element, folder: Path, package_dirs: PackageDirs, notes: Notes) -> None:
+    shapes = [shape for link in root.all("link") for tag in ("visual", "collision") for shape in link.all(tag)]
+    for mesh in (m for shape in shapes for geometry in shape.all("geometry") for m in geometry.all("mesh")):
+        uri = mesh.attributes.get("filename", "")
+        if is_remote(uri):
+            continue
+        found, tried = find_file(uri, folder, package_dirs)
+        if found is None:
+            paths = ", ".join(map(str, tried[:3])) + (", ..." if len(tried) > 3 else "")
+            notes.add("mesh not found, which kinematics does not need", mesh.line, f"{uri!r}, tried {paths}")

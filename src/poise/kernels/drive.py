@@ -1,0 +1,456 @@
+"""The driver: one problem solved, first from the caller's start alone, then from eight starts in eight lanes.
+
+1. From q0, one number wide, as long as the error falls fast: a target that moves a little ends here.
+2. Eight lanes, eight starts: lane 0 at q0, the others random.  The first lane to converge wins; a lane that stalls
+   is kept as a candidate and starts anew elsewhere, until `max_restarts` new starts have been spent.
+3. No start converged: the eight best candidates descend together to where the error falls no more, and the best
+   is the answer, the caller's own unless another is better by a thousandth.
+
+`ints` and `floats` hold a whole problem (see `poise.problem`), `work1` and `work8` its workspaces.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from poise.kernels._jit import kernel
+from poise.kernels.lanes import WIDTH, any_of, load, section, select, splat, sqrt, store, table
+from poise.kernels.pose_step import pose_direction
+from poise.kernels.rows import GOAL, POSE, residuals
+from poise.kernels.scalar import sincos, uniform
+from poise.kernels.step import advance, direction
+from poise.kernels.tree import FRAME, forward
+
+HEADER = 16
+SOLVED, UNSOLVED, RUNNING, BAD_GOAL, BAD_START = 0, 1, 2, -1, -2
+FRESH, RESUME, FINISH = 0, 1, 2
+CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5
+
+_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, _START, _POOL_COST, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+_MU_LOW = 0.03
+"""Chan and Lawrence's gain; the smallest mu."""
+_FLOOR = 1e-11
+"""Damping that remains at the target, so that a singular pose is no division by zero [m^2]."""
+_INSIDE = 0.9998
+"""A lane must be this far inside the squared tolerances, so that rounding in the other width cannot undo it."""
+_POLISH = 100
+"""Iterations of the last descent, at most."""
+
+Problem = namedtuple(
+    "Problem", "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes"
+)
+Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool")
+
+
+@kernel
+def unpack(ints, floats):
+    """The sections of a problem."""
+    nu, ne, nb, nr, ns = ints[0], ints[1], ints[2], ints[3], ints[4]
+    nc, nballs, nj, npairs = ints[5], ints[6], ints[7], ints[8]
+    i1 = HEADER + 4 * nu
+    i2 = i1 + 10 * ne
+    i3 = i2 + nb
+    i4 = i3 + 4 * nr
+    i5 = i4 + ns
+    i6 = i5 + 3 * nc
+    i7 = i6 + 2 * nballs
+    i8 = i7 + 6 * nj
+    f1 = 16 * nu
+    f2 = f1 + 2 * nr
+    f3 = f2 + 16 * ne
+    f4 = f3 + 8 * nb
+    f5 = f4 + 2 * nc
+    return Problem(
+        table(ints, HEADER, nu, 4),
+        table(ints, i1, ne, 10),
+        section(ints, i2, nb),
+        table(ints, i3, nr, 4),
+        section(ints, i4, ns),
+        table(ints, i5, nc, 3),
+        table(ints, i6, nballs, 2),
+        table(ints, i7, nj, 6),
+        table(ints, i8, npairs, 3),
+        table(floats, 0, nu, 16),
+        table(floats, f1, nr, 2),
+        table(floats, f2, ne, 16),
+        table(floats, f3, nb, 8),
+        table(floats, f4, nc, 2),
+        table(floats, f5, nc, 2),
+    )
+
+
+@kernel
+def divide(ints, work):
+    """The sections of a workspace."""
+    nu, ne, m, nq, na, rows, widest = ints[0], ints[1], 3 * ints[2], ints[9], ints[10], ints[11], ints[12]
+    w1 = nq + FRAME * nu
+    w2 = w1 + m
+    w3 = w2 + rows
+    w4 = w3 + widest
+    w5 = w4 + na
+    w6 = w5 + m * m
+    w7 = w6 + m
+    w8 = w7 + na
+    w9 = w8 + nq
+    w10 = w9 + GOAL * ne
+    w11 = w10 + STATE
+    return Work(
+        section(work, 0, nq),
+        section(work, nq, FRAME * nu),
+        section(work, w1, m),
+        section(work, w2, rows),
+        section(work, w3, widest),
+        section(work, w4, na),
+        section(work, w5, m * m),
+        section(work, w6, m),
+        section(work, w7, na),
+        section(work, w8, nq),
+        section(work, w9, GOAL * ne),
+        section(work, w10, STATE),
+        section(work, w11, nq),
+    )
+
+
+@kernel
+def aim_at(p, goal, target):
+    """Read each effector's seven goal numbers into `target` (one number wide); False if one is no pose."""
+    for k in range(p.effectors.shape[0]):
+        g, at, kind = 7 * k, GOAL * k, p.effectors[k, 1]
+        r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+        if kind == 0 or kind == 2:
+            w, x, y, z = goal[g + 3], goal[g + 4], goal[g + 5], goal[g + 6]
+            square = w * w + x * x + y * y + z * z
+            if not 1e-24 < square < 1e300:
+                return False
+            s = 2.0 / square
+            r0, r1, r2 = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
+            r3, r4, r5 = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
+            r6, r7, r8 = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
+            # R_target R_tool^T is compared with the unit's own rotation: the same error, one product less a step.
+            t = p.tools[k]
+            for i in range(3):
+                target[at + i] = r0 * t[3 * i] + r1 * t[3 * i + 1] + r2 * t[3 * i + 2]
+                target[at + 3 + i] = r3 * t[3 * i] + r4 * t[3 * i + 1] + r5 * t[3 * i + 2]
+                target[at + 6 + i] = r6 * t[3 * i] + r7 * t[3 * i + 1] + r8 * t[3 * i + 2]
+        if kind != 2:
+            x, y, z = goal[g], goal[g + 1], goal[g + 2]
+            if not abs(x) + abs(y) + abs(z) < 1e300:
+                return False
+            if kind == 3:
+                length = sqrt(x * x + y * y + z * z)
+                if not length > 1e-12:
+                    return False
+                x, y, z = x / length, y / length, z / length
+            target[at + 9], target[at + 10], target[at + 11] = x, y, z
+        if p.effectors[k, 7]:
+            if p.effectors[k, 7] == 1:
+                r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+                i, w = at + 12 + 9 * (b - p.effectors[k, 4]), p.shapes[b]
+                target[i], target[i + 1], target[i + 2] = w[0] * r0, w[0] * r3, w[0] * r6
+                target[i + 3], target[i + 4], target[i + 5] = w[1] * r1, w[1] * r4, w[1] * r7
+                target[i + 6], target[i + 7], target[i + 8] = w[2] * r2, w[2] * r5, w[2] * r8
+    return True
+
+
+@kernel
+def clip_start(p, q0, q):
+    """Copy q0 into q, coordinates within their limits, quaternions to unit length; False if one is not finite."""
+    for i in range(q0.shape[0]):
+        if not abs(q0[i]) < 1e300:
+            return False
+        q[i] = q0[i]
+    for c in range(p.coords.shape[0]):
+        i = p.coords[c, 0]
+        q[i] = min(max(q[i], p.limits[c, 0]), p.limits[c, 1])
+    for c in range(p.balls.shape[0]):
+        i = p.balls[c, 0]
+        square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
+        if not square > 1e-24:
+            return False
+        scale = 1.0 / sqrt(square)
+        for k in range(4):
+            q[i + k] = q[i + k] * scale
+    return True
+
+
+@kernel
+def evaluate(p, w):
+    """Errors and Jacobians at w.q; the sum of squares and the score, which is at most 1 within the tolerances."""
+    forward(p.units, p.places, w.q, w.frames)
+    return residuals(
+        p.effectors, p.raw, p.scales, p.tools, p.shapes, p.blocks, w.frames, w.target, w.scratch, w.e, w.jacobian
+    )
+
+
+@kernel
+def improve(p, w, cost):
+    """Move w.q by one step, from the errors and Jacobians there; tell whether the last step was accepted."""
+    limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
+    accepted = cost <= limit * 1.000000001
+    damping = cost * mu + _FLOOR
+    if p.effectors.shape[0] == 1 and p.effectors[0, 1] == POSE:
+        columns = 3 * p.slots.shape[0]
+        linear = section(w.jacobian, p.blocks[0], columns)
+        angular = section(w.jacobian, p.blocks[1], columns)
+        pose_direction(p.slots, p.coords, p.limits, linear, angular, w.q, w.e, damping, w.free, w.step)
+    else:
+        direction(
+        p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs,
+        w.q, w.e, w.jacobian, damping, w.free, w.matrix, w.y, w.step,
+        )  # fmt: skip
+    advance(p.coords, p.limits, p.balls, accepted, w.step, w.q, w.before)
+    store(w.state, _MU, select(accepted, select(mu > 2.0 * _MU_LOW, 0.5 * mu, _MU_LOW), mu * 4.0))
+    # A limit below zero marks a start that has not been looked at yet.
+    store(w.state, _LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
+    return accepted
+
+
+@kernel
+def track(p, w, start, max_iterations, near):
+    """Iterate from `start` as long as the error falls fast; (iterations, score)."""
+    for i in range(start.shape[0]):
+        w.q[i] = start[i]
+        w.before[i] = start[i]
+    w.state[_MU] = _MU_LOW
+    w.state[_LIMIT] = np.inf
+    cost, score = evaluate(p, w)
+    if score <= _INSIDE or cost > near:
+        return 0, score
+    for i in range(max_iterations):
+        improve(p, w, cost)
+        last = cost
+        cost, score = evaluate(p, w)
+        if score <= _INSIDE or not cost < 0.3 * last:
+            return i + 1, score
+    return max_iterations, score
+
+
+@kernel
+def begin_lane(p, w, lane, start, seed, q0):
+    """Put the random start number `start` into a lane."""
+    q = w.q
+    for i in range(q.shape[0]):
+        q[i, lane] = q0[i]
+    for c in range(p.coords.shape[0]):
+        i = p.coords[c, 0]
+        u = uniform(seed, start, c)
+        if p.limits[c, 0] > -np.inf and p.limits[c, 1] < np.inf:
+            q[i, lane] = p.limits[c, 0] + u * (p.limits[c, 1] - p.limits[c, 0])
+        else:
+            low = max(p.limits[c, 0], q0[i] + p.boxes[c, 0])
+            q[i, lane] = low + u * (min(p.limits[c, 1], q0[i] + p.boxes[c, 1]) - low)
+    for c in range(p.balls.shape[0]):
+        # Uniform over all rotations (Shoemake 1992).
+        i, place = p.balls[c, 0], p.coords.shape[0] + 3 * c
+        u = uniform(seed, start, place)
+        s1, c1 = sincos(6.283185307179586 * uniform(seed, start, place + 1))
+        s2, c2 = sincos(6.283185307179586 * uniform(seed, start, place + 2))
+        a, b = sqrt(1.0 - u), sqrt(u)
+        q[i, lane], q[i + 1, lane], q[i + 2, lane], q[i + 3, lane] = a * s1, a * c1, b * s2, b * c2
+    _look_anew(w, lane)
+    w.state[_START, lane] = start
+
+
+@kernel
+def _look_anew(w, lane):
+    for i in range(w.q.shape[0]):
+        w.before[i, lane] = w.q[i, lane]
+    w.state[_MU, lane] = 0.25 * _MU_LOW  # a lane not looked at yet counts as rejected once
+    w.state[_LIMIT, lane] = -1.0
+    w.state[_SLOW, lane] = 0.0
+    w.state[_AGE, lane] = -1.0
+
+
+@kernel
+def keep_candidate(w, lane):
+    """Put what a lane found into the pool, in place of the worst there; place 0 is for the caller's own start."""
+    cost, best = w.state[_COST, lane], True
+    if not cost <= w.state[_LIMIT, lane]:
+        cost, best = w.state[_LIMIT, lane], False
+    if not 0.0 <= cost < np.inf:
+        return
+    slot = 0
+    if w.state[_START, lane] > 0.0:
+        slot = 1
+        for k in range(2, WIDTH):
+            if w.state[_POOL_COST, k] > w.state[_POOL_COST, slot]:
+                slot = k
+        if w.state[_POOL_COST, slot] <= cost:
+            return
+    w.state[_POOL_COST, slot] = cost
+    for i in range(w.q.shape[0]):
+        w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
+
+
+@kernel
+def nearest(w, q0):
+    """The converged lane whose q is nearest to q0."""
+    found, least = 0, np.inf
+    for lane in range(WIDTH):
+        if w.state[_SCORE, lane] <= _INSIDE:
+            square = 0.0
+            for i in range(q0.shape[0]):
+                square += (w.q[i, lane] - q0[i]) * (w.q[i, lane] - q0[i])
+            if square < least:
+                found, least = lane, square
+    return found
+
+
+@kernel
+def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
+    """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
+
+    Returns (lane or -1, restarts spent, whether it may go on).
+    """
+    for _ in range(chunk):
+        cost, score = evaluate(p, w)
+        limit = load(w.state, _LIMIT)
+        age = load(w.state, _AGE) + 1.0
+        slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > 0.25 * limit), splat(w.q, 1.0), 0.0)
+        store(w.state, _COST, cost), store(w.state, _SCORE, score)
+        store(w.state, _AGE, age), store(w.state, _SLOW, slow)
+        if any_of(score <= _INSIDE):
+            return nearest(w, q0), spent, False
+        tired = (slow > 2.5) | (age >= max_iterations)
+        if any_of(tired):
+            alive = False
+            for lane in range(WIDTH):
+                if w.state[_SLOW, lane] > 2.5 or w.state[_AGE, lane] >= max_iterations:
+                    if w.state[_START, lane] >= 0.0:
+                        keep_candidate(w, lane)
+                    if spent < max_restarts:
+                        spent += 1
+                        begin_lane(p, w, lane, WIDTH - 1 + spent, seed, q0)
+                        alive = True
+                    else:
+                        w.state[_START, lane] = -1.0
+                        w.state[_SLOW, lane] = 0.0
+                        w.state[_AGE, lane] = -1e18
+                elif w.state[_AGE, lane] >= 0.0:
+                    alive = True
+            if not alive:
+                return -1, spent, False
+        improve(p, w, cost)
+    return -1, spent, True
+
+
+@kernel
+def polish(p, w, max_iterations):
+    """Let the pool descend until no lane falls by more than a millionth; the best lane, and whether it stands still."""
+    for lane in range(WIDTH):
+        empty = not w.state[_POOL_COST, lane] < np.inf
+        for i in range(w.q.shape[0]):
+            w.q[i, lane] = w.pool[i, 0] if empty else w.pool[i, lane]
+            w.before[i, lane] = w.q[i, lane]
+        w.state[_MU, lane] = _MU_LOW
+        w.state[_LIMIT, lane] = np.inf
+        w.state[_SLOW, lane] = 0.0
+    idle = 0
+    for _ in range(max_iterations):
+        cost, score = evaluate(p, w)
+        store(w.state, _COST, cost), store(w.state, _SCORE, score)
+        if any_of(score <= _INSIDE):
+            break
+        falling = (cost < load(w.state, _LIMIT) * 0.999999) | (cost > load(w.state, _LIMIT))
+        idle = 0 if any_of(falling) else idle + 1
+        if idle == 3:
+            break
+        improve(p, w, cost)
+    best = 0
+    for lane in range(WIDTH):
+        cost = min(w.state[_COST, lane], w.state[_LIMIT, lane])
+        if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:
+            for i in range(w.q.shape[0]):
+                w.q[i, lane] = w.before[i, lane]
+        w.state[_COST, lane] = cost
+        if cost < 0.999 * w.state[_COST, best] if best == 0 else cost < w.state[_COST, best]:
+            best = lane
+    return best, idle == 3
+
+
+@kernel
+def finish(p, w, out, iterations, restarts, stationary, count):
+    """Certify w.q (one number wide) by forward kinematics and write the answer; (code).
+
+    `out`: code, iterations, restarts, cost, stationary, q, then the error of each block in its own units.
+    """
+    cost, score = evaluate(p, w)
+    code = SOLVED if score <= 1.0 else UNSOLVED
+    out[CODE], out[ITERATIONS], out[RESTARTS], out[COST], out[STATIONARY] = (
+        code, iterations, restarts, cost, stationary,
+    )  # fmt: skip
+    for i in range(count):
+        out[ANSWER + i] = w.q[i]
+    for b in range(p.blocks.shape[0]):
+        x = w.e[3 * b] * p.shapes[b, 3]
+        y = w.e[3 * b + 1] * p.shapes[b, 4]
+        z = w.e[3 * b + 2] * p.shapes[b, 5]
+        out[ANSWER + count + b] = sqrt(x * x + y * y + z * z)
+    return code
+
+
+@kernel
+def near_turn(p, w, start):
+    """Turn every revolute coordinate by whole turns towards `start`, as far as its limits allow."""
+    for c in range(p.coords.shape[0]):
+        i = p.coords[c, 0]
+        if p.coords[c, 2]:
+            turns = np.rint((start[i] - w.q[i]) / 6.283185307179586)
+            x = w.q[i] + turns * 6.283185307179586
+            while turns != 0.0 and not p.limits[c, 0] <= x <= p.limits[c, 1]:
+                turns = turns - 1.0 if turns > 0.0 else turns + 1.0
+                x = w.q[i] + turns * 6.283185307179586
+            if turns != 0.0:
+                w.q[i] = x
+
+
+@kernel
+def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_restarts, near, chunk, phase):
+    """Solve one problem; returns one of the codes above and fills `out` (see `finish`).
+
+    With `chunk` the search pauses after so many iterations and returns RUNNING: call again with the phase RESUME, or
+    with FINISH to stop searching.
+    """
+    p = unpack(ints, floats)
+    w = divide(ints, work1)
+    count = q0.shape[0]
+    v = divide(ints, work8)
+    if phase == FRESH:
+        if not aim_at(p, goal, w.target):
+            return BAD_GOAL
+        if not clip_start(p, q0, w.pool):
+            return BAD_START
+        iterations, score = track(p, w, w.pool, max_iterations, near)
+        if score <= _INSIDE:
+            near_turn(p, w, w.pool)
+            return finish(p, w, out, iterations, 0, 0, count)
+        for i in range(w.target.shape[0]):
+            store(v.target, i, w.target[i])
+        for lane in range(WIDTH):
+            v.state[_POOL_COST, lane] = np.inf
+            begin_lane(p, v, lane, lane, seed, w.pool)
+            v.state[_LIMIT, lane] = np.inf
+        for i in range(count):
+            v.q[i, 0] = w.pool[i]
+            v.before[i, 0] = w.pool[i]
+        out[RESTARTS] = 0.0
+    spent = np.int64(out[RESTARTS])
+    stationary = False
+    if phase != FINISH:
+        lane, spent, more = search(p, v, w.pool, seed, max_iterations, max_restarts, spent, chunk)
+        out[RESTARTS] = spent
+        if lane < 0 and more:
+            return RUNNING
+    else:
+        lane = -1
+    if lane < 0:
+        for k in range(WIDTH):
+            if v.state[_START, k] >= 0.0:
+                keep_candidate(v, k)
+        lane, stationary = polish(p, v, _POLISH)
+    iterations = np.int64(max(v.state[_AGE, lane], 0.0))
+    for i in range(count):
+        w.q[i] = v.q[i, lane]
+    near_turn(p, w, w.pool)
+    return finish(p, w, out, iterations, spent, stationary, count)

@@ -1,0 +1,66 @@
+"""Poses and Jacobians of a model's frames: names to arrays, arrays to kernels."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels import query
+from poise.model import Frame, Model
+from poise.spatial import Array, quaternion_matrix
+from poise.tree import FRAME, carrying, frame_columns, unit_arrays
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Query:
+    units: npt.NDArray[np.int64]
+    places: Array
+    tip: int
+    tool: Array
+    raw: npt.NDArray[np.int64]
+    scales: Array
+    velocities: npt.NDArray[np.int64]
+
+
+def _query(model: Model, frame: Frame) -> _Query:
+    found = model.queries.get(frame.name)
+    if found is None:
+        unit, hangs = model.tree.links[frame.link]
+        tool = hangs @ frame.origin
+        units, number = carrying(model.tree, [unit])
+        numbers, places = unit_arrays(units, {number[unit]})
+        columns = frame_columns(units, number[unit])
+        found = model.queries[frame.name] = _Query(
+            numbers,
+            places,
+            number[unit],
+            np.concatenate([quaternion_matrix(tool.wxyz).ravel(), tool.xyz]),
+            columns.raw,
+            columns.scales,
+            np.array(columns.velocities, dtype=np.int64),
+        )
+    return found
+
+
+def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
+    """(..., 7) world poses of `frame` at q (..., nq)."""
+    f = _query(model, frame)
+    flat = np.ascontiguousarray(q.reshape(-1, model.nq))
+    out = np.empty((len(flat), 7))
+    query.poses(f.units, f.places, f.tip, f.tool, flat, np.empty(FRAME * len(f.units)), out)
+    return out.reshape(*q.shape[:-1], 7)
+
+
+def frame_jacobians(model: Model, frame: Frame, q: Array) -> tuple[Array, Array]:
+    """(..., 6, nv) world-aligned Jacobians and (..., 7) world poses of `frame` at q (..., nq)."""
+    f = _query(model, frame)
+    flat = np.ascontiguousarray(q.reshape(-1, model.nq))
+    poses, out = np.empty((len(flat), 7)), np.zeros((len(flat), 6, model.nv))
+    frames, columns = np.empty(FRAME * len(f.units)), 3 * len(f.velocities)
+    linear, angular = np.empty(columns), np.empty(columns)
+    query.jacobians(
+        f.units, f.places, f.raw, f.scales, f.velocities, f.tip, f.tool, flat, frames, linear, angular, poses, out
+    )
+    return out.reshape(*q.shape[:-1], 6, model.nv), poses.reshape(*q.shape[:-1], 7)

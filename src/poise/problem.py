@@ -1,0 +1,146 @@
+"""A model and tasks as flat arrays: names are resolved to indices here, once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.model import Model
+from poise.spatial import Array, quaternion_matrix
+from poise.tasks.aim import AxisTask, LookAtTask
+from poise.tasks.base import FrameTask
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tree import BALL, FRAME, REVOLUTE, TURN, carrying, frame_columns, unit_arrays
+
+HEADER: Final = 16
+GOAL: Final = 30
+STATE: Final = 8
+_KINDS: Final[dict[type, int]] = {PoseTask: 0, PositionTask: 1, OrientationTask: 2, AxisTask: 3, LookAtTask: 4}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A problem without its targets, as the kernels read it (see `poise.kernels.drive`)."""
+
+    ints: npt.NDArray[np.int64]
+    floats: Array
+    rows: int
+    """Rows of a workspace."""
+    blocks: int
+    """Blocks of three residual rows."""
+
+
+def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
+    """The arrays of `tasks` on `model`; raises FrameNotFound for a frame that the model does not have."""
+    tree = model.tree
+    hangs = []
+    for task in tasks:
+        frame = model.frame(task.frame)
+        unit, place = tree.links[frame.link]
+        if unit < 0:
+            raise ValueError(f"the frame {task.frame!r} does not move: no joint of {model.name} carries it")
+        hangs.append((unit, place @ frame.origin))
+    units, number = carrying(tree, [unit for unit, _ in hangs])
+    tips = [number[unit] for unit, _ in hangs]
+    columns = [frame_columns(units, tip) for tip in tips]
+    velocities = sorted({v for c in columns for v in c.velocities})
+    active = {v: a for a, v in enumerate(velocities)}
+
+    effectors, blocks, slots, shapes, tools = [], [], [], [], []
+    row = raw_at = 0
+    for task, tip, column, (_, tool) in zip(tasks, tips, columns, hangs, strict=True):
+        spans, axes_code, axis = _spans(task)
+        width = len(column.velocities)
+        first = len(blocks)
+        for weight, limit in spans:
+            blocks.append(row)
+            row += 3 * width
+            inverse = [0.0 if w == 0.0 else 1.0 / w for w in weight]
+            shapes.append([*weight, *inverse, limit**-2, 0.0])
+        raw_stop = raw_at + len(column.raw)
+        effectors.append(
+            [tip, _KINDS[type(task)], raw_at, raw_stop, first, len(blocks), width, axes_code, len(slots), 0]
+        )
+        raw_at = raw_stop
+        slots += [active[v] for v in column.velocities]
+        direction = tool.rotation.act(axis)
+        tools.append([*quaternion_matrix(tool.wxyz).ravel(), *tool.xyz, *direction, 0.0])
+
+    jobs, pairs = _gram_jobs(effectors, columns, blocks, active)
+    coords, limits, boxes, balls = _coordinates(model, units, active)
+    numbers, places = unit_arrays(units, set(tips))
+    na, widest = len(active), max((3 * len(c.velocities) for c in columns), default=0)
+    header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
+    header += [model.nq, na, row, widest]
+    header += [0] * (HEADER - len(header))
+    ints = [header, numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
+    floats = [places, *(c.scales for c in columns), tools, shapes, limits, boxes]
+    m = 3 * len(blocks)
+    rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
+    return Packed(
+        np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints]),
+        np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats]),
+        rows,
+        len(blocks),
+    )
+
+
+def _spans(task: Any) -> tuple[list[tuple[tuple[float, float, float], float]], int, Array]:
+    """Each block's row weights and tolerance; 0 unweighted, 1 weighted, 2 weighted along the target's axes; the axis."""
+    ones = (1.0, 1.0, 1.0)
+    z = np.array([0.0, 0.0, 1.0])
+    if isinstance(task, PoseTask):
+        _, _, position, rotation, position_tolerance, rotation_tolerance, axes = task.structure
+        spans = [(position, position_tolerance), (rotation, rotation_tolerance)]
+    elif isinstance(task, OrientationTask):
+        _, _, weight, limit, axes = task.structure
+        spans = [(weight, limit)]
+    elif isinstance(task, PositionTask):
+        _, _, weight, limit = task.structure
+        spans, axes = [(weight, limit)], "world"
+    else:
+        _, _, axis, weight, limit = task.structure
+        spans, axes, z = [(weight, limit)], "world", np.array(axis)
+    if all(weight == ones for weight, _ in spans):
+        return spans, 0, z
+    return spans, 2 if axes == "target" else 1, z
+
+
+def _gram_jobs(
+    effectors: list[list[int]], columns: list[Any], blocks: list[int], active: dict[int, int]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """The lower tiles of J J^T, and for each pair of frames the columns that belong to one velocity."""
+    jobs, pairs = [], []
+    for a, one in enumerate(effectors):
+        for b, other in enumerate(effectors[: a + 1]):
+            start = len(pairs)
+            at = {v: i for i, v in enumerate(columns[b].velocities)}
+            pairs += [[i, at[v], active[v]] for i, v in enumerate(columns[a].velocities) if v in at]
+            for i in range(one[4], one[5]):
+                jobs += [[i, j, blocks[i], blocks[j], start, len(pairs)] for j in range(other[4], other[5]) if j <= i]
+    return jobs, pairs
+
+
+def _coordinates(
+    model: Model, units: list[Any], active: dict[int, int]
+) -> tuple[list[list[int]], list[list[float]], list[list[float]], list[list[int]]]:
+    """The coordinates that the tasks move: place in q, place among the active velocities, whether it is an angle."""
+    coords: dict[int, list[int]] = {}
+    balls: dict[int, list[int]] = {}
+    for unit in units:
+        if unit.kind == TURN:
+            continue
+        if unit.kind == BALL:
+            balls[unit.iq] = [unit.iq, active[unit.iv]]
+        else:
+            whole = unit.kind == REVOLUTE and float(unit.multiplier).is_integer()
+            entry = coords.setdefault(unit.iq, [unit.iq, active[unit.iv], 1])
+            entry[2] &= int(whole)  # a full turn must leave every joint that follows where it is
+    low, high = model.sampling_box
+    order = list(coords.values())
+    limits = [[float(model.lower[i]), float(model.upper[i])] for i, _, _ in order]
+    reach = [float(high[i] - low[i]) / 2.0 for i, _, _ in order]
+    return order, limits, [[-r, r] for r in reach], list(balls.values())

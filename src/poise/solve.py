@@ -1,0 +1,210 @@
+"""solve and Solver: names to arrays, arrays to a kernel, its answer to a Solution."""
+
+from collections.abc import Sequence
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.kernels import drive
+from poise.kernels.lanes import WIDTH
+from poise.model import Model
+from poise.problem import pack
+from poise.solution import Solution, TaskError
+from poise.spatial import SE3, Array
+from poise.tasks.aim import AxisTask, LookAtTask
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.posture import PostureTask
+
+Task: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask | PostureTask
+
+_WHOLE = 2**62
+_CHUNK = 32
+"""Iterations between two looks at the clock, when there is a `max_time`."""
+_KEPT = 64
+"""Prepared solvers that a model keeps for `solve`."""
+
+
+@final
+class Solver:
+    """A model and tasks, prepared: call it with targets and a start as often as you like.
+
+    It holds its own workspace, so two threads need two solvers.  Joint limits are kept at every iterate.  For a given
+    `seed` the answer is the same in any process, on any thread.
+
+    Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_floats",
+        "_goal",
+        "_ints",
+        "_near",
+        "_own",
+        "_start",
+        "_size",
+        "_wide",
+        "_work",
+        "max_iterations",
+        "max_restarts",
+        "max_time",
+        "model",
+        "seed",
+        "tasks",
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Task | Sequence[Task],
+        *,
+        seed: int = 0,
+        max_iterations: int = 30,
+        max_restarts: int = 100,
+        max_time: float | None = None,
+    ) -> None:
+        self.model = model
+        self.tasks: tuple[Task, ...] = tuple(tasks) if isinstance(tasks, Sequence) else (tasks,)
+        if not self.tasks:
+            raise ValueError("tasks is empty; state at least one")
+        for name, value, least in (("max_iterations", max_iterations, 1), ("max_restarts", max_restarts, 0)):
+            if value < least:
+                raise ValueError(f"{name} is {value}; it must be at least {least}")
+        if max_time is not None and not max_time > 0.0:
+            raise ValueError(f"max_time is {max_time}; it must be positive seconds, or None")
+        self.seed, self.max_iterations, self.max_restarts, self.max_time = seed, max_iterations, max_restarts, max_time
+        packed = pack(model, self.tasks)
+        self._ints, self._floats, self._blocks = packed.ints, packed.floats, packed.blocks
+        self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
+        self._size = drive.ANSWER + model.nq + packed.blocks
+        self._near = 0.1 * packed.blocks
+        # Copies of the inputs: the kernel is compiled for writable arrays, and may be given others.
+        self._goal, self._start = np.zeros(7 * len(self.tasks)), np.zeros(model.nq)
+        self._own: Array | None = None
+        if all(task.target is not None for task in self.tasks):
+            self._own = np.concatenate([task.goal(task.target) for task in self.tasks])
+
+    def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None, *, seed: int | None = None) -> Solution:
+        """Solve for `target`, starting from `q0` (nq,), or from the model's home.
+
+        `target` is the task's target, or a sequence of them for several tasks; None: the tasks' own.  A `q0` outside
+        the limits is pulled in.  Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        """
+        began = perf_counter_ns()
+        goal = self._own if target is None else self._goal_numbers(target)
+        if goal is None:
+            raise ValueError("the tasks have no target; give one to the tasks or to the call")
+        if type(q0) is np.ndarray and q0.dtype == np.float64 and q0.shape == (self.model.nq,):
+            start = q0
+        else:
+            start = self.model.home if q0 is None else self.model.check_q(q0, "q0").reshape(self.model.nq)
+        self._goal[:] = goal
+        self._start[:] = start
+        out = np.empty(self._size)
+        if self.max_time is None:
+            code = self._run(out, seed, _WHOLE, drive.FRESH)
+            timed_out = False
+        else:
+            code, timed_out = self._run_until(began + int(self.max_time * 1e9), out, seed)
+        if code < 0:
+            self._refuse(code)
+        return Solution(self, out, goal, code == drive.SOLVED, (perf_counter_ns() - began) * 1e-9, timed_out)
+
+    def _run(self, out: Array, seed: int | None, chunk: int, phase: int) -> int:
+        code: int = drive.solve(
+            self._ints,
+            self._floats,
+            self._goal,
+            self._start,
+            self._work,
+            self._wide,
+            out,
+            self.seed if seed is None else seed,
+            self.max_iterations,
+            self.max_restarts,
+            self._near,
+            chunk,
+            phase,
+        )
+        return code
+
+    def _run_until(self, end: int, out: Array, seed: int | None) -> tuple[int, bool]:
+        code = self._run(out, seed, _CHUNK, drive.FRESH)
+        while code == drive.RUNNING:
+            if perf_counter_ns() >= end:
+                code = self._run(out, seed, _CHUNK, drive.FINISH)
+                return code, code != drive.SOLVED
+            code = self._run(out, seed, _CHUNK, drive.RESUME)
+        return code, False
+
+    def _goal_numbers(self, target: Any) -> Array:
+        tasks = self.tasks
+        if len(tasks) == 1:
+            return target.array if type(target) is SE3 and target.array.ndim == 1 else tasks[0].goal(target)
+        if isinstance(target, SE3) or len(target) != len(tasks):
+            count = "one pose" if isinstance(target, SE3) else f"{len(target)}"
+            raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
+        return np.concatenate([task.goal(value) for task, value in zip(tasks, target, strict=True)])
+
+    def _refuse(self, code: int) -> None:
+        """Say which number the kernel refused."""
+        goal, start = self._goal, self._start
+        if code == drive.BAD_START:
+            self.model.check_q(start, "q0")
+            raise ValueError("q0 holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
+        name = "target"
+        for k, task in enumerate(self.tasks):
+            numbers = goal[7 * k : 7 * k + 7]
+            if len(self.tasks) > 1:
+                name = f"target[{k}]"
+            for i in np.flatnonzero(~np.isfinite(numbers)):
+                raise ValueError(f"{name}[{i}] of {type(task).__name__}({task.frame!r}) is {numbers[i]}")
+            if isinstance(task, AxisTask) and not numbers[:3].any():
+                raise ValueError(f"{name} of AxisTask({task.frame!r}) is a zero direction")
+        raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
+
+    def task_errors(self, raw: Array, q: Array) -> tuple[TaskError, ...]:
+        """The error of each task from the kernel's answer."""
+        left = iter(raw[drive.ANSWER + self.model.nq :].tolist())
+        out = []
+        for task in self.tasks:
+            position = next(left) if isinstance(task, (PoseTask, PositionTask)) else None
+            rotation = None if isinstance(task, PositionTask) else next(left)
+            out.append(TaskError(f"{type(task).__name__}({task.frame!r})", position, rotation))
+        return tuple(out)
+
+
+def solve(
+    model: Model,
+    tasks: Task | Sequence[Task],
+    *,
+    q0: npt.ArrayLike | None = None,
+    seed: int = 0,
+    max_iterations: int = 30,
+    max_restarts: int = 100,
+    max_time: float | None = None,
+) -> Solution:
+    """Bring `model` to its `tasks`: one task or a sequence, each with its target.
+
+    Projected Levenberg-Marquardt from `q0` (nq,), or from the model's home, and from random starts drawn with `seed`:
+    eight at once, then up to `max_restarts` more, of at most `max_iterations` each, for at most `max_time` seconds.
+    Joint limits are kept at every iterate.  Returns the best configuration found, whether or not it converged; its
+    errors are recomputed by forward kinematics.
+
+    The model keeps what it prepared for tasks of this structure, so the next call with other targets does not pay
+    for it again.  Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite.
+    """
+    several = tasks if isinstance(tasks, Sequence) else (tasks,)
+    key = (get_ident(), max_iterations, max_restarts, max_time, *(task.structure for task in several))
+    prepared = model.prepared
+    solver = prepared.get(key)
+    if solver is None:
+        solver = Solver(model, tasks, max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time)
+        while len(prepared) >= _KEPT:
+            prepared.pop(next(iter(prepared)), None)
+        prepared[key] = solver
+    return solver([task.target for task in several] if len(several) > 1 else several[0].target, q0, seed=seed)

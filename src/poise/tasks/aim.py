@@ -1,0 +1,75 @@
+"""Point an axis of a frame: along a direction, or at a point; the spin about it stays free."""
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from poise.spatial import Array, finite
+from poise.tasks.base import point, tolerance, weights
+
+
+def _unit(axis: Any) -> tuple[float, float, float]:
+    array = finite("axis", point("axis", axis), 3)
+    length = float(np.linalg.norm(array))
+    if length < 1e-12:
+        raise ValueError("axis is zero; it must have a direction")
+    x, y, z = array / length
+    return float(x), float(y), float(z)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AxisTask:
+    """Point `axis`, fixed in `frame`, along the direction `target` of the world, shape (3,), of any length but 0."""
+
+    frame: str
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    target: Array | None = None
+    weight: float = field(default=1.0, kw_only=True)
+    """[1/rad]"""
+    tolerance: float = field(default=1e-6, kw_only=True)
+    """Largest angle between axis and direction [rad]."""
+    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _prepare(self)
+
+    def goal(self, target: Any) -> Array:
+        """(7,) numbers of a direction."""
+        out = np.zeros(7)
+        out[:3] = point("target", target)
+        return out
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LookAtTask:
+    """Point `axis`, fixed in `frame` and through its origin, at the point `target` of the world [m], shape (3,)."""
+
+    frame: str
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    target: Array | None = None
+    weight: float = field(default=1.0, kw_only=True)
+    """[1/rad]"""
+    tolerance: float = field(default=1e-6, kw_only=True)
+    """Largest angle between axis and line of sight [rad]."""
+    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _prepare(self)
+
+    def goal(self, target: Any) -> Array:
+        """(7,) numbers of a point."""
+        out = np.zeros(7)
+        out[:3] = point("target", target)
+        return out
+
+
+def _prepare(task: AxisTask | LookAtTask) -> None:
+    object.__setattr__(task, "axis", _unit(task.axis))
+    if task.target is not None:
+        object.__setattr__(task, "target", point("target", task.target))
+    weight = weights("weight", float(task.weight))
+    structure = (type(task), task.frame, task.axis, weight, tolerance("tolerance", task.tolerance))
+    object.__setattr__(task, "structure", structure)

@@ -1,0 +1,62 @@
+"""What every task is made of: checked weights and tolerances, and the form that the solver reads."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.spatial import Array
+
+Weight: TypeAlias = float | Sequence[float]
+"""One number for all three rows, or one a row; 0 drops a row."""
+
+
+class FrameTask(Protocol):
+    """A task about one frame: a pose, a position, an orientation, an aim."""
+
+    @property
+    def frame(self) -> str:
+        """The frame that it moves."""
+
+    @property
+    def target(self) -> Any:
+        """Where to; None if it is given at the call."""
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """All but the target, hashable: two tasks of one structure share a prepared solver."""
+
+    def goal(self, target: Any) -> Array:
+        """(7,) numbers that the kernel reads: place, then quaternion w x y z; checked for shape only."""
+
+
+def weights(name: str, value: Weight) -> tuple[float, float, float]:
+    """Three row weights; raises ValueError or ShapeError naming the argument and the entry."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(3, float(array))
+    if array.shape != (3,):
+        raise ShapeError(f"{name} must be one number or three, one a row, got shape {array.shape}")
+    for i, w in enumerate(array):
+        if not (np.isfinite(w) and w >= 0.0):
+            raise ValueError(f"{name}[{i}] is {w}; a weight must be finite and not negative")
+    x, y, z = map(float, array)
+    return x, y, z
+
+
+def tolerance(name: str, value: float) -> float:
+    """A tolerance; raises ValueError unless it is a positive number."""
+    number = float(value)
+    if not number > 0.0:
+        raise ValueError(f"{name} is {value}; a tolerance must be positive")
+    return number
+
+
+def point(name: str, value: npt.ArrayLike) -> Array:
+    """(3,) numbers; raises ShapeError."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != (3,):
+        raise ShapeError(f"{name} must have shape (3,), got {array.shape}")
+    return array

@@ -1,0 +1,143 @@
+"""Put a frame somewhere: its whole pose, its position, or its orientation.
+
+Position rows are metres along the world's axes, rotation rows the rotation vector [rad] that is still to turn, along
+the world's axes too; `axes="target"` takes both along the target's own axes, so that a weight of 0 can drop, say, the
+turn about the tool.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+import numpy as np
+
+from poise.errors import ShapeError
+from poise.spatial import SE3, SO3, Array
+from poise.tasks.base import Weight, point, tolerance, weights
+
+Axes = Literal["world", "target"]
+
+
+def _axes(value: str) -> None:
+    if value not in ("world", "target"):
+        raise ValueError(f"axes must be 'world' or 'target', got {value!r}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PoseTask:
+    """Bring `frame` to the pose `target` (an SE3, 7 numbers or a 4x4 matrix), within both tolerances.
+
+    Raises ValueError for weights that are negative or not finite, tolerances that are not positive.
+    """
+
+    frame: str
+    target: SE3 | None = None
+    position_weight: Weight = field(default=1.0, kw_only=True)
+    """Weight of the position rows [1/m]; one number, or one a row."""
+    rotation_weight: Weight = field(default=1.0, kw_only=True)
+    """Weight of the rotation rows [1/rad]; one number, or one a row."""
+    position_tolerance: float = field(default=1e-6, kw_only=True)
+    """[m], over the rows whose weight is not 0."""
+    rotation_tolerance: float = field(default=1e-6, kw_only=True)
+    """[rad], over the rows whose weight is not 0."""
+    axes: Axes = field(default="world", kw_only=True)
+    """The axes along which rows and weights are taken."""
+    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.target is not None:
+            object.__setattr__(self, "target", SE3.parse(self.target, "target"))
+            _single(self.target)
+        _axes(self.axes)
+        structure = (
+            PoseTask,
+            self.frame,
+            weights("position_weight", self.position_weight),
+            weights("rotation_weight", self.rotation_weight),
+            tolerance("position_tolerance", self.position_tolerance),
+            tolerance("rotation_tolerance", self.rotation_tolerance),
+            self.axes,
+        )
+        object.__setattr__(self, "structure", structure)
+
+    def goal(self, target: Any) -> Array:
+        """(7,) numbers of a pose: an SE3, 7 numbers, or a 4x4 matrix."""
+        if type(target) is not SE3:
+            target = SE3.parse(target, "target")
+        _single(target)
+        return target.array
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PositionTask:
+    """Bring the origin of `frame` to the point `target` [m], shape (3,)."""
+
+    frame: str
+    target: Array | None = None
+    weight: Weight = field(default=1.0, kw_only=True)
+    """Weight of the rows [1/m]; one number, or one a row along the world's axes."""
+    tolerance: float = field(default=1e-6, kw_only=True)
+    """[m], over the rows whose weight is not 0."""
+    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.target is not None:
+            object.__setattr__(self, "target", point("target", self.target))
+        structure = (
+            PositionTask,
+            self.frame,
+            weights("weight", self.weight),
+            tolerance("tolerance", self.tolerance),
+        )
+        object.__setattr__(self, "structure", structure)
+
+    def goal(self, target: Any) -> Array:
+        """(7,) numbers of a point."""
+        out = np.zeros(7)
+        out[:3] = point("target", target)
+        return out
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OrientationTask:
+    """Turn `frame` to the rotation `target` (an SO3), wherever its origin is."""
+
+    frame: str
+    target: SO3 | None = None
+    weight: Weight = field(default=1.0, kw_only=True)
+    """Weight of the rows [1/rad]; one number, or one a row."""
+    tolerance: float = field(default=1e-6, kw_only=True)
+    """[rad], over the rows whose weight is not 0."""
+    axes: Axes = field(default="world", kw_only=True)
+    """The axes along which rows and weights are taken."""
+    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.target is not None:
+            self.goal(self.target)
+        _axes(self.axes)
+        structure = (
+            OrientationTask,
+            self.frame,
+            weights("weight", self.weight),
+            tolerance("tolerance", self.tolerance),
+            self.axes,
+        )
+        object.__setattr__(self, "structure", structure)
+
+    def goal(self, target: Any) -> Array:
+        """(7,) numbers of a rotation."""
+        if not isinstance(target, SO3):
+            raise ShapeError(f"target must be an SO3, got {type(target).__name__}; see SO3.from_rpy, SO3.from_matrix")
+        if target.wxyz.ndim != 1:
+            raise ShapeError(f"target must be one rotation, got a batch of {target.wxyz.shape[:-1]}")
+        out = np.zeros(7)
+        out[3:] = target.wxyz
+        return out
+
+
+def _single(target: SE3 | None) -> None:
+    if target is not None and target.array.ndim != 1:
+        raise ShapeError(f"target must be one pose, got a batch of {target.array.shape[:-1]}")

@@ -1,0 +1,37 @@
+"""Stay near a posture, as far as the other tasks leave the choice."""
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.spatial import Array, finite
+from poise.tasks.base import tolerance
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PostureTask:
+    """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
+
+    It never disturbs them: it moves the joints within the null space of their Jacobian (Liegeois 1977), towards the
+    least `sum (weight_i (q_i - target_i))^2`.  Only the ratios of its weights count.
+    """
+
+    target: Array | None = None
+    weight: float | Array = field(default=1.0, kw_only=True)
+    """One number, or one a velocity (nv,); 0 leaves a joint alone."""
+    tolerance: float = field(default=float("inf"), kw_only=True)
+    """Largest |q_i - target_i| [rad or m] to call it reached; infinite: as near as can be."""
+    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.target is not None:
+            array = finite("target", self.target)
+            object.__setattr__(self, "target", array)
+        weight: npt.NDArray[np.float64] = finite("weight", self.weight)
+        if (weight < 0.0).any():
+            raise ValueError(f"weight{list(map(int, np.argwhere(weight < 0.0)[0]))} is negative")
+        structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
+        object.__setattr__(self, "structure", structure)

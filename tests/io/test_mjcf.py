@@ -1,0 +1,273 @@
+"""MJCF files: every frame stands where MuJoCo puts it and moves as MuJoCo moves it."""
+
+import importlib.util
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.io.mjcf import read_mjcf
+from poise.joint import JointKind
+from poise.model import Model
+from poise.spatial import SO3, Array
+
+mujoco = pytest.importorskip("mujoco")
+
+DATA = Path(__file__).parents[1] / "data"
+OWN = [DATA / name for name in ("every_joint.xml", "arm.xml", "couplings.xml", "nameless.xml")]
+HELD = {"thumb": 0.05, "nail": 0.16}
+"""Positions at which the constraints of couplings.xml hold joints: 0.02 + 0.03, and 0.1 + 2 * 0.03."""
+
+
+def installed() -> Iterator[Path]:
+    """Robots in the wheels of this environment."""
+    for package, folder in (("mujoco", "testdata"), ("gymnasium", "envs/mujoco/assets")):
+        spec = importlib.util.find_spec(package)
+        if spec and spec.origin:
+            files = sorted((Path(spec.origin).parent / folder).glob("*.xml"))
+            yield from (file for file in files if "<worldbody>" in file.read_text())
+
+
+FILES = [*OWN, *installed()]
+every = pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.name}")
+undriven = pytest.mark.parametrize(
+    "file", [file for file in FILES if file.name != "couplings.xml"], ids=lambda file: f"{file.parent.name}/{file.name}"
+)
+pytestmark = pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+
+
+@pytest.fixture(autouse=True)
+def logs_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MuJoCo writes MUJOCO_LOG.TXT, with the compiler's warnings, where it runs."""
+    monkeypatch.chdir(tmp_path)
+
+
+class Twin:
+    """MuJoCo's model of a file beside ours."""
+
+    def __init__(self, file: Path) -> None:
+        self.ours: Model = read_mjcf(file)
+        self.m: Any = mujoco.MjModel.from_xml_path(str(file))
+        self.d: Any = mujoco.MjData(self.m)
+        self.joints = [self.m.joint(i).name or f"joint{i}" for i in range(self.m.njnt)]
+        self.bodies = [self.m.body(i).name or f"body{i}" for i in range(self.m.nbody)]
+        self.sites = [self.m.site(i).name or f"site{i}" for i in range(self.m.nsite)]
+
+    def qpos(self, q: Array) -> Array:
+        """MuJoCo's numbers: ours, with those of driven and held joints between them."""
+        named = self.ours.named(q)
+        parts: list[npt.ArrayLike] = []
+        for name in self.joints:
+            joint = self.ours.joint(name)
+            if joint.kind is JointKind.FIXED:
+                parts.append([HELD[name]])
+            else:
+                parts.append([named[name]] if joint.mimic else q[self.ours.index(name)])
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def qvel(self, q: Array) -> Array:
+        """(MuJoCo's nv, our nv) matrix that turns our velocity into MuJoCo's at q."""
+        out = np.zeros((self.m.nv, self.ours.nv))
+        for i, name in enumerate(self.joints):
+            at, joint = self.m.jnt_dofadr[i], self.ours.joint(name)
+            if joint.kind is JointKind.FIXED:
+                continue
+            source, multiplier, _ = self.ours.follows(joint)
+            columns = self.ours.velocity_index(source)
+            block = multiplier * np.eye(joint.speeds)
+            if joint.quaternion_at is not None:  # MuJoCo's angular velocity is along the body's axes
+                wxyz = q[self.ours.index(name)][joint.quaternion_at :][:4]
+                block[-3:, -3:] = SO3(wxyz=wxyz).matrix().T
+            out[at : at + joint.speeds, columns] = block
+        return out
+
+    def set(self, q: Array) -> None:
+        self.d.qpos[:] = self.qpos(q)
+        mujoco.mj_kinematics(self.m, self.d)
+        mujoco.mj_comPos(self.m, self.d)
+
+    def frames(self) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Name here, position, rotation and Jacobian of every body and site."""
+        jacobian = np.zeros((6, self.m.nv))
+        for i, name in enumerate(self.bodies):
+            mujoco.mj_jacBody(self.m, self.d, jacobian[:3], jacobian[3:], i)
+            yield name, self.d.xpos[i], self.d.xmat[i].reshape(3, 3), jacobian
+        for i, name in enumerate(self.sites):
+            mujoco.mj_jacSite(self.m, self.d, jacobian[:3], jacobian[3:], i)
+            frame = f"{name}/site" if name in self.bodies else name
+            yield frame, self.d.site_xpos[i], self.d.site_xmat[i].reshape(3, 3), jacobian
+
+
+@every
+def test_every_body_and_site_stands_and_moves_as_in_mujoco(file: Path) -> None:
+    twin = Twin(file)
+    for q in twin.ours.sample(3, seed=1):
+        twin.set(q)
+        to_qvel = twin.qvel(q)
+        for name, xyz, rotation, jacobian in twin.frames():
+            pose = twin.ours.pose(name, q)
+            np.testing.assert_allclose(pose.xyz, xyz, rtol=0, atol=1e-12, err_msg=name)
+            np.testing.assert_allclose(pose.rotation.matrix(), rotation, rtol=0, atol=1e-12, err_msg=name)
+            ours = twin.ours.jacobian(name, q)
+            np.testing.assert_allclose(ours, jacobian @ to_qvel, rtol=0, atol=1e-12, err_msg=name)
+
+
+@undriven
+def test_q_is_qpos(file: Path) -> None:
+    twin = Twin(file)
+    moving = [joint for joint in twin.ours.joints if joint.nq]
+    assert [joint.name for joint in moving] == twin.joints
+    assert [twin.ours.index(name).start for name in twin.joints] == list(twin.m.jnt_qposadr)
+    assert (twin.ours.nq, twin.ours.nv) == (twin.m.nq, twin.m.nv)
+    np.testing.assert_array_equal(twin.ours.postures["qpos0"], twin.m.qpos0)
+
+
+@undriven
+def test_limits_are_the_ranges(file: Path) -> None:
+    twin = Twin(file)
+    for i, name in enumerate(twin.joints):
+        joint = twin.ours.joint(name)
+        if joint.size == 1:
+            wanted = twin.m.jnt_range[i] if twin.m.jnt_limited[i] else (-np.inf, np.inf)
+            assert (joint.lower[0], joint.upper[0]) == tuple(wanted)
+            assert (joint.kind is JointKind.CONTINUOUS) == (
+                twin.m.jnt_type[i] == mujoco.mjtJoint.mjJNT_HINGE and not twin.m.jnt_limited[i]
+            )
+
+
+def test_several_joints_on_a_body_are_a_chain_of_links() -> None:
+    model = read_mjcf(DATA / "every_joint.xml")
+    path = [(joint.name, joint.child) for joint in model.root_path("ankle")]
+    assert path == [
+        ("float", "base"),
+        ("yaw", "waist/yaw"),
+        ("lift", "waist/lift"),
+        ("pitch", "waist/pitch"),
+        ("waist/fixed", "waist"),
+        ("ball", "ankle/ball"),
+        ("ankle/fixed", "ankle"),
+    ]
+    assert [model.joint(name).kind.value for name in ("float", "yaw", "lift", "pitch", "ball")] == [
+        "floating",
+        "revolute",
+        "prismatic",
+        "continuous",
+        "spherical",
+    ]
+    assert model.name == "every joint"
+
+
+def test_a_site_with_the_name_of_a_body_is_told_apart() -> None:
+    model = read_mjcf(DATA / "every_joint.xml")
+    assert model.frame("base").link == model.frame("base/site").link == "base"
+    np.testing.assert_allclose(model.frame("base/site").origin.xyz, [0, 0, 0.1])
+
+
+def test_keyframes_are_postures_and_the_one_named_home_is_home() -> None:
+    model = read_mjcf(DATA / "every_joint.xml")
+    assert list(model.postures) == ["crouched", "home", "key2", "qpos0"]
+    np.testing.assert_allclose(model.postures["key2"][:3], [1, 2, 3])
+    np.testing.assert_array_equal(model.home, model.postures["home"])
+    np.testing.assert_allclose(model.q()[model.index("yaw")], 0.1)
+
+
+def test_without_keyframes_home_is_as_the_file_draws_it() -> None:
+    model = read_mjcf(DATA / "arm.xml")
+    np.testing.assert_array_equal(model.home, model.postures["qpos0"])
+    assert model.home[model.index("elbow")] == -0.4
+
+
+def test_nameless_things_are_numbered() -> None:
+    model = read_mjcf(DATA / "nameless.xml")
+    assert model.name == "nameless"
+    assert model.joint_names == tuple(f"joint{i}" for i in range(6))
+    assert {"body1", "body4", "site0", "site3"} <= set(model.frames)
+
+
+def test_couplings_become_mimics_and_held_joints_are_fixed() -> None:
+    with pytest.warns(ModelWarning):
+        model = read_mjcf(DATA / "couplings.xml")
+    assert model.joint_names == ("turn", "knuckle", "ring", "swivel")
+    knuckle = 0.7
+    middle = -0.2 - 0.1 + 1.5 * (knuckle - 0.3)
+    distal = 0.05 + 0.5 * (middle + 0.2)
+    named = model.named(model.q(knuckle=knuckle))
+    assert named["middle"] == pytest.approx(middle, abs=1e-15)
+    assert named["distal"] == pytest.approx(distal, abs=1e-15)
+    assert {joint.name for joint in model.joints if joint.kind is JointKind.FIXED} >= HELD.keys()
+    # The middle joint's range, -0.5 to 2, is wider than what the knuckle's own lets it do.
+    np.testing.assert_allclose([model.lower[1], model.upper[1]], [1 / 6, 1.2])
+    np.testing.assert_allclose(model.home, model.postures["open"])
+    assert list(model.postures) == ["open", "closed", "qpos0"]
+
+
+def test_what_a_tree_cannot_hold_is_warned_of_once() -> None:
+    with pytest.warns(ModelWarning) as caught:
+        read_mjcf(DATA / "couplings.xml")
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert "couplings.xml" in message
+    for remark in ("nonlinear coupling of 'ring'", "second coupling of 'knuckle'", "1 connect, 1 weld", "swivel"):
+        assert remark in message
+    assert caught[0].filename == __file__
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "robot.xml"
+    file.write_text(text)
+    return file
+
+
+def test_a_joint_held_outside_its_range_is_an_error(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        """<mujoco><compiler autolimits="true" angle="radian"/>
+        <worldbody><body><joint name="a" range="0 1"/><geom size="1"/></body></worldbody>
+        <equality><joint joint1="a" polycoef="2 0 0 0 0"/></equality></mujoco>""",
+    )
+    with pytest.raises(ModelError, match=r"robot\.xml: .*'a' at 2, outside its range 0 to 1"):
+        read_mjcf(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("<mujoco>\n<worldbody>\n<body><joint foo='1'/></body></worldbody></mujoco>", 3, "unrecognized attribute"),
+        ("<mujoco>\n<worldbody>\n<body></worldbody></mujoco>", 3, "XML_ERROR_MISMATCHED_ELEMENT"),
+        ("<mujoco>\n<worldbody>\n<body>\n<joint/></body></worldbody></mujoco>", 3, "mass and inertia"),
+        ("<mujoco><asset>\n<mesh name='a' file='a.stl'/></asset></mujoco>", None, r"a\.stl.*meshdir"),
+        ("<mujoco>\n<include file='part.xml'/></mujoco>", 2, r"part\.xml"),
+    ],
+)
+def test_what_mujoco_refuses_is_told_with_its_place(tmp_path: Path, text: str, line: int | None, words: str) -> None:
+    with pytest.raises(ModelError, match=words) as caught:
+        read_mjcf(write(tmp_path, text))
+    assert caught.value.file == str(tmp_path / "robot.xml")
+    assert caught.value.line == line
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"nowhere\.xml: no such file"):
+        read_mjcf(tmp_path / "nowhere.xml")
+
+
+def test_only_the_file_says_how_the_base_moves() -> None:
+    with pytest.raises(ValueError, match="must be 'fixed' for an MJCF"):
+        read_mjcf(DATA / "arm.xml", base="floating")
+
+
+def test_without_mujoco_the_install_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(MissingExtra, match=r'pip install "poise\[mjcf\]"'):
+        read_mjcf(DATA / "arm.xml")
+
+
+def test_angles_in_degrees_are_radians_here() -> None:
+    joint = read_mjcf(DATA / "every_joint.xml").joint("yaw")
+    assert (joint.lower[0], joint.upper[0]) == pytest.approx((-math.pi / 2, 2 * math.pi / 3))

@@ -1,0 +1,372 @@
+"""Reading URDF: what each joint type becomes, what is refused and where, what is warned of."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poise.errors import ModelError, ModelWarning
+from poise.io.packages import find_file
+from poise.io.urdf import parse_urdf, read_urdf
+from poise.joint import JointKind
+from poise.model import Model
+from poise.spatial import SE3
+
+TWO_LINKS = '<robot name="r">\n<link name="a"/>\n<link name="b"/>\n{}\n</robot>'
+JOINT = '<joint name="j" type="{type}"{attributes}>\n<parent link="a"/><child link="b"/>\n{inside}\n</joint>'
+
+
+def one_joint(type: str, inside: str = "", attributes: str = "") -> Model:
+    return parse_urdf(TWO_LINKS.format(JOINT.format(type=type, inside=inside, attributes=attributes)), file="r.urdf")
+
+
+def refused(document: str | bytes, message: str, line: int | None) -> None:
+    """The document is refused with this message, and with this line in the message and on the error."""
+    with pytest.raises(ModelError, match=re.escape(message)) as caught:
+        parse_urdf(document, file="r.urdf")
+    assert caught.value.line == line
+    assert str(caught.value).startswith("r.urdf: " if line is None else f"r.urdf:{line}: ")
+
+
+def joint_refused(type: str, inside: str, message: str, line: int, attributes: str = "") -> None:
+    refused(TWO_LINKS.format(JOINT.format(type=type, inside=inside, attributes=attributes)), message, line)
+
+
+# Joint types -----------------------------------------------------------------------------------------------------
+
+LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
+
+
+@pytest.mark.parametrize("type", ["revolute", "prismatic"])
+def test_limited_joints_have_the_limits_of_the_file(type: str) -> None:
+    joint = one_joint(type, LIMIT + '<axis xyz="0 3 4"/>').joint("j")
+    assert joint.kind == type
+    assert (joint.lower, joint.upper, joint.velocity) == ((-1.0,), (2.0,), (3.0,))
+    assert joint.axis == pytest.approx((0.0, 0.6, 0.8))
+
+
+def test_a_continuous_joint_keeps_the_velocity_and_no_limits() -> None:
+    joint = one_joint("continuous", LIMIT).joint("j")
+    assert (joint.kind, joint.lower, joint.upper, joint.velocity) == ("continuous", (-np.inf,), (np.inf,), (3.0,))
+
+
+def test_a_helical_joint_has_a_pitch() -> None:
+    joint = one_joint("helical", LIMIT, ' pitch="0.002"').joint("j")
+    assert (joint.kind, joint.pitch, joint.upper) == (JointKind.HELICAL, 0.002, (2.0,))
+    joint_refused("helical", LIMIT, "joint 'j' has no 'pitch'; write pitch=", 4)
+
+
+@pytest.mark.parametrize(("type", "nq", "nv"), [("planar", 3, 3), ("floating", 7, 6), ("spherical", 4, 3)])
+def test_joints_of_several_axes_are_unlimited(type: str, nq: int, nv: int) -> None:
+    model = one_joint(type, LIMIT)
+    assert (model.joint("j").kind, model.nq, model.nv) == (type, nq, nv)
+    assert np.isinf(model.velocity).all()
+    assert np.isinf(model.lower).all()
+
+
+def test_ball_is_spherical() -> None:
+    assert one_joint("ball").joint("j").kind is JointKind.SPHERICAL
+
+
+def test_a_fixed_joint_takes_no_place_and_needs_no_axis_limit_or_mimic() -> None:
+    model = one_joint("fixed", '<axis xyz="0 0 0"/><limit lower="1" upper="0"/><mimic joint="nowhere"/>')
+    assert (model.nq, model.joint("j").mimic) == (0, None)
+
+
+def test_the_axis_is_x_unless_it_is_given() -> None:
+    assert one_joint("continuous").joint("j").axis == (1.0, 0.0, 0.0)
+
+
+def test_the_origin_is_a_position_and_roll_pitch_yaw() -> None:
+    origin = one_joint("fixed", '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>').joint("j").origin
+    np.testing.assert_allclose(origin.array, SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]).array, atol=1e-15)
+    np.testing.assert_allclose(one_joint("fixed", '<origin rpy="0 0 1"/>').joint("j").origin.xyz, 0.0)
+
+
+def test_a_mimic_follows_with_multiplier_and_offset() -> None:
+    document = TWO_LINKS.format(
+        '<link name="c"/><joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        '<joint name="k" type="continuous"><parent link="b"/><child link="c"/>'
+        '<mimic joint="j" multiplier="-2" offset="0.5"/></joint>'
+    )
+    model = parse_urdf(document)
+    assert model.joint_names == ("j",)
+    assert model.follows(model.joint("k")) == ("j", -2.0, 0.5)
+
+
+def test_a_limit_without_lower_and_upper_is_zero_and_warned_of() -> None:
+    with pytest.warns(ModelWarning, match=r"holds its joint at 0 \(line 6: joint 'j'\)"):
+        model = one_joint("revolute", '<limit velocity="1" effort="1"/>')
+    assert (model.lower, model.upper) == (0.0, 0.0)
+    assert one_joint("revolute", '<limit upper="1"/>').lower == 0.0  # as the format says
+
+
+def test_a_missing_limit_is_none_and_warned_of() -> None:
+    with pytest.warns(ModelWarning, match=r"without <limit> is taken as unlimited \(line 4: joint 'j'\)"):
+        assert one_joint("prismatic").upper == np.inf
+
+
+def test_a_velocity_of_zero_is_none_and_warned_of() -> None:
+    with pytest.warns(ModelWarning, match="velocity limit of 0 is taken as none"):
+        assert one_joint("revolute", '<limit lower="-1" upper="1" velocity="0"/>').velocity == np.inf
+
+
+def test_infinite_limits_are_unlimited() -> None:
+    model = one_joint("revolute", '<limit lower="-inf" upper="1e999" velocity="INF"/>')
+    assert (model.lower, model.upper, model.velocity) == (-np.inf, np.inf, np.inf)
+
+
+def test_the_order_is_the_file_s_with_parents_first() -> None:
+    document = (
+        '<robot name="r"><joint name="late" type="continuous"><parent link="b"/><child link="c"/></joint>'
+        '<joint name="early" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        '<joint name="side" type="continuous"><parent link="a"/><child link="d"/></joint>'
+        '<link name="d"/><link name="c"/><link name="b"/><link name="a"/></robot>'
+    )
+    assert parse_urdf(document).joint_names == ("early", "late", "side")
+
+
+def test_a_link_called_world_is_the_world() -> None:
+    document = (
+        '<robot name="r"><link name="world"/><link name="a"/>'
+        '<joint name="j" type="continuous"><parent link="world"/><child link="a"/></joint></robot>'
+    )
+    model = parse_urdf(document)
+    assert (model.links, model.joint("j").parent) == (("a",), "world")
+    assert parse_urdf(document.replace('<link name="world"/>', "")).links == ("a",)
+    with pytest.raises(ModelError, match="a joint of its own, so base='floating' frees nothing"):
+        parse_urdf(document, base="floating")
+
+
+def test_a_floating_base_is_a_joint_called_root() -> None:
+    model = parse_urdf('<robot name="r"><link name="a"/></robot>', base="floating")
+    assert (model.joint_names, model.nq, model.nv) == (("root",), 7, 6)
+
+
+def test_a_robot_without_a_name_has_its_file_s() -> None:
+    assert parse_urdf('<robot><link name="a"/></robot>', file="some/arm.urdf").name == "arm"
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("type", "inside", "message", "line"),
+    [
+        ("revolut", "", "joint 'j' has the unknown type 'revolut'", 4),
+        ("fixed", '<origin xyz="1 2"/>', "<origin> of joint 'j' has xyz=\"1 2\": it needs 3 numbers, not 2", 6),
+        ("fixed", '<origin xyz="1 2 x"/>', "'x' is not a number", 6),
+        ("fixed", '<origin xyz="1 2 1_0"/>', "'1_0' is not a number", 6),
+        ("fixed", '<origin xyz="1 2 nan"/>', "'nan' is not a finite number", 6),
+        ("fixed", '<origin rpy="1e999 0 0"/>', "'1e999' is not a finite number", 6),
+        ("fixed", '<origin xyz=""/>', "<origin> of joint 'j' has no 'xyz'", 6),
+        ("fixed", "<origin/>\n<origin/>", "joint 'j' has 2 <origin>; keep one of them", 7),
+        ("continuous", '<axis xyz="0 0 0"/>', "joint 'j' has a zero axis", 4),
+        ("continuous", "<axis/>", "<axis> of joint 'j' has no 'xyz'", 6),
+        ("revolute", '<limit lower="2" upper="1"/>', "limits the wrong way round: lower 2 > upper 1", 4),
+        ("revolute", '<limit lower="nan" upper="1"/>', "'nan' is not a finite number", 6),
+        ("revolute", '<limit lower="1 2" upper="1"/>', "it needs 1 number, not 2", 6),
+        ("revolute", '<limit upper="1" velocity="-1"/>', "negative velocity", 4),
+        ("continuous", '<mimic joint="k"/>', "joint 'j' mimics 'k', which does not exist", 4),
+        ("continuous", '<mimic joint="j"/>', "joint 'j' mimics itself", 4),
+        ("continuous", "<mimic/>", "<mimic> of joint 'j' has no 'joint'", 6),
+        ("continuous", '<mimic joint="j" multiplier="two"/>', "'two' is not a number", 6),
+        ("planar", '<mimic joint="j"/>', "planar and cannot mimic another", 4),
+    ],
+)
+def test_bad_joints_are_refused(type: str, inside: str, message: str, line: int) -> None:
+    joint_refused(type, inside, message, line)
+
+
+@pytest.mark.parametrize(
+    ("inside", "message", "line"),
+    [
+        ('<joint type="fixed"/>', "<joint> has no 'name'", 4),
+        ('<joint name="j"/>', "joint 'j' has no 'type'", 4),
+        ('<joint name="j" type="fixed"><child link="b"/></joint>', "joint 'j' has no <parent>", 4),
+        ('<joint name="j" type="fixed"><parent link="a"/></joint>', "joint 'j' has no <child>", 4),
+        ('<joint name="j" type="fixed"><parent/><child link="b"/></joint>', "<parent> of joint 'j' has no 'link'", 4),
+        ('<link name="b"/>', "link 'b' is declared twice", 4),
+        ('<link name=""/>', "link '' has no 'name'", 4),
+        ("", "2 links have no parent, 'a' and 'b' among them; a URDF has one root", 3),
+    ],
+)
+def test_bad_trees_are_refused(inside: str, message: str, line: int) -> None:
+    refused(TWO_LINKS.format(inside), message, line)
+
+
+def joints(*ends: str) -> str:
+    return "\n".join(
+        f'<joint name="j{i}" type="fixed"><parent link="{pair[0]}"/><child link="{pair[1:]}"/></joint>'
+        for i, pair in enumerate(ends)
+    )
+
+
+def test_two_parents_cycles_and_strangers_are_refused() -> None:
+    refused(TWO_LINKS.format(joints("ab", "ab")), "link 'b' has two parents: the joints 'j0' and 'j1'", 5)
+    refused(TWO_LINKS.format(joints("ab", "ba")), "the links form a cycle through joint 'j0'", 4)
+    refused(TWO_LINKS.format(joints("aa")), "joint 'j0' joins link 'a' to itself", 4)
+    refused(TWO_LINKS.format(joints("ab", "bc")), "joint 'j1' needs the link 'c', which is not declared", 5)
+    refused(TWO_LINKS.format(joints("ab", "bworld")), "joint 'j1' moves 'world'", 5)
+    double = joints("ab").replace("j0", "j") + "\n" + joints("ba").replace("j0", "j")
+    refused(TWO_LINKS.format(double), "joint 'j' is declared twice", 5)
+    refused('<robot>\n<link name="a"/>\n<link name="world"/></robot>', "2 links have no parent", 3)
+
+
+def test_mimics_whose_limits_disagree_are_refused() -> None:
+    document = (
+        '<robot><link name="a"/><link name="b"/><link name="c"/>'
+        '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><limit lower="0" upper="1"/></joint>'
+        '<joint name="k" type="revolute"><parent link="b"/><child link="c"/><limit lower="2" upper="3"/>'
+        '<mimic joint="j"/></joint></robot>'
+    )
+    refused(document, "their limits have no position in common", None)
+
+
+def test_what_is_not_a_urdf_is_refused() -> None:
+    refused("<robot/>", "the robot has no <link>", 1)
+    refused("<mujoco/>", "this is an MJCF, not a URDF", 1)
+    refused("<sdf/>", "convert it to URDF", 1)
+    refused("\n<html/>", "the root of a URDF is <robot>, not <html>", 2)
+    refused("<robot>\n<link>\n</robot>", "not XML: mismatched tag", 3)
+    refused(b"\x7fELF\x00\x01", "not XML: not well-formed (invalid token)", 1)
+    refused("hello", "not XML: syntax error", 1)
+    refused("", "not XML: no element found", 1)
+    refused(b'<?xml version="1.0" encoding="klingon"?><robot/>', "cannot be decoded as text: unknown", None)
+    refused("<robot>\ud800</robot>", "cannot be decoded as text", None)
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        '<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">',
+        '<!ENTITY file SYSTEM "file:///etc/passwd">',
+        '<!ENTITY % remote SYSTEM "http://localhost/x.dtd"> %remote;',
+    ],
+)
+def test_entities_are_refused(declaration: str) -> None:
+    document = f'<?xml version="1.0"?>\n<!DOCTYPE robot [\n{declaration}]>\n<robot><link name="&a;"/></robot>'
+    refused(document, "declares an entity or refers to another file", 3)
+
+
+def test_external_documents_are_refused() -> None:
+    refused('<!DOCTYPE robot SYSTEM "http://localhost/x.dtd"><robot/>', "declares an entity or refers to", 1)
+
+
+def test_deep_nesting_is_no_danger() -> None:
+    refused("<robot>" + "<a>" * 50_000, "not XML: no element found", 1)
+    with pytest.warns(ModelWarning, match="unknown tag <a> in <robot>"):
+        parse_urdf('<robot><link name="a"/>' + "<a>" * 50_000 + "</a>" * 50_000 + "</robot>")
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    empty = tmp_path / "empty.urdf"
+    empty.write_bytes(b"\n")
+    for path, message in [
+        (Path("missing.urdf"), f"missing.urdf: no such file in {tmp_path}"),
+        (tmp_path / "missing.urdf", f"{tmp_path / 'missing.urdf'}: no such file"),
+        (tmp_path, f"{tmp_path}: cannot be read: it is a directory; give a file in it"),
+        (empty, f"{empty}: the file is empty"),
+        (tmp_path / "a\0b.urdf", "cannot be read: embedded null"),
+        (tmp_path / ("x" * 300 + ".urdf"), "cannot be read: "),
+    ]:
+        with pytest.raises(ModelError, match=re.escape(message)):
+            read_urdf(path)
+
+
+# Encodings and what is passed over -------------------------------------------------------------------------------
+
+
+def test_encodings() -> None:
+    document = '<?xml version="1.0" encoding="{}"?>\n<!-- é -->\n<robot name="é"><link name="a"/></robot>'
+    assert parse_urdf(b"\xef\xbb\xbf" + document.format("utf-8").encode()).name == "é"
+    assert parse_urdf(document.format("iso-8859-1").encode("iso-8859-1")).name == "é"
+    assert parse_urdf(document.format("utf-16").encode("utf-16")).name == "é"
+    assert parse_urdf(document.format("utf-16")).name == "é"  # a str is decoded already
+
+
+def test_what_kinematics_does_not_need_is_passed_over_silently() -> None:
+    parse_urdf(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"><visual/><collision/><inertial/>'
+        '<contact/></link><link name="b"/><material name="m"/><transmission name="t"/><gazebo/><ros2_control/><mujoco/>'
+        '<sensor/><drake:collision_filter_group/><joint name="j" type="fixed"><parent link="a"/><child link="b"/>'
+        "<dynamics/><calibration/><safety_controller/><drake:gear_ratio/></joint></robot>"
+    )
+
+
+def test_unknown_tags_are_warned_of_once_with_count_and_line() -> None:
+    document = TWO_LINKS.format(JOINT.format(type="fixed", attributes="", inside="<orgin/>\n<orgin/><xacro:if/>"))
+    with pytest.warns(ModelWarning) as caught:
+        parse_urdf(document.replace("</robot>", "<lnik/></robot>"), file="r.urdf")
+    assert [str(w.message) for w in caught] == [
+        "r.urdf:\n"
+        "  unknown tag <lnik> in <robot> (line 9)\n"
+        "  unknown tag <orgin> in <joint> (2 times, first at line 6)\n"
+        "  xacro macros are not expanded; give the file a name that ends in .xacro (line 7)"
+    ]
+
+
+# Meshes ----------------------------------------------------------------------------------------------------------
+
+
+def write_urdf(path: Path, *meshes: str) -> Path:
+    shapes = "\n".join(f'<visual><geometry><mesh filename="{m}"/></geometry></visual>' for m in meshes)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'<robot name="r"><link name="a">\n{shapes}\n</link></robot>')
+    return path
+
+
+def test_meshes_that_exist_are_not_mentioned(tmp_path: Path) -> None:
+    mesh = tmp_path / "my_robot" / "meshes" / "a b.stl"
+    mesh.parent.mkdir(parents=True)
+    mesh.touch()
+    names = [
+        "package://my_robot/meshes/a b.stl",
+        "package:///my_robot/meshes/a b.stl",
+        "model://my_robot/meshes/a b.stl",
+        "package://called_otherwise/meshes/a b.stl",
+        "../meshes/a b.stl",
+        str(mesh),
+        f"file://{mesh}".replace(" ", "%20"),
+        "https://example.com/a.stl",
+    ]
+    read_urdf(write_urdf(tmp_path / "my_robot" / "urdf" / "r.urdf", *names))
+
+
+def test_missing_meshes_are_counted_with_an_example(tmp_path: Path) -> None:
+    path = write_urdf(tmp_path / "r.urdf", "package://my_robot/a.stl", "b.stl", "", "x" * 300)
+    with pytest.warns(
+        ModelWarning, match=r"mesh not found, .* \(4 times, first at line 2: 'package://my_robot/a.stl'"
+    ) as w:
+        read_urdf(path)
+    assert len(w) == 1
+    assert f"tried {tmp_path / 'my_robot' / 'a.stl'}, " in str(w[0].message)
+
+
+def test_packages_are_looked_for_where_ros_says_and_where_the_caller_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("ros", "ament/share", "given"):
+        mesh = tmp_path / place / "pkg" / "a.stl"
+        mesh.parent.mkdir(parents=True)
+        mesh.touch()
+    here, uri = tmp_path / "elsewhere", "package://pkg/a.stl"
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    assert find_file(uri, here)[0] is None
+    assert find_file(uri, here, [tmp_path / "given"])[0] == tmp_path / "given" / "pkg" / "a.stl"
+    assert find_file(uri, here, [tmp_path / "given" / "pkg"])[0] == tmp_path / "given" / "pkg" / "a.stl"
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "ament"))
+    assert find_file(uri, here)[0] == tmp_path / "ament" / "share" / "pkg" / "a.stl"
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
+    assert find_file(uri, here)[0] == tmp_path / "ros" / "pkg" / "a.stl"
+    path = write_urdf(tmp_path / "elsewhere" / "r.urdf", "package://mine/a.stl")
+    read_urdf(path, package_dirs=(folder for folder in [tmp_path / "given" / "pkg"]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="drive letters are resolved there")
+def test_file_uris_of_windows_lose_their_slash(tmp_path: Path) -> None:
+    assert find_file("file:///C:/a.stl", tmp_path)[1] == (tmp_path / "C:/a.stl",)

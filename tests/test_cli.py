@@ -1,0 +1,293 @@
+"""The command line: what it prints, where, and the code it leaves with."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.builder import Base
+from poise.cli import main
+from poise.cli import solve as settings
+
+DOWN = ["--rpy", "3.14159", "0", "0"]
+REACHABLE = ["solve", "panda", "--frame", "panda_hand", "--xyz", "0.4", "-0.1", "0.5", *DOWN]
+TOO_FAR = ["solve", "panda", "--xyz", "4", "0", "0.5"]
+
+
+def shell(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "poise", *arguments], capture_output=True, text=True, timeout=300, check=False, **options
+    )
+
+
+# Solve -----------------------------------------------------------------------------------------------------------
+
+
+def test_solve_prints_joints_errors_and_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(REACHABLE) == 0
+    out = capsys.readouterr().out
+    assert "panda_joint7" in out
+    assert "CONVERGED" in out
+    assert "a solve; the first" in out
+
+
+def test_json_is_one_line_and_what_forward_kinematics_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*REACHABLE, "--json"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    answer = json.loads(out)
+    arm = pz.load("panda")
+    pose = arm.pose("panda_hand", answer["q"])
+    assert np.linalg.norm(pose.xyz - [0.4, -0.1, 0.5]) <= 1e-6
+    assert answer["success"] is True
+    assert answer["position_error"] <= 1e-6
+    assert answer["rotation_error"] <= 1e-6
+    assert arm.within_limits(answer["q"])
+    assert list(answer["joints"].values())[: arm.nq] == answer["q"]
+
+
+def test_not_solved_is_exit_code_2_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(TOO_FAR) == 2
+    assert "CONVERGED" not in capsys.readouterr().out
+    assert main([*TOO_FAR, "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["success"] is False
+    assert answer["rotation_error"] is None
+    assert answer["explanation"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "measured"),
+    [
+        (["--xyz", "0.3", "0.2", "0.6"], "position_error"),
+        (["--rpy", "-3", "0.1", "-.2"], "rotation_error"),
+        (["--wxyz", "0", "-1", "0", "1e-2"], "rotation_error"),
+    ],
+)
+def test_a_goal_may_be_a_position_or_a_rotation_alone(
+    goal: list[str], measured: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["solve", "panda", *goal, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {key for key in ("position_error", "rotation_error") if answer[key] is not None} == {measured}
+
+
+def test_the_start_may_be_negative_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    start = ["--q0", "-1", "-.5", "-1e-3", "-2", "-0.1", "1", "0.5"]
+    assert main([*REACHABLE, *start, "--seed", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["success"]
+
+
+def test_the_base_may_float(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "so101", "--base", "floating", "--xyz", "4", "0", "0.5", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["q"]) == pz.load("so101").nq + 7
+
+
+def test_bases_are_those_of_the_builder() -> None:
+    assert get_args(settings.Base) == get_args(Base)
+
+
+# Info and warmup -------------------------------------------------------------------------------------------------
+
+
+def test_info_lists_joints_and_frames(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "panda"]) == 0
+    out = capsys.readouterr().out
+    arm = pz.load("panda")
+    assert all(name in out for name in (*arm.joint_names, *arm.frames))
+
+
+def test_info_as_json_has_no_infinite_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "so101", "--base", "floating", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert facts["nq"] == len(facts["coordinates"]) == len(facts["lower"])
+    assert facts["lower"][:3] == [None, None, None]
+
+
+def test_info_without_a_robot_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    assert "panda" in capsys.readouterr().out.split()
+    assert main(["info", "--json"]) == 0
+    assert "panda" in json.loads(capsys.readouterr().out)["robots"]
+
+
+def test_a_long_table_in_a_pipe_is_not_cut(tmp_path: Path) -> None:
+    name = "joint_with_a_name_" + 120 * "x"
+    urdf = tmp_path / "long.urdf"
+    urdf.write_text(
+        f"""<robot name="long"><link name="base"/><link name="tip"/>
+        <joint name="{name}" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""
+    )
+    assert name in shell("info", str(urdf)).stdout
+
+
+def test_warnings_are_on_stderr_and_name_the_file(tmp_path: Path) -> None:
+    urdf = tmp_path / "odd.urdf"
+    urdf.write_text('<robot name="odd"><link name="base"/><lnk name="tip"/></robot>')
+    run = shell("info", str(urdf))
+    assert run.returncode == 0
+    assert run.stderr.startswith("warning: ")
+    assert str(urdf) in run.stderr
+
+
+def test_names_are_not_read_as_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf = tmp_path / "markup.urdf"
+    urdf.write_text(
+        """<robot name="markup"><link name="[bold]base"/><link name="[/x]tip"/>
+        <joint name="[red]j" type="continuous"><parent link="[bold]base"/><child link="[/x]tip"/></joint></robot>"""
+    )
+    assert main(["info", str(urdf)]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("[bold]base", "[/x]tip", "[red]j"))
+
+
+def test_warmup_leaves_nothing_to_compile(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warmup", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["time"] >= 0
+    run = shell(*REACHABLE)
+    assert run.returncode == 0
+    assert run.stderr == ""
+
+
+# Errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve", "panda"], ["--xyz", "--rpy", "--wxyz"]),
+        (["solve", "panda", "--frame", "panda_hnd", "--xyz", "0", "0", "1"], ["panda_hnd", "panda_hand"]),
+        (["solve", "pnada", "--xyz", "0", "0", "1"], ["pnada", "panda"]),
+        (["solve", "panda", "--xyz", "nan", "0", "1"], ["nan"]),
+        (["solve", "panda", "--wxyz", "0", "0", "0", "0"], ["zero quaternion"]),
+        (["solve", "panda", *DOWN, "--wxyz", "1", "0", "0", "0"], ["--rpy", "--wxyz"]),
+        (["solve", "panda", "--xyz", "0", "0", "1", "--q0", "1", "2"], ["q0", "7"]),
+        (["solve", "panda", "--xyz", "0", "0", "1", "--q0", *7 * ["inf"]], ["q0"]),
+        (["solve", "panda", "--xyz", "0", "0", "1", "--position-tolerance", "-1"], ["position_tolerance"]),
+        (["info", "no/such/file.urdf"], ["no/such/file.urdf"]),
+        (["info", "."], ["."]),
+    ],
+)
+def test_errors_are_one_line_on_stderr(
+    arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert all(word in err for word in words)
+
+
+def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf = tmp_path / "broken.urdf"
+    urdf.write_text('<robot name="broken">\n<link name="a">\n</robot>')
+    assert main(["info", str(urdf)]) == 1
+    assert f"{urdf}:3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["slove"], ["solve"], ["solve", "panda", "--xyz", "1", "2"], ["info", "panda", "--jsn"]]
+)
+def test_usage_errors_are_exit_code_1(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err
+
+
+# The process -----------------------------------------------------------------------------------------------------
+
+
+def test_version_and_help_import_nothing_heavy() -> None:
+    for arguments in (["--version"], ["--help"], ["solve", "--help"]):
+        code = (
+            "import sys; from poise.cli import main; code = main(sys.argv[1:]);"
+            "assert not sys.modules.keys() & {'numpy', 'numba', 'rich'}; sys.exit(code)"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert run.returncode == 0, run.stderr
+        assert pz.__version__ in run.stdout or "usage: poise" in run.stdout
+
+
+def test_help_is_quick() -> None:
+    def seconds() -> float:
+        begin = time.perf_counter()
+        assert shell("--help").returncode == 0
+        return time.perf_counter() - begin
+
+    assert min(seconds() for _ in range(5)) < 0.4  # 0.15 s on an idle machine
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "solve" in capsys.readouterr().out
+
+
+def test_a_pipe_gets_no_colours() -> None:
+    assert "\x1b" not in shell(*REACHABLE).stdout + shell("--help").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a Unix device")
+@pytest.mark.parametrize("arguments", [["--help"], ["info", "panda"], REACHABLE], ids=lambda words: words[0])
+def test_no_color_is_heeded_on_a_terminal(arguments: list[str]) -> None:
+    shown = on_a_terminal(arguments, NO_COLOR="1")
+    assert b"panda" in shown or b"usage" in shown
+    assert not re.search(rb"\x1b\[[0-9;]*[349][0-7]", shown)
+
+
+def on_a_terminal(arguments: list[str], **variables: str) -> bytes:
+    leader, follower = os.openpty()
+    run = subprocess.Popen(
+        [sys.executable, "-m", "poise", *arguments],
+        stdout=follower,
+        env={**os.environ, "TERM": "xterm-256color", **variables},
+    )
+    os.close(follower)
+    seen = b""
+    with contextlib.suppress(OSError):  # Linux reports the other end's leaving as an error
+        while chunk := os.read(leader, 4096):
+            seen += chunk
+    os.close(leader)
+    assert run.wait(timeout=60) == 0
+    return seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors are closed by a shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_trouble(closed: str) -> None:
+    for arguments, code in ((REACHABLE, 0), (TOO_FAR, 2), (["info", "panda"], 0), (["--version"], 0)):
+        command = f'"{sys.executable}" -m poise "$@" {closed}'
+        run = subprocess.run(
+            ["sh", "-c", command, "sh", *arguments], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert run.returncode == code
+        assert "Traceback" not in run.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break differently")
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["info", "panda"], ["info", "panda", "--json"]])
+def test_a_reader_that_leaves_early_hears_nothing(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = subprocess.run(
+        [sys.executable, "-m", "poise", *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert run.stderr == ""

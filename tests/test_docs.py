@@ -1,0 +1,83 @@
+"""What the pages and docstrings show is run, as a reader would run it."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import poise
+from poise.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONVENTIONS.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+MODULES = [module.name for module in pkgutil.walk_packages(poise.__path__, "poise.") if "__main__" not in module.name]
+
+
+def blocks(page: Path, language: str) -> str:
+    return "\n".join(re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_the_code_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
+    exec(compile(blocks(page, "python"), str(page), "exec"), {})
+
+
+def commands(page: Path) -> list[str]:
+    return re.findall(r"^\$ (poise .*?)(?: *#.*)?$", blocks(page, "console"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", sorted({command for page in PAGES for command in commands(page)}))
+def test_the_commands_of_the_pages_succeed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().out
+
+
+def test_every_make_target_that_a_page_names_is_there() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    pages = "\n".join(page.read_text() for page in [*PAGES, ROOT / "CONTRIBUTING.md"])
+    assert set(re.findall(r"\bmake (?:PYTHON=\S+ )?([a-z]+)", pages)) <= targets
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_examples_run_from_any_directory(example: Path, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_examples_are_short_and_import_only_poise_and_numpy(example: Path) -> None:
+    text = example.read_text()
+    assert len(text.splitlines()) <= 60
+    assert set(re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)) <= {"poise", "numpy"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples_are_true(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_first_example_that_a_reader_sees_is_true() -> None:
+    assert doctest.testmod(poise).failed == 0

@@ -1,0 +1,131 @@
+"""The names that poise promises, and the conventions of CONVENTIONS.md that a user could trip over."""
+
+import ast
+import inspect
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poise as pz
+
+PUBLIC = [name for name in pz.__all__ if name != "__version__"]
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(pz, name) is not None
+    assert name in dir(pz)
+
+
+def test_checkers_see_the_same_names_as_programs() -> None:
+    (block,) = (node for node in ast.parse(Path(pz.__file__).read_text()).body if isinstance(node, ast.If))
+    seen = {
+        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == pz._HOME
+
+
+@pytest.mark.parametrize("first", ["Solver", "solve", "Solution"])
+def test_solve_is_the_function_whatever_was_touched_first(first: str) -> None:
+    code = f"import poise as pz; pz.{first}; import poise.io; assert callable(pz.solve) and callable(pz.load)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_everything_public_says_what_it_is(name: str) -> None:
+    thing = getattr(pz, name)
+    assert inspect.getdoc(thing), name
+    if inspect.isclass(thing):
+        own = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
+        for key, value in own.items():
+            if callable(value) or isinstance(value, property | classmethod | staticmethod):
+                assert inspect.getdoc(getattr(thing, key)), f"{name}.{key}"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="solv"):
+        pz.solv  # noqa: B018
+
+
+def test_importing_costs_nothing() -> None:
+    heavy = ["numpy", "numba", "mujoco", "xacrodoc", "tyro", "rich", "defusedxml"]
+    code = f"import sys, poise; print(*sorted(sys.modules.keys() & set({heavy})))"
+    run = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True)
+    assert run.stdout.strip() == ""
+
+
+def test_every_error_is_a_poise_error() -> None:
+    errors = [getattr(pz, name) for name in PUBLIC if name.endswith(("Error", "NotFound", "Extra"))]
+    assert len(errors) == 6
+    assert all(issubclass(error, pz.PoiseError) for error in errors)
+
+
+# Conventions -----------------------------------------------------------------------------------------------------
+
+
+def test_poses_are_position_then_quaternion_scalar_first() -> None:
+    quarter = [math.sqrt(0.5), 0, 0, math.sqrt(0.5)]
+    pose = pz.SE3.from_xyz_rpy([1, 2, 3], [0, 0, math.pi / 2])
+    assert np.allclose(pose.array, [1, 2, 3, *quarter])
+    assert np.allclose(pz.SO3.from_xyzw([0, 0, quarter[3], quarter[0]]).wxyz, quarter)
+
+
+def test_roll_pitch_yaw_turn_about_fixed_axes() -> None:
+    roll, pitch, yaw = 0.3, -0.5, 0.7
+    x, y, z = (pz.SO3.from_rotvec(v) for v in np.diag([roll, pitch, yaw]))
+    assert np.allclose(pz.SO3.from_rpy([roll, pitch, yaw]).matrix(), (z @ y @ x).matrix())
+
+
+def test_poses_compose_from_left_to_right() -> None:
+    a_b = pz.SE3.from_xyz_rpy([1, 0, 0], [0, 0, math.pi / 2])
+    b_c = pz.SE3.from_parts([1, 0, 0])
+    assert np.allclose((a_b @ b_c).xyz, [1, 1, 0])
+    assert np.allclose(a_b.act([1, 0, 0]), [1, 1, 0])
+
+
+def test_twists_are_linear_then_angular() -> None:
+    assert np.allclose(pz.SE3.from_parts([0.1, 0, 0]).log(), [0.1, 0, 0, 0, 0, 0])
+    assert np.allclose(pz.SE3.from_rotvec([0, 0, 0], [0, 0, 0.2]).log(), [0, 0, 0, 0, 0, 0.2])
+
+
+def floating() -> pz.Model:
+    builder = pz.ModelBuilder("brick")
+    builder.link("brick")
+    return builder.build(base="floating")
+
+
+def test_a_floating_base_moves_along_the_axes_of_the_world() -> None:
+    brick = floating()
+    turned = pz.SE3.from_xyz_rpy([0, 0, 0], [0, 0, math.pi / 2])
+    moved = pz.SE3(brick.integrate(turned.array, [0.5, 0, 0, 0.1, 0, 0]))
+    assert np.allclose(moved.xyz, [0.5, 0, 0])
+    assert np.allclose((moved.rotation @ turned.rotation.inverse()).log(), [0.1, 0, 0])
+
+
+def test_q_has_the_order_of_the_file_and_no_fixed_joint_or_mimic() -> None:
+    b = pz.ModelBuilder("order")
+    b.joint("z", "revolute", parent="base", child="one")
+    b.joint("weld", "fixed", parent="one", child="two")
+    b.joint("a", "prismatic", parent="two", child="three")
+    b.joint("shadow", "revolute", parent="two", child="four", mimic=pz.Mimic(joint="z", multiplier=2.0))
+    model = b.build()
+    assert model.joint_names == ("z", "a")
+    assert model.named([0.1, 0.2]) == {"z": 0.1, "a": 0.2, "shadow": 0.2}
+
+
+def test_jacobian_rows_are_linear_then_angular_along_the_world() -> None:
+    b = pz.ModelBuilder("turn")
+    b.joint("turn", "revolute", parent="base", child="arm")
+    b.frame("tip", link="arm", origin=pz.SE3.from_parts([1, 0, 0]))
+    model = b.build()
+    quarter = [math.pi / 2]
+    assert np.allclose(model.jacobian("tip", quarter)[:, 0], [-1, 0, 0, 0, 0, 1])
+    assert np.allclose(model.jacobian("tip", quarter, reference="local")[:, 0], [0, 1, 0, 0, 0, 1])
+    assert np.allclose(model.jacobian("tip", quarter, reference="world")[:, 0], [0, 0, 0, 0, 0, 1])
