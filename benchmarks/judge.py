@@ -94,7 +94,8 @@ class Judge:
         # The arctangent keeps full precision for small angles, where the arccosine of the trace has lost half of it.
         sine = np.linalg.norm(error[..., [2, 0, 1], [1, 2, 0]] - error[..., [1, 2, 0], [2, 0, 1]], axis=-1)
         angle = np.arctan2(sine, np.trace(error, axis1=-2, axis2=-1) - 1.0)
-        return Verdict(distance.max(axis=1), angle.max(axis=1), ((q < self.lower) | (q > self.upper)).any(axis=1))
+        outside = np.any((q < self.lower) | (q > self.upper), axis=1)
+        return Verdict(distance.max(axis=1), angle.max(axis=1), outside)
 
 
 def chain(urdf: Path, tips: tuple[str, ...]) -> tuple[Joint, ...]:
@@ -110,26 +111,28 @@ def chain(urdf: Path, tips: tuple[str, ...]) -> tuple[Joint, ...]:
 
 
 def joint(element: ET.Element) -> Joint:
-    """A joint from its XML; an absent origin is the identity, an absent axis x, absent limits infinite."""
-    names = {tag: element.find(tag).get("link") for tag in ("parent", "child")}
-    place, axis, limit = element.find("origin"), element.find("axis"), element.find("limit")
+    """A joint from its XML."""
+
+    def attribute(tag: str, name: str, default: str) -> str:
+        part = element.find(tag)
+        return default if part is None else part.get(name, default)
+
     origin = np.eye(4)
-    if place is not None:
-        roll, pitch, yaw = numbers(place.get("rpy", "0 0 0"))
-        origin[:3, :3] = turn([0, 0, 1], [yaw])[0] @ turn([0, 1, 0], [pitch])[0] @ turn([1, 0, 0], [roll])[0]
-        origin[:3, 3] = numbers(place.get("xyz", "0 0 0"))
-    direction = numbers("1 0 0" if axis is None else axis.get("xyz"))
-    bounded = limit is not None and element.get("type") != "continuous"
-    lower, upper = (float(limit.get(end, 0.0)) for end in ("lower", "upper")) if bounded else (-np.inf, np.inf)
+    roll, pitch, yaw = numbers(attribute("origin", "rpy", "0 0 0"))
+    origin[:3, :3] = turn([0, 0, 1], [yaw])[0] @ turn([0, 1, 0], [pitch])[0] @ turn([1, 0, 0], [roll])[0]
+    origin[:3, 3] = numbers(attribute("origin", "xyz", "0 0 0"))
+    axis = numbers(attribute("axis", "xyz", "1 0 0"))
+    kind = element.get("type", "fixed")
+    bounded = kind != "continuous" and element.find("limit") is not None
     return Joint(
-        element.get("name"),
-        element.get("type"),
-        names["parent"],
-        names["child"],
-        origin,
-        direction / np.linalg.norm(direction),
-        lower,
-        upper,
+        name=element.get("name", ""),
+        kind=kind,
+        parent=attribute("parent", "link", ""),
+        child=attribute("child", "link", ""),
+        origin=origin,
+        axis=axis / np.linalg.norm(axis),
+        lower=float(attribute("limit", "lower", "0")) if bounded else -np.inf,
+        upper=float(attribute("limit", "upper", "0")) if bounded else np.inf,
     )
 
 

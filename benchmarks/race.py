@@ -1,4 +1,4 @@
-"""The race: every library on the same problems in one process, block by block, so that drift of the machine hits all."""
+"""The race: the same problems in one process, block by block, so that drift of the machine hits every library."""
 
 import gc
 from collections.abc import Mapping
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 
 import numpy as np
-
 from judge import Array
 from peers import Peer
 from problems import Problems
@@ -62,10 +61,7 @@ def run_block(problems: Problems, peer: Peer, first: int, answers: Array, record
     gc.collect()
     gc.disable()
     for i in range(first, min(first + BLOCK, len(problems.targets))):
-        start = problems.starts[i]
-        if problems.tracking and i > 0:
-            good = np.flatnonzero(np.isfinite(answers[:i, 0]))
-            start = answers[good[-1]] if len(good) else problems.starts[0]
+        start = latest(answers[:i], problems.starts[0]) if problems.tracking else problems.starts[i]
         arguments = peer.pack(problems.targets[i], start)
         before = perf_counter_ns()
         answer = peer.solve(*arguments)
@@ -74,3 +70,8 @@ def run_block(problems: Problems, peer: Peer, first: int, answers: Array, record
         if q is not None:
             answers[i] = q
     gc.enable()
+
+
+def latest(answers: Array, first: Array) -> Array:
+    """The last of (N, nq) answers that is none of NaN, else `first`."""
+    return next((answer for answer in answers[::-1] if np.isfinite(answer).all()), first)

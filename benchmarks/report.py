@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-
 from peers import version
 from race import Record
 
@@ -86,6 +86,11 @@ def cpu() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def as_json(tables: list[Table], startup: Mapping[str, float]) -> dict[str, object]:
+def as_json(tables: list[Table], startup: Mapping[str, float]) -> dict[str, Any]:
     """Everything measured, ready for `json.dump`."""
     return {"machine": machine(), "tables": [asdict(result) for result in tables], "startup": dict(startup)}
+
+
+def from_json(measured: Mapping[str, Any]) -> list[Table]:
+    """The tables of `as_json`."""
+    return [Table(result["title"], tuple(Row(**row) for row in result["rows"])) for result in measured["tables"]]

@@ -1,9 +1,4 @@
-"""poise beside other libraries: the same problems, one process, one judge.
-
-    python benchmarks/run.py                      everything
-    python benchmarks/run.py arms tracking        some of it
-    python benchmarks/run.py humanoid --peers poise mink --count 200 --rounds 1
-"""
+"""poise beside other libraries: the same problems, one process, one judge; see README.md in this folder."""
 
 import argparse
 import json
@@ -18,13 +13,13 @@ import robots
 from peers import PEERS, Peer, load
 from problems import Problems, moving, nearby, scattered
 from race import race
-from report import Table, as_json, machine, show, table
+from report import Table, as_json, from_json, machine, show, table
 
 SCENARIOS = ("arms", "tracking", "humanoid", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def main() -> None:
@@ -49,21 +44,21 @@ def main() -> None:
         problems = nearby(robots.humanoid(), options.count)
         tables += contest(title, problems, options.peers or TREES, options.rounds)
         if not options.peers:
-            beside_placo(options.placo, options.count, options.rounds)
+            tables += beside_placo(options.placo, options.count, options.rounds)
     if "startup" in options.scenarios:
         from startup import startup
 
         waits = startup()
         print("\n| poise, Panda | ms |\n|---|--:|")
         for what, seconds in waits.items():
-            print(f"| {what} | {1e3 * seconds:.3g} |")
+            print(f"| {what} | {1e3 * seconds:,.2f} |")
     if options.json:
         options.json.write_text(json.dumps(as_json(tables, waits), indent=2) + "\n")
 
 
 def arguments() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help=f"of {', '.join(SCENARIOS)}; left out, all")
     parser.add_argument("--count", type=int, default=1000, help="problems a robot (1000)")
     parser.add_argument("--rounds", type=int, default=3, help="times that each problem is solved (3)")
@@ -92,13 +87,16 @@ def contest(title: str, problems: Problems, names: Sequence[str], rounds: int) -
     return [result]
 
 
-def beside_placo(python: Path, count: int, rounds: int) -> None:
+def beside_placo(python: Path, count: int, rounds: int) -> list[Table]:
     """The humanoid again with placo, in the environment that its pins need; the seed makes the problems the same."""
     if not python.exists():
         print(f"placo is missing: {python} does not exist; benchmarks/setup.sh makes it")
-        return
-    command = [str(python), __file__, "humanoid", "--peers", "poise", "placo"]
-    subprocess.run([*command, "--count", str(count), "--rounds", str(rounds)], check=True)
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        measured = Path(folder) / "placo.json"
+        command = [str(python), __file__, "humanoid", "--peers", "poise", "placo", "--json", str(measured)]
+        subprocess.run([*command, "--count", str(count), "--rounds", str(rounds)], check=True)
+        return from_json(json.loads(measured.read_text()))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ import sys
 import tempfile
 from time import perf_counter
 
-import poise as pz
 from robots import Robot, arms
+
+import poise as pz
 
 REPEATS = 7
 """Processes a row, except with a fresh cache, of which one is slow enough."""

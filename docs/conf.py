@@ -1,6 +1,8 @@
 """Sphinx settings."""
 
+import re
 from importlib.metadata import version as installed
+from typing import Any
 
 project = "poise"
 author = "The poise developers"
@@ -9,6 +11,7 @@ version = release = installed("poise")
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
+nitpick_ignore = [("py:class", "Tree")]
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types)\..*")
 ]  # other people's pages are not fetched
@@ -20,3 +23,16 @@ autodoc_preserve_defaults = True
 
 html_theme = "furo"
 html_title = "poise"
+
+
+def keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text but for backticks: a star or a bar in a formula is no markup."""
+    for i, line in enumerate(lines):
+        parts = line.split("`")
+        parts[::2] = [re.sub(r"([*|])", r"\\\1", part) for part in parts[::2]]
+        lines[i] = "`".join(parts)
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this."""
+    app.connect("autodoc-process-docstring", keep_formulas)

@@ -7,16 +7,20 @@ import numpy as np
 import poise as pz
 
 SIZE = (860, 480)
-SCALE = 520.0
+SCALE = 600.0
 """Pixels a metre."""
-ORIGIN = np.array([250.0, 430.0])
+ORIGIN = np.array([270.0, 435.0])
 """Where the world's origin is drawn."""
 BODY = [f"panda_link{i}" for i in range(9)] + ["panda_hand"]
+FINGERS = np.array(
+    [[0, -0.04, 0.11], [0, -0.04, 0.06], [0, 0, 0.06], [0, 0, 0], [0, 0, 0.06], [0, 0.04, 0.06], [0, 0.04, 0.11]]
+)
+"""Drawn in the hand's frame [m]."""
 
 
 def project(points: np.ndarray) -> np.ndarray:
     """(..., 2) pixels of (..., 3) points, seen from the side and a little from above, without perspective."""
-    turn, tilt = np.radians(-62), np.radians(18)
+    turn, tilt = np.radians(-38), np.radians(16)
     x, y, z = np.moveaxis(np.asarray(points), -1, 0)
     depth = np.cos(turn) * x + np.sin(turn) * y
     right = -np.sin(turn) * x + np.cos(turn) * y
@@ -36,8 +40,8 @@ def target(angle: float) -> pz.SE3:
 
 
 arm = pz.load("panda")
-angles = np.linspace(0, 2 * np.pi, 241)
-solver = pz.Solver(arm, pz.PoseTask("panda_hand", target(0)))
+angles = np.linspace(1.7, 1.7 + 2 * np.pi, 241)
+solver = pz.Solver(arm, pz.PoseTask("panda_hand", target(angles[0])))
 path = []
 q = arm.home
 for angle in angles:
@@ -56,17 +60,18 @@ for offset in np.arange(-0.6, 0.61, 0.2):
     out.append(line([[offset + 0.3, -0.6, 0], [offset + 0.3, 0.6, 0]], stroke="#dddcd4", stroke_width=1))
 out.append(line([target(angle).xyz for angle in angles], stroke="#d1495b", stroke_width=2.5))
 
-shown = np.linspace(0, 240, 13).astype(int)[:-1]
+shown = np.linspace(0, 216, 10).astype(int)
 for rank, step in enumerate(shown):
-    body = np.array([arm.pose(link, path[step]).xyz for link in BODY])
     last = rank == len(shown) - 1
-    shade = {"stroke": "#1f4e79", "opacity": 1.0 if last else 0.22}
-    out.append(line(body, stroke_width=11 if last else 7, **shade))
+    style = {"stroke": "#1f4e79", "opacity": 1.0 if last else 0.08 + 0.03 * rank}
+    body = np.array([arm.pose(link, path[step]).xyz for link in BODY])
+    out.append(line(body, stroke_width=12 if last else 8, **style))
+    hand = arm.pose("panda_hand", path[step])
+    out.append(line(hand.act(FINGERS), stroke_width=5 if last else 4, **style))
     if last:
         for x, y in project(body):
-            out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="#f7f7f4"/>')
-    pose = target(angles[step])
+            out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.4" fill="#f7f7f4"/>')
     for axis, colour in zip(np.eye(3), ("#c8553d", "#3f8f4f", "#2f6fb5"), strict=True):
-        out.append(line([pose.xyz, pose.act(0.07 * axis)], stroke=colour, stroke_width=2.5))
+        out.append(line([hand.xyz, hand.act(0.05 * axis)], stroke=colour, stroke_width=2.5))
 out.append("</svg>")
 (Path(__file__).parent / "_static" / "panda.svg").write_text("\n".join(out) + "\n")

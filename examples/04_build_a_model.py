@@ -29,5 +29,5 @@ print(sol)
 assert np.allclose(robot.pose("tool", sol.q).xyz, spot, atol=1e-5)
 
 # The same arm with its rail bolted down.
-fixed = robot.lock(rail=0.2)
+fixed = robot.lock(rail=0.5)
 print(pz.solve(fixed, pz.PositionTask("tool", spot)))

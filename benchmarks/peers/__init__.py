@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
-
 from judge import Array
 from robots import Robot
 
@@ -65,19 +64,3 @@ def starts(robot: Robot, q0: Array) -> Iterator[Array]:
         q = q0.copy()
         q[bounded] = random.uniform(robot.judge.lower[bounded], robot.judge.upper[bounded])
         yield q
-
-
-def quaternion(pose: Array) -> tuple[float, float, float, float]:
-    """w x y z of a (4, 4) pose."""
-    r = pose[:3, :3]
-    # The eigenvector of the largest eigenvalue: no branch, and no division by a small number at half a turn.
-    k = np.array(
-        [
-            [r[0, 0] - r[1, 1] - r[2, 2], 0.0, 0.0, 0.0],
-            [r[0, 1] + r[1, 0], r[1, 1] - r[0, 0] - r[2, 2], 0.0, 0.0],
-            [r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], r[2, 2] - r[0, 0] - r[1, 1], 0.0],
-            [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], np.trace(r)],
-        ]
-    )
-    x, y, z, w = np.linalg.eigh(k)[1][:, -1].tolist()
-    return w, x, y, z

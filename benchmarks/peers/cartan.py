@@ -4,8 +4,9 @@ from typing import Any
 
 import cartan
 from judge import Array
-from peers import RESTARTS, starts
 from robots import Robot
+
+from peers import RESTARTS, starts
 
 
 class Cartan:

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-
 import mink
 import mujoco
+import numpy as np
 from judge import Array
-from peers import quaternion, starts
 from robots import Robot
+
+from peers import starts
 
 ITERATIONS = 12
 """Steps a start."""
@@ -31,7 +31,7 @@ class Mink:
 
     def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
         """The targets as mink.SE3."""
-        return [mink.SE3(np.array([*quaternion(target), *target[:3, 3]])) for target in targets], q0
+        return [mink.SE3.from_matrix(target) for target in targets], q0
 
     def solve(self, targets: Any, q0: Array) -> Any:
         """q, or None."""
@@ -58,7 +58,7 @@ class Mink:
         return None
 
     def done(self, task: Any) -> bool:
-        """Whether the task's frame is within the tolerance; the translation is the logarithm's to second order."""
+        """Whether the task's frame is within the tolerance; so close, a logarithm's parts are distance and angle."""
         error = task.compute_error(self.configuration)
         return bool(error[:3] @ error[:3] < self.tolerance**2 and error[3:] @ error[3:] < self.tolerance**2)
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-
 import optik
 from judge import Array
-from peers import RESTARTS
 from robots import Robot
+
+from peers import RESTARTS
 
 
 class Optik:

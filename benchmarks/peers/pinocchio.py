@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-
 import pinocchio as pin
 from judge import Array
-from peers import starts
 from robots import Robot
+
+from peers import starts
 
 ITERATIONS = 24
 """Steps a start."""

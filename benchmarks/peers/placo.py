@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-
 import placo
 from judge import Array
-from peers import starts
 from robots import Robot
+
+from peers import starts
 
 ITERATIONS = 10
 """Steps a start."""

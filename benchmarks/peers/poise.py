@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-
-import poise as pz
 from judge import Array
 from robots import Robot
+
+import poise as pz
 
 
 class Prepared:

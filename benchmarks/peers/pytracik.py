@@ -5,8 +5,8 @@ from typing import Any
 
 import pytracik
 from judge import Array
-from peers import quaternion
 from robots import Robot
+from trac_ik.trac_ik import quaternion_from_matrix
 
 
 class TracIK:
@@ -22,12 +22,13 @@ class TracIK:
             tolerance / math.sqrt(3.0),
             pytracik.SolveType.Speed,
         )
-        # It rounds the file's limits to single precision, which lets answers out of them.
-        pytracik.set_joint_limits(self.solver, robot.judge.lower.tolist(), robot.judge.upper.tolist())
+        # It rounds the file's limits to single precision, and its answers by whole turns, either of which breaks them.
+        lower, upper = robot.judge.lower + 1e-12, robot.judge.upper - 1e-12
+        pytracik.set_joint_limits(self.solver, lower.tolist(), upper.tolist())
 
     def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
         """x y z, then the quaternion x y z w."""
-        w, x, y, z = quaternion(targets[0])
+        w, x, y, z = quaternion_from_matrix(targets[0])
         return q0, *targets[0, :3, 3].tolist(), x, y, z, w
 
     def solve(self, *arguments: Any) -> Any:

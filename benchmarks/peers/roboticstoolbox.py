@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-
 import roboticstoolbox as rtb
 from judge import Array
-from peers import RESTARTS
-from robots import Robot
 from roboticstoolbox.models.URDF.URDFRobot import URDF_file
+from robots import Robot
+
+from peers import RESTARTS
 
 
 class Toolbox:

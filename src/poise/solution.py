@@ -48,19 +48,30 @@ class Solution:
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
-    __slots__ = ("_raw", "_solver", "_timed_out", "goal", "q", "success", "time")
-    q: Array
-    """(nq,) configuration; every joint within its limits."""
-    success: bool
-    """Whether every task is within its tolerances."""
-    time: float
-    """Seconds that the solve took."""
+    __slots__ = ("_code", "_nanoseconds", "_raw", "_solver", "_timed_out", "goal")
     goal: Array
     """(tasks, 7) targets, as the kernels read them."""
 
-    def __init__(self, solver: "Solver", raw: Array, goal: Array, success: bool, time: float, timed_out: bool) -> None:
-        self._solver, self._raw, self._timed_out = solver, raw, timed_out
-        self.q, self.goal, self.success, self.time = raw[5 : 5 + solver.model.nq], goal, success, time
+    def __init__(
+        self, solver: "Solver", raw: Array, goal: Array, code: int, nanoseconds: int, timed_out: bool
+    ) -> None:
+        self._solver, self._raw, self.goal, self._code = solver, raw, goal, code
+        self._nanoseconds, self._timed_out = nanoseconds, timed_out
+
+    @property
+    def q(self) -> Array:
+        """(nq,) configuration; every joint within its limits."""
+        return self._raw[5 : 5 + self._solver.model.nq]
+
+    @property
+    def success(self) -> bool:
+        """Whether every task is within its tolerances."""
+        return self._code == 0
+
+    @property
+    def time(self) -> float:
+        """Seconds that the solve took."""
+        return self._nanoseconds * 1e-9
 
     @property
     def iterations(self) -> int:

@@ -45,6 +45,7 @@ class Solver:
         "_ints",
         "_near",
         "_own",
+        "_shape",
         "_start",
         "_size",
         "_wide",
@@ -84,6 +85,7 @@ class Solver:
         self._near = 0.1 * packed.blocks
         # Copies of the inputs: the kernel is compiled for writable arrays, and may be given others.
         self._goal, self._start = np.zeros(7 * len(self.tasks)), np.zeros(model.nq)
+        self._shape = (model.nq,)
         self._own: Array | None = None
         if all(task.target is not None for task in self.tasks):
             self._own = np.concatenate([task.goal(task.target) for task in self.tasks])
@@ -98,21 +100,32 @@ class Solver:
         goal = self._own if target is None else self._goal_numbers(target)
         if goal is None:
             raise ValueError("the tasks have no target; give one to the tasks or to the call")
-        if type(q0) is np.ndarray and q0.dtype == np.float64 and q0.shape == (self.model.nq,):
-            start = q0
+        if q0 is None:
+            self._start[:] = self.model.home
+        elif type(q0) is np.ndarray and q0.shape == self._shape:
+            self._start[:] = q0
         else:
-            start = self.model.home if q0 is None else self.model.check_q(q0, "q0").reshape(self.model.nq)
+            self._start[:] = self._one_start(q0)
         self._goal[:] = goal
-        self._start[:] = start
         out = np.empty(self._size)
+        timed_out = False
         if self.max_time is None:
-            code = self._run(out, seed, _WHOLE, drive.FRESH)
-            timed_out = False
+            code: int = drive.solve(
+                self._ints, self._floats, self._goal, self._start, self._work, self._wide, out,
+                self.seed if seed is None else seed, self.max_iterations, self.max_restarts, self._near,
+                _WHOLE, drive.FRESH,
+            )  # fmt: skip
         else:
             code, timed_out = self._run_until(began + int(self.max_time * 1e9), out, seed)
         if code < 0:
             self._refuse(code)
-        return Solution(self, out, goal, code == drive.SOLVED, (perf_counter_ns() - began) * 1e-9, timed_out)
+        return Solution(self, out, goal, code, perf_counter_ns() - began, timed_out)
+
+    def _one_start(self, q0: npt.ArrayLike) -> Array:
+        start = self.model.check_q(q0, "q0")
+        if start.shape != self._shape:
+            raise ShapeError(f"q0 must have shape {self._shape}, one configuration, got {start.shape}")
+        return start
 
     def _run(self, out: Array, seed: int | None, chunk: int, phase: int) -> int:
         code: int = drive.solve(

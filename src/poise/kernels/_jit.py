@@ -4,13 +4,16 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
 
 _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 """Fast arithmetic that keeps NaN and infinity visible."""
+
+_INNER = type(numba.config.OPT)(1)
+"""Optimisation of a kernel on its own; only enough to keep what its callers take in small."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -31,13 +34,37 @@ CACHE_FOLDER = _cache_folder()
 
 
 def kernel(function: _Function) -> _Function:
-    """Compile `function` for this CPU: no interpreter lock, no exceptions from arithmetic, kept on disk."""
+    """Compile `function`, which other kernels call, for this CPU.
+
+    No interpreter lock, no exceptions from arithmetic, no allocation; and none of the wrappers that a call from
+    Python would need, nor an optimisation of its own: its callers are optimised with it inside, so that doing so at
+    every level would only multiply the time to compile.
+    """
+    compiled: Any = numba.njit(
+        nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    if not numba.config.DISABLE_JIT:
+        compile_now = compiled.compile
+
+        def compile_plainly(signature: Any) -> Any:
+            level, numba.config.OPT = numba.config.OPT, _INNER
+            try:
+                return compile_now(signature)
+            finally:
+                numba.config.OPT = level
+
+        compiled.compile = compile_plainly
+    return cast(_Function, compiled)
+
+
+def border(function: _Function) -> _Function:
+    """Compile `function`, which Python calls, like a kernel, and keep it on disk."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        compiled: _Function = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, cache=True, _nrt=False)(
-            function
-        )
+        compiled: _Function = numba.njit(
+            nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cfunc_wrapper=True, cache=True
+        )(function)
     finally:
         numba.config.CACHE_DIR = before
     return compiled

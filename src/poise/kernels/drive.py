@@ -13,7 +13,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from poise.kernels._jit import kernel
+from poise.kernels._jit import border, kernel
 from poise.kernels.lanes import WIDTH, any_of, load, section, select, splat, sqrt, store, table
 from poise.kernels.pose_step import pose_direction
 from poise.kernels.rows import GOAL, POSE, residuals
@@ -405,7 +405,7 @@ def near_turn(p, w, start):
                 w.q[i] = x
 
 
-@kernel
+@border
 def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_restarts, near, chunk, phase):
     """Solve one problem; returns one of the codes above and fills `out` (see `finish`).
 
@@ -424,7 +424,7 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
         iterations, score = track(p, w, w.pool, max_iterations, near)
         if score <= _INSIDE:
             near_turn(p, w, w.pool)
-            return finish(p, w, out, iterations, 0, 0, count)
+            return finish(p, w, out, iterations, np.int64(0), False, count)
         for i in range(w.target.shape[0]):
             store(v.target, i, w.target[i])
         for lane in range(WIDTH):

@@ -1,6 +1,6 @@
 """Poses and Jacobians of one frame at many configurations."""
 
-from poise.kernels._jit import kernel
+from poise.kernels._jit import border, kernel
 from poise.kernels.lanes import sqrt
 from poise.kernels.tree import FRAME, columns, forward
 
@@ -23,7 +23,7 @@ def quaternion(r0, r1, r2, r3, r4, r5, r6, r7, r8):
 
 
 @kernel
-def poses(units, places, tip, tool, q, frames, out):
+def _poses(units, places, tip, tool, q, frames, out):
     """(n, 7) world poses of the frame that hangs at `tool` (12: rotation, place) on unit `tip`, at q (n, nq)."""
     for i in range(q.shape[0]):
         forward(units, places, q[i], frames)
@@ -52,10 +52,16 @@ def poses(units, places, tip, tool, q, frames, out):
         )
 
 
-@kernel
+@border
+def poses(units, places, tip, tool, q, frames, out):
+    """(n, 7) world poses of the frame that hangs at `tool` (12: rotation, place) on unit `tip`, at q (n, nq)."""
+    _poses(units, places, tip, tool, q, frames, out)
+
+
+@border
 def jacobians(units, places, raw, scales, velocities, tip, tool, q, frames, linear, angular, out_pose, out):
     """(n, 6, nv) world-aligned Jacobians of the same frame, linear rows first, and its (n, 7) poses."""
-    poses(units, places, tip, tool, q, frames, out_pose)
+    _poses(units, places, tip, tool, q, frames, out_pose)
     for i in range(q.shape[0]):
         if q.shape[0] > 1:
             forward(units, places, q[i], frames)
