@@ -22,11 +22,15 @@ lint: .venv/.lint
 docs: .venv/.docs
 	$(BIN)/sphinx-build --nitpicky --fail-on-warning --quiet docs docs/_build
 
-bench: .venv/.bench
-	$(BIN)/python benchmarks/run.py
+bench: benchmarks/.venv-placo/bin/poise
+	benchmarks/.venv-bench/bin/python benchmarks/run.py
+
+# The last file that the set-up makes.
+benchmarks/.venv-placo/bin/poise:
+	@PYTHON=$(PYTHON) sh benchmarks/setup.sh
 
 clean:
-	rm -rf .venv docs/_build dist build
+	rm -rf .venv benchmarks/.venv-* docs/_build
 
 # Each stamp says that its dependency group is installed as pyproject.toml now has it.
 

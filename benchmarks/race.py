@@ -60,6 +60,8 @@ def run_block(problems: Problems, peer: Peer, first: int, answers: Array, record
     """One block by one library.  When tracking, the last good answer starts the next solve."""
     gc.collect()
     gc.disable()
+    # The caches are still full of the library before.
+    peer.solve(*peer.pack(problems.targets[first], problems.starts[first]))
     for i in range(first, min(first + BLOCK, len(problems.targets))):
         start = latest(answers[:i], problems.starts[0]) if problems.tracking else problems.starts[i]
         arguments = peer.pack(problems.targets[i], start)

@@ -25,7 +25,8 @@ class Mink:
         self.tasks = [
             mink.FrameTask(tip, "site", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-2) for tip in robot.tips
         ]
-        self.limits = [mink.ConfigurationLimit(model)]
+        # DAQP lets a bound be broken by 1e-6.
+        self.limits = [mink.ConfigurationLimit(model, min_distance_from_limits=1e-5)]
         joints = [int(model.jnt_qposadr[model.joint(name).id]) for name in robot.judge.names]
         self.order = np.array([*range(7 if robot.floating else 0), *joints])
 

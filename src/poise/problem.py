@@ -31,6 +31,8 @@ class Packed:
     """Rows of a workspace."""
     blocks: int
     """Blocks of three residual rows."""
+    velocities: tuple[int, ...]
+    """The velocities that move the tasks, in the order in which the kernels number them."""
 
 
 def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
@@ -85,6 +87,7 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
         np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats]),
         rows,
         len(blocks),
+        tuple(velocities),
     )
 
 

@@ -39,6 +39,8 @@ class TaskError:
     """[m]; None if the task has no position."""
     rotation: float | None
     """[rad]; None if the task has no rotation."""
+    posture: float | None = None
+    """Largest |q_i - target_i| [rad or m] of a posture task; None for the others."""
 
 
 @final
@@ -52,9 +54,7 @@ class Solution:
     goal: Array
     """(tasks, 7) targets, as the kernels read them."""
 
-    def __init__(
-        self, solver: "Solver", raw: Array, goal: Array, code: int, nanoseconds: int, timed_out: bool
-    ) -> None:
+    def __init__(self, solver: "Solver", raw: Array, goal: Array, code: int, nanoseconds: int, timed_out: bool) -> None:
         self._solver, self._raw, self.goal, self._code = solver, raw, goal, code
         self._nanoseconds, self._timed_out = nanoseconds, timed_out
 
@@ -110,11 +110,16 @@ class Solution:
             return Status.CONVERGED
         if self._timed_out:
             return Status.MAX_TIME
-        if not self._raw[4]:
+        if not self.stationary:
             return Status.MAX_ITERATIONS
         from poise.explain import cause
 
         return cause(self)
+
+    @property
+    def stationary(self) -> bool:
+        """Whether the last descent ended where the error falls no further."""
+        return bool(self._raw[4])
 
     @property
     def solver(self) -> "Solver":

@@ -12,6 +12,7 @@ from poise.errors import ShapeError
 from poise.kernels import drive
 from poise.kernels.lanes import WIDTH
 from poise.model import Model
+from poise.nullspace import Posture
 from poise.problem import pack
 from poise.solution import Solution, TaskError
 from poise.spatial import SE3, Array
@@ -39,23 +40,25 @@ class Solver:
     """
 
     __slots__ = (
-        "_blocks",
         "_floats",
         "_goal",
         "_ints",
         "_near",
         "_own",
+        "_posture",
         "_shape",
-        "_start",
         "_size",
+        "_start",
         "_wide",
         "_work",
+        "frame_tasks",
         "max_iterations",
         "max_restarts",
         "max_time",
         "model",
         "seed",
         "tasks",
+        "velocities",
     )
 
     def __init__(
@@ -78,17 +81,23 @@ class Solver:
         if max_time is not None and not max_time > 0.0:
             raise ValueError(f"max_time is {max_time}; it must be positive seconds, or None")
         self.seed, self.max_iterations, self.max_restarts, self.max_time = seed, max_iterations, max_restarts, max_time
-        packed = pack(model, self.tasks)
-        self._ints, self._floats, self._blocks = packed.ints, packed.floats, packed.blocks
+        self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
+        packed = pack(model, self.frame_tasks)
+        self._ints, self._floats = packed.ints, packed.floats
+        self.velocities = packed.velocities
         self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
         self._size = drive.ANSWER + model.nq + packed.blocks
         self._near = 0.1 * packed.blocks
         # Copies of the inputs: the kernel is compiled for writable arrays, and may be given others.
-        self._goal, self._start = np.zeros(7 * len(self.tasks)), np.zeros(model.nq)
+        self._goal, self._start = np.zeros(7 * len(self.frame_tasks)), np.zeros(model.nq)
         self._shape = (model.nq,)
+        postures = [task for task in self.tasks if isinstance(task, PostureTask)]
+        if len(postures) > 1:
+            raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
+        self._posture = Posture(model, postures[0], packed) if postures else None
         self._own: Array | None = None
-        if all(task.target is not None for task in self.tasks):
-            self._own = np.concatenate([task.goal(task.target) for task in self.tasks])
+        if all(task.target is not None for task in self.frame_tasks):
+            self._own = self._joined([task.goal(task.target) for task in self.frame_tasks])
 
     def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None, *, seed: int | None = None) -> Solution:
         """Solve for `target`, starting from `q0` (nq,), or from the model's home.
@@ -119,6 +128,8 @@ class Solver:
             code, timed_out = self._run_until(began + int(self.max_time * 1e9), out, seed)
         if code < 0:
             self._refuse(code)
+        if self._posture is not None and code == drive.SOLVED:
+            code = self._posture.settle(self._ints, self._floats, self._work, out)
         return Solution(self, out, goal, code, perf_counter_ns() - began, timed_out)
 
     def _one_start(self, q0: npt.ArrayLike) -> Array:
@@ -156,12 +167,26 @@ class Solver:
 
     def _goal_numbers(self, target: Any) -> Array:
         tasks = self.tasks
-        if len(tasks) == 1:
-            return target.array if type(target) is SE3 and target.array.ndim == 1 else tasks[0].goal(target)
-        if isinstance(target, SE3) or len(target) != len(tasks):
-            count = "one pose" if isinstance(target, SE3) else f"{len(target)}"
+        if len(tasks) == 1 and self._posture is None:
+            if type(target) is SE3 and type(tasks[0]) is PoseTask and target.array.ndim == 1:
+                return target.array
+            return self.frame_tasks[0].goal(target)
+        targets = [target] if len(tasks) == 1 else target
+        if isinstance(targets, SE3) or len(targets) != len(tasks):
+            count = "one pose" if isinstance(targets, SE3) else f"{len(targets)}"
             raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
-        return np.concatenate([task.goal(value) for task, value in zip(tasks, target, strict=True)])
+        goals = []
+        for task, value in zip(tasks, targets, strict=True):
+            if isinstance(task, PostureTask):
+                if value is not None and self._posture is not None:
+                    self._posture.aim(value)
+            else:
+                goals.append(task.goal(value))
+        return self._joined(goals)
+
+    @staticmethod
+    def _joined(goals: list[Array]) -> Array:
+        return np.concatenate(goals) if goals else np.zeros(0)
 
     def _refuse(self, code: int) -> None:
         """Say which number the kernel refused."""
@@ -170,9 +195,9 @@ class Solver:
             self.model.check_q(start, "q0")
             raise ValueError("q0 holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
         name = "target"
-        for k, task in enumerate(self.tasks):
+        for k, task in enumerate(self.frame_tasks):
             numbers = goal[7 * k : 7 * k + 7]
-            if len(self.tasks) > 1:
+            if len(self.frame_tasks) > 1:
                 name = f"target[{k}]"
             for i in np.flatnonzero(~np.isfinite(numbers)):
                 raise ValueError(f"{name}[{i}] of {type(task).__name__}({task.frame!r}) is {numbers[i]}")
@@ -180,11 +205,38 @@ class Solver:
                 raise ValueError(f"{name} of AxisTask({task.frame!r}) is a zero direction")
         raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
+    def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
+        """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
+
+        Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`.
+        """
+        goal = self._own if target is None else self._goal_numbers(target)
+        if goal is None:
+            raise ValueError("the tasks have no target; give one to the tasks or to the call")
+        return self.rows_at(self._one_start(q), goal)
+
+    def rows_at(self, q: Array, goal: Array) -> tuple[Array, Array]:
+        """`linearise` at a configuration and goal numbers as a Solution holds them."""
+        self._goal[:] = goal
+        self._start[:] = q
+        rows = 3 * (self._size - drive.ANSWER - self.model.nq)
+        e, active = np.zeros(rows), np.zeros((rows, len(self.velocities)))
+        code = drive.linearise(self._ints, self._floats, self._goal, self._start, self._work, e, active)
+        if code < 0:
+            self._refuse(code)
+        jacobian = np.zeros((rows, self.model.nv))
+        jacobian[:, list(self.velocities)] = active
+        return e, jacobian
+
     def task_errors(self, raw: Array, q: Array) -> tuple[TaskError, ...]:
         """The error of each task from the kernel's answer."""
         left = iter(raw[drive.ANSWER + self.model.nq :].tolist())
         out = []
         for task in self.tasks:
+            if isinstance(task, PostureTask):
+                away = self._posture.distance(q) if self._posture else 0.0
+                out.append(TaskError("PostureTask", None, None, away))
+                continue
             position = next(left) if isinstance(task, (PoseTask, PositionTask)) else None
             rotation = None if isinstance(task, PositionTask) else next(left)
             out.append(TaskError(f"{type(task).__name__}({task.frame!r})", position, rotation))

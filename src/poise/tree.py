@@ -74,7 +74,7 @@ class Tree:
 def pack(model: Model) -> Tree:
     """The units of `model`."""
     units: list[Unit] = []
-    links = {WORLD: (-1, _I)} | {link: (-1, _I) for link in model.links}
+    links = {WORLD: (-1, _I)} | dict.fromkeys(model.links, (-1, _I))
 
     def add(kind: int, placement: SE3, parent: int, iq: int, iv: int, **motion: float) -> int:
         units.append(Unit(parent=parent, kind=kind, placement=placement, iq=iq, iv=iv, **motion))

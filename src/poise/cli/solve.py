@@ -84,7 +84,9 @@ class Solve:
             out.print(_verdict(frame, solution, error), style="green" if solution.success else "red")
             if not solution.success:
                 out.print(solution.explain())
-            out.print(f"{_seconds(solution.time)} a solve; the first, which loads or compiles the kernels, took {_seconds(first_time)}")
+            out.print(
+                f"{_seconds(solution.time)} a solve; the first, which loads or compiles the kernels, took {_seconds(first_time)}"
+            )
         return 0 if solution.success else 2
 
     def _task(self, frame: str) -> "FrameTask":

@@ -454,3 +454,23 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
         w.q[i] = v.q[i, lane]
     near_turn(p, w, w.pool)
     return finish(p, w, out, iterations, spent, stationary, count)
+
+
+@border
+def linearise(ints, floats, goal, q, work, e, jacobian):
+    """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at q; a negative code for bad input."""
+    p = unpack(ints, floats)
+    w = divide(ints, work)
+    if not aim_at(p, goal, w.target):
+        return BAD_GOAL
+    if not clip_start(p, q, w.q):
+        return BAD_START
+    evaluate(p, w)
+    for i in range(e.shape[0]):
+        e[i] = w.e[i]
+    for k in range(p.effectors.shape[0]):
+        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+            for s in range(p.effectors[k, 6]):
+                for r in range(3):
+                    jacobian[3 * b + r, p.slots[p.effectors[k, 8] + s]] = w.jacobian[p.blocks[b] + 3 * s + r]
+    return SOLVED

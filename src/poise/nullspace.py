@@ -1,0 +1,78 @@
+"""A posture task, prepared: what it moves within the null space of the others, and what no other task moves."""
+
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.kernels import drive
+from poise.model import Model
+from poise.problem import Packed
+from poise.spatial import Array
+from poise.tasks.posture import PostureTask
+
+_ITERATIONS = 100
+
+
+@final
+class Posture:
+    """Bring solved configurations near to a posture; see `poise.kernels.posture`."""
+
+    __slots__ = ("_alone", "_counts", "_model", "_pull", "_rest", "_target", "_tolerance", "_weight")
+
+    def __init__(self, model: Model, task: PostureTask, packed: Packed) -> None:
+        given = np.asarray(task.weight, dtype=np.float64)
+        if given.shape not in ((), (model.nv,)):
+            raise ShapeError(
+                f"weight of the PostureTask must be a number or have shape ({model.nv},), got {given.shape}"
+            )
+        weight = np.broadcast_to(given, (model.nv,))
+        self._model, self._tolerance = model, task.tolerance
+        self._counts = weight > 0.0
+        active = list(packed.velocities)
+        largest = float(weight[active].max(initial=0.0))
+        self._weight = np.array(weight[active]) / (largest or 1.0)
+        self._pull, self._rest = np.zeros(len(active)), np.zeros(3 * packed.blocks)
+        self._alone = self._coordinates(self._counts & ~np.isin(np.arange(model.nv), active))
+        self._target = np.array(model.home)
+        if task.target is not None:
+            self.aim(task.target)
+
+    def _coordinates(self, velocities: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+        """The places in q of the joints with any of these velocities."""
+        places: list[int] = []
+        for joint in self._model.joint_names:
+            at, speeds = self._model.index(joint), velocities[self._model.velocity_index(joint)]
+            if at.stop - at.start == len(speeds):
+                places += [at.start + i for i in np.flatnonzero(speeds)]
+            elif speeds.any():
+                places += range(at.start, at.stop)
+        return np.array(places, dtype=np.intp)
+
+    def aim(self, target: npt.ArrayLike) -> None:
+        """Take another posture (nq,), pulled within the limits."""
+        posture = self._model.check_q(target, "target")
+        if posture.shape != (self._model.nq,):
+            raise ShapeError(f"target of the PostureTask must have shape ({self._model.nq},), got {posture.shape}")
+        self._target[:] = posture
+
+    def distance(self, q: Array) -> float:
+        """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
+        away = np.abs(self._model.difference(q, self._target))
+        return float(away[self._counts].max(initial=0.0))
+
+    def settle(self, ints: npt.NDArray[np.int64], floats: Array, work: Array, out: Array) -> int:
+        """Move the configuration in `out` near to the posture; the code of `poise.kernels.drive`."""
+        from poise.kernels.posture import settle
+
+        model = self._model
+        q = out[drive.ANSWER : drive.ANSWER + model.nq]
+        q[self._alone] = np.clip(self._target, model.lower, model.upper)[self._alone]
+        code = drive.SOLVED
+        if self._weight.any():
+            code = settle(ints, floats, work, self._pull, self._rest, self._target, self._weight, _ITERATIONS, out)
+        if code == drive.SOLVED and self.distance(q) > self._tolerance:
+            out[drive.STATIONARY] = 1.0
+            return int(drive.UNSOLVED)
+        return int(code)
