@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import robots
@@ -17,7 +18,7 @@ from report import Table, as_json, from_json, machine, show, table
 
 SCENARIOS = ("arms", "tracking", "humanoid", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
-TREES = ("poise", "pin", "mink")
+TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -34,16 +35,19 @@ def main() -> None:
     if "arms" in options.scenarios:
         for robot in robots.arms():
             title = f"{robot.name}: random targets, random starts, to 1e-6 m and 1e-6 rad"
-            tables += contest(title, scattered(robot, options.count), options.peers or SERIAL, options.rounds)
+            tables += contest(title, scattered(robot, options.count), chosen(SERIAL, options.peers), options.rounds)
     if "tracking" in options.scenarios:
         for robot in robots.arms():
             title = f"{robot.name}: a target that moves 3 mm a step, from the last answer, to 1e-6 m and 1e-6 rad"
-            tables += contest(title, moving(robot, options.count), options.peers or SERIAL, options.rounds)
+            tables += contest(title, moving(robot, options.count), chosen(SERIAL, options.peers), options.rounds)
     if "humanoid" in options.scenarios:
         title = "G1: both hands and both feet, from a nearby pose, to 1e-4 m and 1e-4 rad"
-        problems = nearby(robots.humanoid(), options.count)
-        tables += contest(title, problems, options.peers or TREES, options.rounds)
-        if not options.peers:
+        problems, names = nearby(robots.humanoid(), options.count), chosen(TREES, options.peers)
+        apart = "placo" in names and find_spec("placo") is None
+        if apart:
+            names.remove("placo")
+        tables += contest(title, problems, names, options.rounds)
+        if apart:
             tables += beside_placo(options.placo, options.count, options.rounds)
     if "startup" in options.scenarios:
         from startup import startup
@@ -70,6 +74,11 @@ def arguments() -> argparse.Namespace:
     if unknown := set(options.scenarios) - set(SCENARIOS):
         parser.error(f"no scenario {', '.join(sorted(unknown))}; they are {', '.join(SCENARIOS)}")
     return options
+
+
+def chosen(fitting: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
+    """The libraries that fit a scenario and that the command line did not leave out."""
+    return [name for name in fitting if wanted is None or name in wanted]
 
 
 def contest(title: str, problems: Problems, names: Sequence[str], rounds: int) -> list[Table]:

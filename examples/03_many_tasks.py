@@ -16,8 +16,7 @@ tasks = [
 
 sol = pz.solve(body, tasks)
 print(sol)
-for error in sol.errors:
-    print(error)
+print(sol.explain())
 
 moved = {name: abs(value - start) for (name, value), start in zip(sol.named().items(), home, strict=False)}
 for name in sorted(moved, key=moved.__getitem__, reverse=True)[:5]:

@@ -1,7 +1,9 @@
 """The one decorator of every kernel, and where compiled kernels are kept."""
 
+import functools
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -62,9 +64,23 @@ def border(function: _Function) -> _Function:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        compiled: _Function = numba.njit(
+        compiled: Any = numba.njit(
             nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cfunc_wrapper=True, cache=True
         )(function)
     finally:
         numba.config.CACHE_DIR = before
-    return compiled
+    if not numba.config.DISABLE_JIT:
+        compile_now = compiled.compile
+
+        def compile_with_note(signature: Any) -> Any:
+            if not any(CACHE_FOLDER.rglob(f"*.{function.__name__}-*.nbi")):
+                _note()
+            return compile_now(signature)
+
+        compiled.compile = compile_with_note
+    return cast(_Function, compiled)
+
+
+@functools.cache
+def _note() -> None:
+    print("poise: compiling kernels for this CPU, once: about 15 s", file=sys.stderr, flush=True)

@@ -33,8 +33,15 @@ _FLOOR = 1e-11
 """Damping that remains at the target, so that a singular pose is no division by zero [m^2]."""
 _INSIDE = 0.9998
 """A lane must be this far inside the squared tolerances, so that rounding in the other width cannot undo it."""
-_POLISH = 100
+_EAGER = 48.0
+"""Starts that are given up as soon as they fall slowly.  Later ones may take their time: by then the target is likely
+out of reach, and what counts is how near each comes."""
+_POLISH = 300
 """Iterations of the last descent, at most."""
+_PAUSE = 10
+"""Iterations between two looks at whether the last descent still gains."""
+_BETTER = 0.999
+"""A candidate must undercut the caller's own start by this factor, so that two equal ones do not take turns."""
 
 Problem = namedtuple(
     "Problem", "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes"
@@ -273,11 +280,15 @@ def keep_candidate(w, lane):
     slot = 0
     if w.state[_START, lane] > 0.0:
         slot = 1
-        for k in range(2, WIDTH):
-            if w.state[_POOL_COST, k] > w.state[_POOL_COST, slot]:
+        for k in range(1, WIDTH):
+            other = w.state[_POOL_COST, k]
+            if abs(other - cost) < 0.01 * cost:  # most likely the same valley; the others are worth more
                 slot = k
-        if w.state[_POOL_COST, slot] <= cost:
-            return
+                break
+            if other > w.state[_POOL_COST, slot]:
+                slot = k
+    if w.state[_POOL_COST, slot] <= cost:
+        return
     w.state[_POOL_COST, slot] = cost
     for i in range(w.q.shape[0]):
         w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
@@ -307,7 +318,8 @@ def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
         cost, score = evaluate(p, w)
         limit = load(w.state, _LIMIT)
         age = load(w.state, _AGE) + 1.0
-        slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > 0.25 * limit), splat(w.q, 1.0), 0.0)
+        hope = select(load(w.state, _START) > _EAGER, 0.97, splat(w.q, 0.25))
+        slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         store(w.state, _AGE, age), store(w.state, _SLOW, slow)
         if any_of(score <= _INSIDE):
@@ -337,7 +349,7 @@ def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
 
 @kernel
 def polish(p, w, max_iterations):
-    """Let the pool descend until no lane falls by more than a millionth; the best lane, and whether it stands still."""
+    """Let the pool descend to where it falls no more; the best lane, and whether it came to rest."""
     for lane in range(WIDTH):
         empty = not w.state[_POOL_COST, lane] < np.inf
         for i in range(w.q.shape[0]):
@@ -345,28 +357,43 @@ def polish(p, w, max_iterations):
             w.before[i, lane] = w.q[i, lane]
         w.state[_MU, lane] = _MU_LOW
         w.state[_LIMIT, lane] = np.inf
-        w.state[_SLOW, lane] = 0.0
-    idle = 0
-    for _ in range(max_iterations):
+        w.state[_SLOW, lane] = np.inf
+    resting = False
+    for k in range(1, max_iterations + 1):
         cost, score = evaluate(p, w)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         if any_of(score <= _INSIDE):
             break
-        falling = (cost < load(w.state, _LIMIT) * 0.999999) | (cost > load(w.state, _LIMIT))
-        idle = 0 if any_of(falling) else idle + 1
-        if idle == 3:
-            break
+        if k % _PAUSE == 0:
+            resting = rested(w)
+            if resting:
+                break
         improve(p, w, cost)
     best = 0
     for lane in range(WIDTH):
-        cost = min(w.state[_COST, lane], w.state[_LIMIT, lane])
         if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:
+            w.state[_COST, lane] = w.state[_LIMIT, lane]
             for i in range(w.q.shape[0]):
                 w.q[i, lane] = w.before[i, lane]
-        w.state[_COST, lane] = cost
-        if cost < 0.999 * w.state[_COST, best] if best == 0 else cost < w.state[_COST, best]:
+        margin = _BETTER if best == 0 else 1.0
+        if w.state[_COST, lane] < margin * w.state[_COST, best]:
             best = lane
-    return best, idle == 3
+    return best, resting
+
+
+@kernel
+def rested(w):
+    """Whether no lane that can still win has fallen by a hundred-thousandth since this was last asked."""
+    best = np.inf
+    for lane in range(WIDTH):
+        best = min(best, w.state[_LIMIT, lane])
+    resting = True
+    for lane in range(WIDTH):
+        now, then = w.state[_LIMIT, lane], w.state[_SLOW, lane]
+        if now < 2.0 * best and not now > 0.99999 * then:
+            resting = False
+        w.state[_SLOW, lane] = now
+    return resting
 
 
 @kernel

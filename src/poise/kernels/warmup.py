@@ -1,0 +1,19 @@
+"""Compile every kernel ahead of its first use."""
+
+
+def compile_all() -> None:
+    """Compile and keep on disk what poses, Jacobians, solves and postures need; quick if they are there."""
+    import numpy as np
+
+    from poise.model import Model
+    from poise.robots import TEXTBOOK
+    from poise.solve import Solver
+    from poise.tasks.pose import PoseTask
+    from poise.tasks.posture import PostureTask
+
+    arm: Model = TEXTBOOK["planar2"]()
+    target = arm.pose(arm.tip, arm.home)
+    arm.jacobian(arm.tip, arm.home)
+    solver = Solver(arm, [PoseTask(arm.tip, target=target), PostureTask()])
+    solver(q0=np.zeros(arm.nq))
+    solver.linearise(arm.home)
