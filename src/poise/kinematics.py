@@ -1,5 +1,6 @@
 """Poses and Jacobians of a model's frames: names to arrays, arrays to kernels."""
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -28,13 +29,13 @@ def _query(model: Model, frame: Frame) -> _Query:
     found = model.queries.get(frame.name)
     if found is None:
         unit, hangs = model.tree.links[frame.link]
-        tool = hangs @ frame.origin
         units, number = carrying(model.tree, [unit])
-        numbers, places = unit_arrays(units, {number[unit]})
+        arrays = unit_arrays(units, {number[unit]})
+        tool = arrays.seen_from(number[unit], hangs @ frame.origin)
         columns = frame_columns(units, number[unit])
         found = model.queries[frame.name] = _Query(
-            numbers,
-            places,
+            arrays.numbers,
+            arrays.places,
             number[unit],
             np.concatenate([quaternion_matrix(tool.wxyz).ravel(), tool.xyz]),
             columns.raw,
@@ -47,7 +48,7 @@ def _query(model: Model, frame: Frame) -> _Query:
 def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
     """(..., 7) world poses of `frame` at q (..., nq)."""
     f = _query(model, frame)
-    flat = np.ascontiguousarray(q.reshape(-1, model.nq))
+    flat = np.ascontiguousarray(q.reshape(math.prod(q.shape[:-1]), model.nq))
     out = np.empty((len(flat), 7))
     query.poses(f.units, f.places, f.tip, f.tool, flat, np.empty(FRAME * len(f.units)), out)
     return out.reshape(*q.shape[:-1], 7)
@@ -56,7 +57,7 @@ def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
 def frame_jacobians(model: Model, frame: Frame, q: Array) -> tuple[Array, Array]:
     """(..., 6, nv) world-aligned Jacobians and (..., 7) world poses of `frame` at q (..., nq)."""
     f = _query(model, frame)
-    flat = np.ascontiguousarray(q.reshape(-1, model.nq))
+    flat = np.ascontiguousarray(q.reshape(math.prod(q.shape[:-1]), model.nq))
     poses, out = np.empty((len(flat), 7)), np.zeros((len(flat), 6, model.nv))
     frames, columns = np.empty(FRAME * len(f.units)), 3 * len(f.velocities)
     linear, angular = np.empty(columns), np.empty(columns)

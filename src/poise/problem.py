@@ -47,13 +47,15 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
         hangs.append((unit, place @ frame.origin))
     units, number = carrying(tree, [unit for unit, _ in hangs])
     tips = [number[unit] for unit, _ in hangs]
+    arrays = unit_arrays(units, set(tips))
     columns = [frame_columns(units, tip) for tip in tips]
     velocities = sorted({v for c in columns for v in c.velocities})
     active = {v: a for a, v in enumerate(velocities)}
 
     effectors, blocks, slots, shapes, tools = [], [], [], [], []
     row = raw_at = 0
-    for task, tip, column, (_, tool) in zip(tasks, tips, columns, hangs, strict=True):
+    for task, tip, column, (_, hang) in zip(tasks, tips, columns, hangs, strict=True):
+        tool = arrays.seen_from(tip, hang)
         spans, axes_code, axis = _spans(task)
         width = len(column.velocities)
         first = len(blocks)
@@ -73,13 +75,12 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
 
     jobs, pairs = _gram_jobs(effectors, columns, blocks, active)
     coords, limits, boxes, balls = _coordinates(model, units, active)
-    numbers, places = unit_arrays(units, set(tips))
     na, widest = len(active), max((3 * len(c.velocities) for c in columns), default=0)
     header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
     header += [model.nq, na, row, widest]
     header += [0] * (HEADER - len(header))
-    ints = [header, numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
-    floats = [places, *(c.scales for c in columns), tools, shapes, limits, boxes]
+    ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
+    floats = [arrays.places, *(c.scales for c in columns), tools, shapes, limits, boxes]
     m = 3 * len(blocks)
     rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
     return Packed(

@@ -5,6 +5,7 @@ and a joint with several axes becomes a chain of units: planar is two slides and
 ball.  A ball is two units: one that only marks the three fixed axes about which it turns, one that turns.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Final, final
 
@@ -29,6 +30,7 @@ _AXIS_KIND = {
     JointKind.PRISMATIC: PRISMATIC,
     JointKind.HELICAL: HELICAL,
 }
+_GAUGED = (REVOLUTE, PRISMATIC, HELICAL)
 _X = SE3(np.concatenate([np.zeros(3), aligning((1.0, 0.0, 0.0))]))
 _Y = SE3(np.concatenate([np.zeros(3), aligning((0.0, 1.0, 0.0))]))
 _I = SE3.identity()
@@ -121,20 +123,92 @@ def _turn(joint: Joint) -> SE3:
     return SE3(np.concatenate([np.zeros(3), aligning(joint.axis)]))
 
 
-def unit_arrays(units: list[Unit], kept: set[int]) -> tuple[npt.NDArray[np.int64], Array]:
-    """(n, 4) int64 `parent, kind, iq, keep` and (n, 16) float64 `rotation 9, place 3, multiplier, offset, pitch, 0`.
+@final
+@dataclass(frozen=True, slots=True)
+class UnitArrays:
+    """Units as the kernels read them."""
 
-    `kept` are the units whose whole frame something reads later; a unit that carries another than the next is kept.
+    numbers: npt.NDArray[np.int64]
+    """(n, 5) `parent, kind, iq, whether its whole frame is kept, whether its placement is a, alpha, d`."""
+    places: Array
+    """(n, 16) `rotation 9, place 3, multiplier, offset, pitch, slide at zero`; a placement by a, alpha and d has
+    `a, cos alpha, sin alpha, d` in place of the first twelve.  The pitch of a slide is 1."""
+    gauges: list[SE3]
+    """Pose of each unit's frame in these arrays, in the unit's own frame."""
+
+    def seen_from(self, unit: int, hang: SE3) -> SE3:
+        """Pose, in the frame that the arrays give the unit, of what hangs on it; unit -1 is the world."""
+        return hang if unit < 0 else self.gauges[unit].inverse() @ hang
+
+
+def unit_arrays(units: list[Unit], kept: set[int]) -> UnitArrays:
+    """The arrays of `units`; `kept` are those whose whole frame something reads later.
+
+    A unit's frame may be turned about and slid along its own z axis as one likes.  So the frame of a unit is laid on
+    the common normal of its axis and the next one's, and the way to the next is a slide `a` along x, a turn `alpha`
+    about x, the joint's own turn, and a slide `d` along z (Craig's form of Denavit and Hartenberg's parameters): less
+    than half the work of a general placement.  It serves the first child of each unit; others, and units that
+    neither turn nor slide, keep a general placement.
     """
     kept = kept | {unit.parent for i, unit in enumerate(units) if unit.parent != i - 1}
     kept |= {i for i, unit in enumerate(units) if unit.kind == BALL}
-    numbers = np.array([(u.parent, u.kind, u.iq, i in kept) for i, u in enumerate(units)], dtype=np.int64)
-    places = np.zeros((len(units), 16))
+    gauges = [_I] * len(units)
+    normals: dict[int, tuple[float, float]] = {}
+    claimed: set[int] = set()
     for i, unit in enumerate(units):
-        places[i, :9] = quaternion_matrix(unit.placement.wxyz).ravel()
-        places[i, 9:12] = unit.placement.xyz
-        places[i, 12:15] = unit.multiplier, unit.offset, unit.pitch
-    return numbers.reshape(-1, 4), places
+        parent = unit.parent
+        if parent < 0 or units[parent].kind not in _GAUGED or parent in claimed or unit.kind not in (REVOLUTE, HELICAL):
+            continue
+        found = _common_normal(unit.placement)
+        if found:
+            claimed.add(parent)
+            gauges[parent], normals[i] = found[0], found[1:]
+    numbers, places = np.zeros((len(units), 5), dtype=np.int64), np.zeros((len(units), 16))
+    for i, unit in enumerate(units):
+        seen = unit.placement if unit.parent < 0 else gauges[unit.parent].inverse() @ unit.placement
+        twist, slide = _about_z(gauges[i])
+        numbers[i] = unit.parent, unit.kind, unit.iq, i in kept, i in normals
+        pitch = 1.0 if unit.kind == PRISMATIC else unit.pitch
+        places[i, 12:] = unit.multiplier, unit.offset, pitch, pitch * unit.offset
+        if i in normals:
+            a, alpha = normals[i]
+            rest = SE3.from_xyz_rpy([a, 0.0, 0.0], [alpha, 0.0, 0.0]).inverse() @ seen
+            turn, lift = _about_z(rest)
+            places[i, :4] = a, np.cos(alpha), np.sin(alpha), lift + slide
+            places[i, 13] += turn + twist
+            continue
+        if unit.kind in (REVOLUTE, HELICAL):
+            places[i, 13] += twist
+            seen = seen @ SE3.from_parts([0.0, 0.0, slide])
+        else:
+            seen = seen @ gauges[i]
+        places[i, :9] = quaternion_matrix(seen.wxyz).ravel()
+        places[i, 9:12] = seen.xyz
+    return UnitArrays(numbers, places, gauges)
+
+
+def _common_normal(child: SE3) -> tuple[SE3, float, float] | None:
+    """The frame on the z axis whose x axis is the common normal to the child's z axis, its length and the angle.
+
+    None if the axes are almost parallel: their normal is so far away that nothing of a double's accuracy is left.
+    """
+    x, y, z = child.rotation.act([0.0, 0.0, 1.0])
+    px, py, pz = child.xyz
+    across = math.hypot(x, y)
+    if across < 1e-14:  # parallel: any normal will do, and the one through the child's origin needs no slide
+        angle, height = math.atan2(py, px), pz
+    elif across < 1e-3:
+        return None
+    else:
+        angle, height = math.atan2(x, -y), pz - z * (px * x + py * y) / across**2
+    length = px * math.cos(angle) + py * math.sin(angle)
+    return SE3.from_xyz_rpy([0.0, 0.0, height], [0.0, 0.0, angle]), length, math.atan2(across, z)
+
+
+def _about_z(motion: SE3) -> tuple[float, float]:
+    """Angle and slide of a motion about and along the z axis."""
+    w, _, _, z = motion.wxyz
+    return 2.0 * math.atan2(z, w), float(motion.xyz[2])
 
 
 def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:

@@ -36,6 +36,10 @@ _INSIDE = 0.9998
 _EAGER = 48.0
 """Starts that are given up as soon as they fall slowly.  Later ones may take their time: by then the target is likely
 out of reach, and what counts is how near each comes."""
+_BOLD = 4.0
+"""A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
+_CAREFUL = 1.000000001
+"""A step of the last descent may not, but for rounding."""
 _POLISH = 300
 """Iterations of the last descent, at most."""
 _PAUSE = 10
@@ -54,7 +58,7 @@ def unpack(ints, floats):
     """The sections of a problem."""
     nu, ne, nb, nr, ns = ints[0], ints[1], ints[2], ints[3], ints[4]
     nc, nballs, nj, npairs = ints[5], ints[6], ints[7], ints[8]
-    i1 = HEADER + 4 * nu
+    i1 = HEADER + 5 * nu
     i2 = i1 + 10 * ne
     i3 = i2 + nb
     i4 = i3 + 4 * nr
@@ -68,7 +72,7 @@ def unpack(ints, floats):
     f4 = f3 + 8 * nb
     f5 = f4 + 2 * nc
     return Problem(
-        table(ints, HEADER, nu, 4),
+        table(ints, HEADER, nu, 5),
         table(ints, i1, ne, 10),
         section(ints, i2, nb),
         table(ints, i3, nr, 4),
@@ -191,10 +195,10 @@ def evaluate(p, w):
 
 
 @kernel
-def improve(p, w, cost):
-    """Move w.q by one step, from the errors and Jacobians there; tell whether the last step was accepted."""
+def improve(p, w, cost, slack):
+    """Move w.q by one step, from the errors and Jacobians there; a lane may have grown by the factor `slack`."""
     limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
-    accepted = cost <= limit * 1.000000001
+    accepted = cost <= limit * slack
     damping = cost * mu + _FLOOR
     if p.effectors.shape[0] == 1 and p.effectors[0, 1] == POSE:
         columns = 3 * p.slots.shape[0]
@@ -210,7 +214,6 @@ def improve(p, w, cost):
     store(w.state, _MU, select(accepted, select(mu > 2.0 * _MU_LOW, 0.5 * mu, _MU_LOW), mu * 4.0))
     # A limit below zero marks a start that has not been looked at yet.
     store(w.state, _LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
-    return accepted
 
 
 @kernel
@@ -225,7 +228,7 @@ def track(p, w, start, max_iterations, near):
     if score <= _INSIDE or cost > near:
         return 0, score
     for i in range(max_iterations):
-        improve(p, w, cost)
+        improve(p, w, cost, _BOLD)
         last = cost
         cost, score = evaluate(p, w)
         if score <= _INSIDE or not cost < 0.3 * last:
@@ -343,7 +346,7 @@ def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
                     alive = True
             if not alive:
                 return -1, spent, False
-        improve(p, w, cost)
+        improve(p, w, cost, _BOLD)
     return -1, spent, True
 
 
@@ -368,7 +371,7 @@ def polish(p, w, max_iterations):
             resting = rested(w)
             if resting:
                 break
-        improve(p, w, cost)
+        improve(p, w, cost, _CAREFUL)
     best = 0
     for lane in range(WIDTH):
         if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:

@@ -12,7 +12,7 @@ FRAME = 12
 def forward(units, places, q, frames):
     """Frames of all units at q, in the world: rows FRAME * unit of `frames`.
 
-    `units` (n, 4) and `places` (n, 16) are of `poise.tree.unit_arrays`.  The x and y axes are written only for the
+    `units` (n, 5) and `places` (n, 16) are of `poise.tree.unit_arrays`.  The x and y axes are written only for the
     units marked to be kept; the frame of the unit before stays in registers.
     """
     one, o = splat(q, 1.0), splat(q, 0.0)
@@ -28,32 +28,43 @@ def forward(units, places, q, frames):
                 r2, r5, r8 = load(frames, at + 3), load(frames, at + 4), load(frames, at + 5)
                 r0, r3, r6 = load(frames, at + 6), load(frames, at + 7), load(frames, at + 8)
                 r1, r4, r7 = load(frames, at + 9), load(frames, at + 10), load(frames, at + 11)
-        f0, f1, f2 = places[i, 9], places[i, 10], places[i, 11]
-        px = px + r0 * f0 + r1 * f1 + r2 * f2
-        py = py + r3 * f0 + r4 * f1 + r5 * f2
-        pz = pz + r6 * f0 + r7 * f1 + r8 * f2
+        slide, lift = splat(q, 0.0), 0.0
+        if units[i, 4]:
+            # Slide a along x, turn alpha about x; the slide d along z comes after the joint's own turn, or before it.
+            a, ca, sa, lift = places[i, 0], places[i, 1], places[i, 2], places[i, 3]
+            px, py, pz = px + r0 * a, py + r3 * a, pz + r6 * a
+            r1, r2 = ca * r1 + sa * r2, ca * r2 - sa * r1
+            r4, r5 = ca * r4 + sa * r5, ca * r5 - sa * r4
+            r7, r8 = ca * r7 + sa * r8, ca * r8 - sa * r7
+        else:
+            f0, f1, f2 = places[i, 9], places[i, 10], places[i, 11]
+            px = px + r0 * f0 + r1 * f1 + r2 * f2
+            py = py + r3 * f0 + r4 * f1 + r5 * f2
+            pz = pz + r6 * f0 + r7 * f1 + r8 * f2
+            if kind != 4:
+                a0, a1, a2 = places[i, 0], places[i, 1], places[i, 2]
+                a3, a4, a5 = places[i, 3], places[i, 4], places[i, 5]
+                a6, a7, a8 = places[i, 6], places[i, 7], places[i, 8]
+                r0, r1, r2 = r0 * a0 + r1 * a3 + r2 * a6, r0 * a1 + r1 * a4 + r2 * a7, r0 * a2 + r1 * a5 + r2 * a8
+                r3, r4, r5 = r3 * a0 + r4 * a3 + r5 * a6, r3 * a1 + r4 * a4 + r5 * a7, r3 * a2 + r4 * a5 + r5 * a8
+                r6, r7, r8 = r6 * a0 + r7 * a3 + r8 * a6, r6 * a1 + r7 * a4 + r8 * a7, r6 * a2 + r7 * a5 + r8 * a8
         if kind == 4:
             n0, n1, n2, n3, n4, n5, n6, n7, n8 = _turned(q, iq)
             r0, r1, r2 = r0 * n0 + r1 * n3 + r2 * n6, r0 * n1 + r1 * n4 + r2 * n7, r0 * n2 + r1 * n5 + r2 * n8
             r3, r4, r5 = r3 * n0 + r4 * n3 + r5 * n6, r3 * n1 + r4 * n4 + r5 * n7, r3 * n2 + r4 * n5 + r5 * n8
             r6, r7, r8 = r6 * n0 + r7 * n3 + r8 * n6, r6 * n1 + r7 * n4 + r8 * n7, r6 * n2 + r7 * n5 + r8 * n8
-        else:
-            a0, a1, a2 = places[i, 0], places[i, 1], places[i, 2]
-            a3, a4, a5 = places[i, 3], places[i, 4], places[i, 5]
-            a6, a7, a8 = places[i, 6], places[i, 7], places[i, 8]
-            r0, r1, r2 = r0 * a0 + r1 * a3 + r2 * a6, r0 * a1 + r1 * a4 + r2 * a7, r0 * a2 + r1 * a5 + r2 * a8
-            r3, r4, r5 = r3 * a0 + r4 * a3 + r5 * a6, r3 * a1 + r4 * a4 + r5 * a7, r3 * a2 + r4 * a5 + r5 * a8
-            r6, r7, r8 = r6 * a0 + r7 * a3 + r8 * a6, r6 * a1 + r7 * a4 + r8 * a7, r6 * a2 + r7 * a5 + r8 * a8
-            if kind != 3:
-                position = load(q, iq) * places[i, 12] + places[i, 13]
-                if kind != 0:
-                    slide = position if kind == 1 else position * places[i, 14]
-                    px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
-                if kind != 1:
-                    s, c = sincos(position)
-                    r0, r1 = c * r0 + s * r1, c * r1 - s * r0
-                    r3, r4 = c * r3 + s * r4, c * r4 - s * r3
-                    r6, r7 = c * r6 + s * r7, c * r7 - s * r6
+        elif kind != 3:
+            position = load(q, iq) * places[i, 12] + places[i, 13]
+            if kind != 0:
+                slide = load(q, iq) * places[i, 12] * places[i, 14] + places[i, 15]
+            if kind != 1:
+                s, c = sincos(position)
+                r0, r1 = c * r0 + s * r1, c * r1 - s * r0
+                r3, r4 = c * r3 + s * r4, c * r4 - s * r3
+                r6, r7 = c * r6 + s * r7, c * r7 - s * r6
+            if kind != 0 or units[i, 4]:
+                slide = slide + lift
+                px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
         at = FRAME * i
         store(frames, at, px), store(frames, at + 1, py), store(frames, at + 2, pz)
         store(frames, at + 3, r2), store(frames, at + 4, r5), store(frames, at + 5, r8)
