@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from poise.model import Model as Model
     from poise.solution import Solution as Solution
     from poise.solution import Status as Status
-    from poise.solve import Solver as Solver
-    from poise.solve import solve as solve
+    from poise.solver import Solver as Solver
+    from poise.solver import solve as solve
     from poise.spatial import SE3 as SE3
     from poise.spatial import SO3 as SO3
     from poise.tasks.aim import AxisTask as AxisTask
@@ -66,11 +66,11 @@ _HOME = {
     "PostureTask": "poise.tasks.posture",
     "ShapeError": "poise.errors",
     "Solution": "poise.solution",
-    "Solver": "poise.solve",
+    "Solver": "poise.solver",
     "Status": "poise.solution",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
-    "solve": "poise.solve",
+    "solve": "poise.solver",
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 

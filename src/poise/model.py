@@ -21,6 +21,8 @@ from poise.spatial import SE3, Array, conjugate, finite, quaternion_exp, quatern
 if TYPE_CHECKING:
     from poise.tree import Tree
 
+_WIDE = 20.0
+"""Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
 WORLD = "world"
 """The frame that every tree stands in."""
 
@@ -278,8 +280,11 @@ class Model:
                 reach[self.index(joint.name)] = math.pi
             elif joint.nq and joint.kind is JointKind.PLANAR:
                 reach[self.index(joint.name).stop - 1] = math.pi
-        lower = np.where(np.isfinite(self.lower), self.lower, np.minimum(self.home, self.upper) - reach)
-        upper = np.where(np.isfinite(self.upper), self.upper, np.maximum(self.home, self.lower) + reach)
+        # Some files write a large number for "none"; nobody wants to start a million turns away.
+        near = np.minimum(np.maximum(self.home, self.lower), self.upper)
+        bounded = self.upper - self.lower <= _WIDE * reach
+        lower = np.where(bounded, self.lower, np.maximum(near - reach, self.lower))
+        upper = np.where(bounded, self.upper, np.minimum(near + reach, self.upper))
         return _frozen(lower), _frozen(upper)
 
     def within_limits(self, q: npt.ArrayLike) -> bool:
@@ -437,7 +442,7 @@ class Model:
                     raise ModelError(
                         f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
                     )
-        return _frozen(lower), _frozen(upper)
+        return _frozen(lower + 0.0), _frozen(upper + 0.0)  # no negative zeros
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"

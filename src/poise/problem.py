@@ -131,7 +131,11 @@ def _gram_jobs(
 def _coordinates(
     model: Model, units: list[Any], active: dict[int, int]
 ) -> tuple[list[list[int]], list[list[float]], list[list[float]], list[list[int]]]:
-    """The coordinates that the tasks move: place in q, place among the active velocities, whether it is an angle."""
+    """The coordinates that the tasks move, their limits, the boxes of random starts, and the quaternions.
+
+    A coordinate is its place in q, its place among the active velocities, whether whole turns change nothing, and
+    whether its box is centred on the caller's start.
+    """
     coords: dict[int, list[int]] = {}
     balls: dict[int, list[int]] = {}
     for unit in units:
@@ -145,6 +149,12 @@ def _coordinates(
             entry[2] &= int(whole)  # a full turn must leave every joint that follows where it is
     low, high = model.sampling_box
     order = list(coords.values())
-    limits = [[float(model.lower[i]), float(model.upper[i])] for i, _, _ in order]
-    reach = [float(high[i] - low[i]) / 2.0 for i, _, _ in order]
-    return order, limits, [[-r, r] for r in reach], list(balls.values())
+    limits = [[float(model.lower[i]), float(model.upper[i])] for i, *_ in order]
+    boxes = []
+    for entry in order:
+        i = entry[0]
+        around = low[i] != model.lower[i] or high[i] != model.upper[i]
+        reach = float(high[i] - low[i]) / 2.0
+        boxes.append([-reach, reach] if around else [float(low[i]), float(high[i])])
+        entry.append(int(around))
+    return order, limits, boxes, list(balls.values())

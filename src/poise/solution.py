@@ -9,7 +9,7 @@ import numpy as np
 from poise.spatial import Array
 
 if TYPE_CHECKING:
-    from poise.solve import Solver
+    from poise.solver import Solver
 
 
 class Status(Enum):

@@ -50,7 +50,7 @@ class Info:
         for title, names in _lists(model):
             out.print()
             out.print(title, style="bold")
-            out.print(", ".join(names) if names else "none")
+            out.print(", ".join(names))
         return 0
 
 
@@ -104,8 +104,9 @@ def _joints(model: "Model") -> "Table":
 
 def _lists(model: "Model") -> list[tuple[str, list[str]]]:
     groups = [f"{name} ({len(joints)} joints)" for name, joints in model.groups.items()]
-    return [
+    lists = [
         (f"frames, of which {model.tip} is the tip", list(model.frames)),
         ("groups", groups),
         ("postures", list(model.postures)),
     ]
+    return [(title, names) for title, names in lists if names]

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+import poise as pz
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from poise.model import Model
     from poise.solution import Solution, TaskError
-    from poise.tasks.base import FrameTask
 
 Base = Literal["fixed", "planar", "floating"]
 """As `poise.builder.Base`, whose module would import NumPy before the help is printed."""
@@ -46,7 +47,6 @@ class Solve:
 
     def run(self) -> int:
         """Load, solve and print."""
-        import poise as pz
         from poise.cli.output import console, print_json
 
         model = pz.load(self.robot, base=self.base)
@@ -84,14 +84,11 @@ class Solve:
             out.print(_verdict(frame, solution, error), style="green" if solution.success else "red")
             if not solution.success:
                 out.print(solution.explain())
-            out.print(
-                f"{_seconds(solution.time)} a solve; the first, which loads or compiles the kernels, took {_seconds(first_time)}"
-            )
+            usual, first = _seconds(solution.time), _seconds(first_time)
+            out.print(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
         return 0 if solution.success else 2
 
-    def _task(self, frame: str) -> "FrameTask":
-        import poise as pz
-
+    def _task(self, frame: str) -> "pz.PoseTask | pz.PositionTask | pz.OrientationTask":
         if self.rpy is not None and self.wxyz is not None:
             raise ValueError("give the rotation once: --rpy or --wxyz")
         rotation = None
@@ -99,20 +96,18 @@ class Solve:
             rotation = pz.SO3.from_rpy(self.rpy)
         elif self.wxyz is not None:
             rotation = pz.SO3(wxyz=self.wxyz)
-        match self.xyz, rotation:
-            case None, None:
-                raise ValueError(f"where should {frame!r} go? give --xyz X Y Z, --rpy R P Y or --wxyz W X Y Z")
-            case xyz, None:
-                return pz.PositionTask(frame, xyz, tolerance=self.position_tolerance)
-            case None, rotation:
-                return pz.OrientationTask(frame, rotation, tolerance=self.rotation_tolerance)
-            case xyz, rotation:
-                return pz.PoseTask(
-                    frame,
-                    pz.SE3.from_parts(xyz, rotation),
-                    position_tolerance=self.position_tolerance,
-                    rotation_tolerance=self.rotation_tolerance,
-                )
+        if self.xyz is not None and rotation is not None:
+            return pz.PoseTask(
+                frame,
+                pz.SE3.from_parts(self.xyz, rotation),
+                position_tolerance=self.position_tolerance,
+                rotation_tolerance=self.rotation_tolerance,
+            )
+        if self.xyz is not None:
+            return pz.PositionTask(frame, self.xyz, tolerance=self.position_tolerance)
+        if rotation is not None:
+            return pz.OrientationTask(frame, rotation, tolerance=self.rotation_tolerance)
+        raise ValueError(f"where should {frame!r} go? give --xyz X Y Z, --rpy R P Y or --wxyz W X Y Z")
 
 
 def _joints(model: "Model", solution: "Solution") -> "Table":
@@ -133,7 +128,7 @@ def _own_limits(model: "Model", name: str) -> tuple[float, float]:
 
 def _verdict(frame: str, solution: "Solution", error: "TaskError") -> str:
     pairs = ((error.position, "m"), (error.rotation, "rad"))
-    errors = [f"{size:.1e} {unit}" for size, unit in pairs if size is not None]
+    errors = [f"{size:.2g} {unit}" for size, unit in pairs if size is not None]
     return (
         f"{solution.status.name}: {frame} is {' and '.join(errors)} from its target, by forward kinematics; "
         f"{solution.iterations} iterations, {solution.restarts} restarts"

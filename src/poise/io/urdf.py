@@ -4,7 +4,8 @@ Kinematics only: visuals, collisions, inertias, transmissions and the extensions
 
 What the format leaves open is read thus:
 
-- A revolute or prismatic joint without `<limit>` has none; with a `<limit>` that lacks `lower` or `upper`, they are 0.
+- A revolute or prismatic joint without `<limit>` has none; with a `<limit>` that lacks `lower` or `upper`, they are 0,
+  but a joint that mimics another and gives neither is limited by the other alone.
 - A `velocity` of 0 is a placeholder of exporters and sets no limit.
 - A `<mimic>` on a fixed joint has no effect.
 - Limits on continuous, planar, spherical and floating joints are passed over, except for the velocity of continuous.
@@ -169,6 +170,8 @@ def _limits(element: Element, limit: Element | None, notes: Notes) -> tuple[floa
         notes.add("a joint without <limit> is taken as unlimited", element.line, element.label)
         return -math.inf, math.inf
     if not limit.attributes.keys() & {"lower", "upper"}:
+        if element.child("mimic") is not None:
+            return -math.inf, math.inf
         notes.add("a <limit> without lower and upper holds its joint at 0", limit.line, element.label)
     return limit.number("lower", 0.0, infinite=True), limit.number("upper", 0.0, infinite=True)
 

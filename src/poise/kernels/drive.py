@@ -63,7 +63,7 @@ def unpack(ints, floats):
     i3 = i2 + nb
     i4 = i3 + 4 * nr
     i5 = i4 + ns
-    i6 = i5 + 3 * nc
+    i6 = i5 + 4 * nc
     i7 = i6 + 2 * nballs
     i8 = i7 + 6 * nj
     f1 = 16 * nu
@@ -77,7 +77,7 @@ def unpack(ints, floats):
         section(ints, i2, nb),
         table(ints, i3, nr, 4),
         section(ints, i4, ns),
-        table(ints, i5, nc, 3),
+        table(ints, i5, nc, 4),
         table(ints, i6, nballs, 2),
         table(ints, i7, nj, 6),
         table(ints, i8, npairs, 3),
@@ -244,12 +244,10 @@ def begin_lane(p, w, lane, start, seed, q0):
         q[i, lane] = q0[i]
     for c in range(p.coords.shape[0]):
         i = p.coords[c, 0]
-        u = uniform(seed, start, c)
-        if p.limits[c, 0] > -np.inf and p.limits[c, 1] < np.inf:
-            q[i, lane] = p.limits[c, 0] + u * (p.limits[c, 1] - p.limits[c, 0])
-        else:
-            low = max(p.limits[c, 0], q0[i] + p.boxes[c, 0])
-            q[i, lane] = low + u * (min(p.limits[c, 1], q0[i] + p.boxes[c, 1]) - low)
+        low, high = p.boxes[c, 0], p.boxes[c, 1]
+        if p.coords[c, 3]:
+            low, high = max(q0[i] + low, p.limits[c, 0]), min(q0[i] + high, p.limits[c, 1])
+        q[i, lane] = min(low + uniform(seed, start, c) * (high - low), high)
     for c in range(p.balls.shape[0]):
         # Uniform over all rotations (Shoemake 1992).
         i, place = p.balls[c, 0], p.coords.shape[0] + 3 * c

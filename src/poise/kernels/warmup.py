@@ -7,7 +7,7 @@ def compile_all() -> None:
 
     from poise.model import Model
     from poise.robots import TEXTBOOK
-    from poise.solve import Solver
+    from poise.solver import Solver
     from poise.tasks.pose import PoseTask
     from poise.tasks.posture import PostureTask
 

@@ -1,0 +1,223 @@
+"""Poses are the joints' motions composed, and Jacobians are their derivatives, on random trees."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poise.builder import ModelBuilder
+from poise.errors import FrameNotFound, ShapeError
+from poise.joint import JointKind
+from poise.model import WORLD, Model
+from poise.spatial import SE3, Array
+from trees import composed, configurations, reach, trees
+
+STEP = 1e-3
+OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
+WEIGHTS = np.array([8.0, -8.0, -1.0, 1.0]) / (12.0 * STEP)
+"""Five-point central differences: an error of STEP^4 times the fifth derivative."""
+
+
+def fixed() -> Model:
+    """Links, a site and a branch, and nothing that moves."""
+    builder = ModelBuilder("statue")
+    builder.joint("neck", "fixed", parent="body", child="head", origin=SE3.from_xyz_rpy([0, 0, 1.5], [0, 0, 0.3]))
+    builder.joint("arm", "fixed", parent="body", child="hand", origin=SE3.from_parts([0.5, 0, 1]))
+    builder.frame("eye", link="head", origin=SE3.from_xyz_rpy([0.1, 0, 0.1], [0.2, 0, 0]))
+    return builder.build()
+
+
+def steps(model: Model, q: Array) -> Array:
+    """(4, nv, nq) configurations off `q` by each of OFFSETS along each velocity."""
+    return model.integrate(q, STEP * OFFSETS[:, None, None] * np.eye(model.nv))
+
+
+def derivative(values: Array) -> Array:
+    """(n, nv) derivative at 0 of (4, nv, n) values off it."""
+    return np.einsum("k,kvn->nv", WEIGHTS, values)
+
+
+# Poses -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_every_frame_stands_where_its_joints_put_it(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    q = data.draw(configurations(model))
+    size = reach(model, q)
+    for frame in model.frames:
+        ours, oracle = model.pose(frame, q).matrix(), composed(model, frame, q).matrix()
+        np.testing.assert_allclose(ours[:3, 3], oracle[:3, 3], rtol=0, atol=1e-12 * size, err_msg=frame)
+        np.testing.assert_allclose(ours[:3, :3], oracle[:3, :3], rtol=0, atol=1e-12, err_msg=frame)
+
+
+@given(st.data())
+def test_poses_do_not_depend_on_the_order_of_questions(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    first, second = (model.sample(seed=seed) for seed in (1, 2))
+    frames = list(model.frames)
+    before = {frame: model.pose(frame, first).array for frame in frames}
+    for frame in reversed(frames):
+        model.pose(frame, second)
+        model.jacobian(frame, second)
+    for frame in frames:
+        np.testing.assert_array_equal(model.pose(frame, first).array, before[frame])
+
+
+@given(st.data())
+def test_batches_equal_singles(data: st.DataObject) -> None:
+    model = data.draw(trees(most=5))
+    frame = data.draw(st.sampled_from(model.frames))
+    batch = model.sample((2, 3), seed=data.draw(st.integers(0, 99)))
+    poses = model.pose(frame, batch).array
+    assert poses.shape == (2, 3, 7)
+    for at in np.ndindex(2, 3):
+        np.testing.assert_array_equal(poses[at], model.pose(frame, batch[at]).array)
+    for reference in ("world_aligned", "local", "world"):
+        jacobians = model.jacobian(frame, batch, reference=reference)
+        assert jacobians.shape == (2, 3, 6, model.nv)
+        for at in np.ndindex(2, 3):
+            single = model.jacobian(frame, batch[at], reference=reference)
+            np.testing.assert_allclose(jacobians[at], single, rtol=1e-14, atol=1e-14)
+
+
+def test_empty_batches_give_empty_answers() -> None:
+    builder = ModelBuilder("hinge")
+    builder.joint("hinge", "revolute", parent="frame", child="door")
+    door = builder.build()
+    assert door.pose("door", np.zeros((0, 1))).array.shape == (0, 7)
+    assert door.jacobian("door", np.zeros((2, 0, 1))).shape == (2, 0, 6, 1)
+
+
+def test_the_questions_array_is_not_touched_and_may_have_any_layout() -> None:
+    builder = ModelBuilder("crane")
+    builder.joint("turn", "continuous", parent="ground", child="mast")
+    builder.joint("run", "prismatic", parent="mast", child="cart", axis=(1, 0, 0), origin=SE3.from_parts([0, 0, 3]))
+    crane = builder.build()
+    plain = np.array([[0.3, 1.0], [0.5, 2.0], [0.7, 3.0]])
+    for q in (np.asfortranarray(plain), np.repeat(plain, 2, axis=1)[:, ::2], plain.astype(np.float32).astype(float)):
+        q.flags.writeable = False
+        expected = crane.pose("cart", np.array(q)).array
+        np.testing.assert_array_equal(crane.pose("cart", q).array, expected)
+    np.testing.assert_array_equal(crane.pose("cart", plain.tolist()).array, crane.pose("cart", plain).array)
+    whole = np.array([[1, 2], [3, 4]])
+    np.testing.assert_array_equal(crane.pose("cart", whole).array, crane.pose("cart", whole.astype(float)).array)
+
+
+# Jacobians -------------------------------------------------------------------------------------------------------
+
+
+def check_jacobians(model: Model, frame: str, q: Array) -> None:
+    """All three references against differences of the pose."""
+    size = reach(model, q)
+    here, around = model.pose(frame, q), model.pose(frame, steps(model, q))
+    expected = {
+        "world_aligned": np.concatenate([around.xyz - here.xyz, (around.rotation @ here.rotation.inverse()).log()], -1),
+        "local": (here.inverse() @ around).log(),
+        "world": (around @ here.inverse()).log(),
+    }
+    # The fifth derivative grows with the fifth power of a chain of multipliers.
+    for reference, values in expected.items():
+        jacobian = model.jacobian(frame, q, reference=reference)
+        assert jacobian.shape == (6, model.nv)
+        scale = size * max(1.0, float(np.abs(jacobian).max(initial=0.0)) ** 5)
+        np.testing.assert_allclose(
+            jacobian, derivative(values), rtol=0, atol=1e-9 * scale, err_msg=f"{frame} {reference}"
+        )
+
+
+@given(st.data())
+def test_jacobians_are_derivatives_of_poses(data: st.DataObject) -> None:
+    model = data.draw(trees(limits=False))
+    frame = data.draw(st.sampled_from(model.frames))
+    check_jacobians(model, frame, data.draw(configurations(model)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JointKind if kind is not JointKind.FIXED])
+@settings(max_examples=10)
+@given(st.data())
+def test_jacobians_of_each_kind_of_joint(kind: JointKind, data: st.DataObject) -> None:
+    model = data.draw(trees(kinds=[kind], most=3, limits=False))
+    q = data.draw(configurations(model))
+    for frame in model.frames:
+        check_jacobians(model, frame, q)
+
+
+@given(st.data())
+def test_references_are_the_same_twist_seen_from_elsewhere(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    frame = data.draw(st.sampled_from(model.frames))
+    q = data.draw(configurations(model))
+    pose = model.pose(frame, q)
+    local, world = (model.jacobian(frame, q, reference=name) for name in ("local", "world"))
+    np.testing.assert_allclose(pose.adjoint() @ local, world, rtol=0, atol=1e-12 * reach(model, q) ** 2)
+
+
+@given(st.data())
+def test_a_joint_moves_only_what_hangs_on_it(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    frame = data.draw(st.sampled_from(model.frames))
+    jacobian = model.jacobian(frame, data.draw(configurations(model)))
+    moving = {model.follows(joint)[0] for joint in model.root_path(model.frame(frame).link)}
+    for joint in model.joint_names:
+        if joint not in moving:
+            np.testing.assert_array_equal(jacobian[:, model.velocity_index(joint)], 0.0)
+
+
+def test_an_unknown_reference_is_refused() -> None:
+    with pytest.raises(ValueError, match="'local'.*got 'body'"):
+        fixed().jacobian("head", [], reference="body")  # type: ignore[arg-type]
+
+
+# Nothing that moves ----------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_coordinates_has_poses_and_empty_jacobians() -> None:
+    statue = fixed()
+    assert (statue.nq, statue.nv) == (0, 0)
+    for frame in statue.frames:
+        expected = composed(statue, frame, np.zeros(0)).array
+        np.testing.assert_allclose(statue.pose(frame, []).array, expected, rtol=0, atol=1e-15)
+        assert statue.jacobian(frame, np.zeros(0)).shape == (6, 0)
+
+
+def test_a_model_without_coordinates_keeps_the_batch() -> None:
+    statue = fixed()
+    eye = statue.pose("eye", np.zeros(0)).array
+    np.testing.assert_array_equal(statue.pose("eye", np.zeros((4, 2, 0))).array, np.broadcast_to(eye, (4, 2, 7)))
+    for reference in ("world_aligned", "local", "world"):
+        assert statue.jacobian("eye", np.zeros((4, 2, 0)), reference=reference).shape == (4, 2, 6, 0)
+
+
+@pytest.mark.parametrize("frame", [WORLD, "ground", "post"])
+def test_frames_that_nothing_moves_stand_still_beside_joints(frame: str) -> None:
+    builder = ModelBuilder("gate")
+    builder.joint("sunk", "fixed", parent="ground", child="post", origin=SE3.from_parts([1, 2, 3]))
+    builder.joint("hinge", "revolute", parent="post", child="wing")
+    gate = builder.build()
+    q = gate.sample(3, seed=0)
+    poses = gate.pose(frame, q)
+    np.testing.assert_array_equal(poses.xyz, np.broadcast_to([1, 2, 3] if frame == "post" else [0, 0, 0], (3, 3)))
+    np.testing.assert_array_equal(gate.jacobian(frame, q), np.zeros((3, 6, 1)))
+
+
+# Questions that make no sense ------------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_with_a_question_is_said() -> None:
+    builder = ModelBuilder("arm")
+    builder.joint("shoulder", "revolute", parent="base", child="upper")
+    builder.joint("wrist", "spherical", parent="upper", child="hand")
+    arm = builder.build()
+    with pytest.raises(FrameNotFound, match="arm has no frame 'hnd'.*'hand'"):
+        arm.pose("hnd", arm.home)
+    with pytest.raises(FrameNotFound, match="arm has no frame 'hnd'.*'hand'"):
+        arm.jacobian("hnd", arm.home)
+    with pytest.raises(ShapeError, match=r"q must have 5 numbers \(nq of arm\), got shape \(4,\)"):
+        arm.pose("hand", arm.home[:4])
+    with pytest.raises(ShapeError, match=r"got shape \(\)"):
+        arm.jacobian("hand", 1.0)
+    bad = np.tile(arm.home, (2, 1))
+    bad[1, 3] = np.nan
+    with pytest.raises(ValueError, match=r"q\[1, 3\] is nan"):
+        arm.pose("hand", bad)
