@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels import query
+from poise.kernels._jit import prepare
 from poise.model import Frame, Model
 from poise.spatial import Array, quaternion_matrix
 from poise.tree import FRAME, carrying, frame_columns, unit_arrays
@@ -48,8 +49,9 @@ def _query(model: Model, frame: Frame) -> _Query:
 def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
     """(..., 7) world poses of `frame` at q (..., nq)."""
     f = _query(model, frame)
-    flat = np.ascontiguousarray(q.reshape(math.prod(q.shape[:-1]), model.nq))
+    flat = np.array(q.reshape(math.prod(q.shape[:-1]), model.nq), order="C")
     out = np.empty((len(flat), 7))
+    prepare(query.poses)
     query.poses(f.units, f.places, f.tip, f.tool, flat, np.empty(FRAME * len(f.units)), out)
     return out.reshape(*q.shape[:-1], 7)
 
@@ -57,10 +59,11 @@ def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
 def frame_jacobians(model: Model, frame: Frame, q: Array) -> tuple[Array, Array]:
     """(..., 6, nv) world-aligned Jacobians and (..., 7) world poses of `frame` at q (..., nq)."""
     f = _query(model, frame)
-    flat = np.ascontiguousarray(q.reshape(math.prod(q.shape[:-1]), model.nq))
+    flat = np.array(q.reshape(math.prod(q.shape[:-1]), model.nq), order="C")
     poses, out = np.empty((len(flat), 7)), np.zeros((len(flat), 6, model.nv))
     frames, columns = np.empty(FRAME * len(f.units)), 3 * len(f.velocities)
     linear, angular = np.empty(columns), np.empty(columns)
+    prepare(query.jacobians)
     query.jacobians(
         f.units, f.places, f.raw, f.scales, f.velocities, f.tip, f.tool, flat, frames, linear, angular, poses, out
     )

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels import drive
+from poise.kernels._jit import prepare
 from poise.model import Model
 from poise.problem import Packed
 from poise.spatial import Array
@@ -66,6 +67,7 @@ class Posture:
         """Move the configuration in `out` near to the posture; the code of `poise.kernels.drive`."""
         from poise.kernels.posture import settle
 
+        prepare(settle)
         model = self._model
         q = out[drive.ANSWER : drive.ANSWER + model.nq]
         q[self._alone] = np.clip(self._target, model.lower, model.upper)[self._alone]

@@ -16,7 +16,7 @@ from poise.tree import BALL, FRAME, REVOLUTE, TURN, carrying, frame_columns, uni
 
 HEADER: Final = 16
 GOAL: Final = 30
-STATE: Final = 8
+STATE: Final = 9
 _KINDS: Final[dict[type, int]] = {PoseTask: 0, PositionTask: 1, OrientationTask: 2, AxisTask: 3, LookAtTask: 4}
 
 
@@ -81,8 +81,10 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
     header += [0] * (HEADER - len(header))
     ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
     floats = [arrays.places, *(c.scales for c in columns), tools, shapes, limits, boxes]
+    floats.append(strides(len(coords) + 3 * len(balls)))
     m = 3 * len(blocks)
     rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
+    rows += len(coords) + 3 * len(balls)
     return Packed(
         np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints]),
         np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats]),
@@ -158,3 +160,15 @@ def _coordinates(
         boxes.append([-reach, reach] if around else [float(low[i]), float(high[i])])
         entry.append(int(around))
     return order, limits, boxes, list(balls.values())
+
+
+def strides(count: int) -> Array:
+    """(count,) steps of an additive low-discrepancy sequence: powers of the inverse of the root of x^(n+1) = x + 1.
+
+    The golden ratio's sequence in one dimension, generalised (M. Roberts 2018, "The unreasonable effectiveness of
+    quasirandom sequences").
+    """
+    root = 1.5
+    for _ in range(60):
+        root = (1.0 + root) ** (1.0 / (count + 1))
+    return root ** -np.arange(1.0, count + 1.0)

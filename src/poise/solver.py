@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels import drive
+from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
 from poise.model import Model
 from poise.nullspace import Posture
@@ -41,14 +42,14 @@ class Solver:
 
     __slots__ = (
         "_floats",
-        "_goal",
+        "_home",
         "_ints",
         "_near",
         "_own",
+        "_pose_alone",
         "_posture",
         "_shape",
         "_size",
-        "_start",
         "_wide",
         "_work",
         "frame_tasks",
@@ -78,6 +79,8 @@ class Solver:
         for name, value, least in (("max_iterations", max_iterations, 1), ("max_restarts", max_restarts, 0)):
             if value < least:
                 raise ValueError(f"{name} is {value}; it must be at least {least}")
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"seed is {seed}; it must be a whole number from 0 to 2**63 - 1")
         if max_time is not None and not max_time > 0.0:
             raise ValueError(f"max_time is {max_time}; it must be positive seconds, or None")
         self.seed, self.max_iterations, self.max_restarts, self.max_time = seed, max_iterations, max_restarts, max_time
@@ -88,13 +91,14 @@ class Solver:
         self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
         self._size = drive.ANSWER + model.nq + packed.blocks
         self._near = 0.1 * packed.blocks
-        # Copies of the inputs: the kernel is compiled for writable arrays, and may be given others.
-        self._goal, self._start = np.zeros(7 * len(self.frame_tasks)), np.zeros(model.nq)
+        self._home = np.array(model.home)
+        self._pose_alone = len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask)
         self._shape = (model.nq,)
         postures = [task for task in self.tasks if isinstance(task, PostureTask)]
         if len(postures) > 1:
             raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
         self._posture = Posture(model, postures[0], packed) if postures else None
+        prepare(drive.solve)
         self._own: Array | None = None
         if all(task.target is not None for task in self.frame_tasks):
             self._own = self._joined([task.goal(task.target) for task in self.frame_tasks])
@@ -106,28 +110,33 @@ class Solver:
         the limits is pulled in.  Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         began = perf_counter_ns()
-        goal = self._own if target is None else self._goal_numbers(target)
-        if goal is None:
-            raise ValueError("the tasks have no target; give one to the tasks or to the call")
-        if q0 is None:
-            self._start[:] = self.model.home
-        elif type(q0) is np.ndarray and q0.shape == self._shape:
-            self._start[:] = q0
+        if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
+            goal = target.array
         else:
-            self._start[:] = self._one_start(q0)
-        self._goal[:] = goal
+            goal = self._goal_numbers(target)
+        if q0 is None:
+            start = self._home
+        elif type(q0) is np.ndarray and q0.shape == self._shape:
+            start = q0
+        else:
+            start = self._one_start(q0)
+        if seed is None:
+            seed = self.seed
         out = np.empty(self._size)
         timed_out = False
         if self.max_time is None:
-            code: int = drive.solve(
-                self._ints, self._floats, self._goal, self._start, self._work, self._wide, out,
-                self.seed if seed is None else seed, self.max_iterations, self.max_restarts, self._near,
-                _WHOLE, drive.FRESH,
-            )  # fmt: skip
+            try:
+                code: int = drive.solve(
+                    self._ints, self._floats, goal, start, self._work, self._wide, out, seed,
+                    self.max_iterations, self.max_restarts, self._near, _WHOLE, drive.FRESH,
+                )  # fmt: skip
+            except TypeError:  # the kernel takes one kind of array only, and q0 is of another
+                code = self._run(goal, np.array(start, dtype=np.float64), out, seed, _WHOLE, drive.FRESH)
         else:
-            code, timed_out = self._run_until(began + int(self.max_time * 1e9), out, seed)
+            end = began + int(self.max_time * 1e9)
+            code, timed_out = self._run_until(end, goal, np.array(start, dtype=np.float64), out, seed)
         if code < 0:
-            self._refuse(code)
+            self._refuse(code, goal, start)
         if self._posture is not None and code == drive.SOLVED:
             code = self._posture.settle(self._ints, self._floats, self._work, out)
         return Solution(self, out, goal, code, perf_counter_ns() - began, timed_out)
@@ -138,39 +147,30 @@ class Solver:
             raise ShapeError(f"q0 must have shape {self._shape}, one configuration, got {start.shape}")
         return start
 
-    def _run(self, out: Array, seed: int | None, chunk: int, phase: int) -> int:
+    def _run(self, goal: Array, start: Array, out: Array, seed: int, chunk: int, phase: int) -> int:
         code: int = drive.solve(
-            self._ints,
-            self._floats,
-            self._goal,
-            self._start,
-            self._work,
-            self._wide,
-            out,
-            self.seed if seed is None else seed,
-            self.max_iterations,
-            self.max_restarts,
-            self._near,
-            chunk,
-            phase,
-        )
+            self._ints, self._floats, goal, start, self._work, self._wide, out, seed,
+            self.max_iterations, self.max_restarts, self._near, chunk, phase,
+        )  # fmt: skip
         return code
 
-    def _run_until(self, end: int, out: Array, seed: int | None) -> tuple[int, bool]:
-        code = self._run(out, seed, _CHUNK, drive.FRESH)
+    def _run_until(self, end: int, goal: Array, start: Array, out: Array, seed: int) -> tuple[int, bool]:
+        """Search in chunks until `end` (of perf_counter_ns); the code, and whether the time was spent."""
+        code = self._run(goal, start, out, seed, _CHUNK, drive.FRESH)
         while code == drive.RUNNING:
             if perf_counter_ns() >= end:
-                code = self._run(out, seed, _CHUNK, drive.FINISH)
+                code = self._run(goal, start, out, seed, _CHUNK, drive.FINISH)
                 return code, code != drive.SOLVED
-            code = self._run(out, seed, _CHUNK, drive.RESUME)
+            code = self._run(goal, start, out, seed, _CHUNK, drive.RESUME)
         return code, False
 
     def _goal_numbers(self, target: Any) -> Array:
+        """(7 tasks,) read-only numbers of the frame tasks' targets; a posture's target is taken on the way."""
+        if target is None:
+            if self._own is None:
+                raise ValueError("the tasks have no target; give one to the tasks or to the call")
+            return self._own
         tasks = self.tasks
-        if len(tasks) == 1 and self._posture is None:
-            if type(target) is SE3 and type(tasks[0]) is PoseTask and target.array.ndim == 1:
-                return target.array
-            return self.frame_tasks[0].goal(target)
         targets = [target] if len(tasks) == 1 else target
         if isinstance(targets, SE3) or len(targets) != len(tasks):
             count = "one pose" if isinstance(targets, SE3) else f"{len(targets)}"
@@ -186,11 +186,12 @@ class Solver:
 
     @staticmethod
     def _joined(goals: list[Array]) -> Array:
-        return np.concatenate(goals) if goals else np.zeros(0)
+        joined = np.concatenate(goals) if goals else np.zeros(0)
+        joined.flags.writeable = False
+        return joined
 
-    def _refuse(self, code: int) -> None:
+    def _refuse(self, code: int, goal: Array, start: Array) -> None:
         """Say which number the kernel refused."""
-        goal, start = self._goal, self._start
         if code == drive.BAD_START:
             self.model.check_q(start, "q0")
             raise ValueError("q0 holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
@@ -210,20 +211,17 @@ class Solver:
 
         Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`.
         """
-        goal = self._own if target is None else self._goal_numbers(target)
-        if goal is None:
-            raise ValueError("the tasks have no target; give one to the tasks or to the call")
-        return self.rows_at(self._one_start(q), goal)
+        return self.rows_at(self._one_start(q), self._goal_numbers(target))
 
     def rows_at(self, q: Array, goal: Array) -> tuple[Array, Array]:
         """`linearise` at a configuration and goal numbers as a Solution holds them."""
-        self._goal[:] = goal
-        self._start[:] = q
         rows = 3 * (self._size - drive.ANSWER - self.model.nq)
         e, active = np.zeros(rows), np.zeros((rows, len(self.velocities)))
-        code = drive.linearise(self._ints, self._floats, self._goal, self._start, self._work, e, active)
+        start = np.array(q, dtype=np.float64)
+        prepare(drive.linearise)
+        code = drive.linearise(self._ints, self._floats, goal, start, self._work, e, active)
         if code < 0:
-            self._refuse(code)
+            self._refuse(code, goal, start)
         jacobian = np.zeros((rows, self.model.nv))
         jacobian[:, list(self.velocities)] = active
         return e, jacobian

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from oracle import fk, matrix, pose_error  # noqa: E402  (found next to this file, however it is run)
+from independent import fk, matrix, pose_error  # noqa: E402  (found next to this file, however it is run)
 
 import poise as pz  # noqa: E402
 

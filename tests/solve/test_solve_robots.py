@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from oracle import fk, mimics, pose_error
+from independent import fk, mimics, pose_error
 
 import poise as pz
 from poise.io.installed import installed_robots

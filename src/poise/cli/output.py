@@ -22,9 +22,10 @@ def console() -> Console:
 
 def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """An empty table; the columns named in `numbers` are aligned to the right."""
-    out = Table(box=SIMPLE, show_edge=False, pad_edge=False, header_style="bold")
+    out = Table(box=SIMPLE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
-        out.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        number = column in numbers
+        out.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
     return out
 
 

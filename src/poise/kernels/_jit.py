@@ -4,6 +4,7 @@ import functools
 import hashlib
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -16,6 +17,12 @@ _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 
 _INNER = type(numba.config.OPT)(1)
 """Optimisation of a kernel on its own; only enough to keep what its callers take in small."""
+
+REAL, WHOLE = numba.types.float64, numba.types.int64
+REALS, TABLE, BATCH = REAL[::1], REAL[:, ::1], REAL[:, :, ::1]
+WHOLES, WHOLE_TABLE = WHOLE[::1], WHOLE[:, ::1]
+FROZEN = numba.types.Array(REAL, 1, "C", readonly=True)
+"""Types of the arguments at the border: numbers, and contiguous arrays of one, two and three axes."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -59,26 +66,45 @@ def kernel(function: _Function) -> _Function:
     return cast(_Function, compiled)
 
 
-def border(function: _Function) -> _Function:
-    """Compile `function`, which Python calls, like a kernel, and keep it on disk."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)
-    try:
-        compiled: Any = numba.njit(
-            nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cfunc_wrapper=True, cache=True
-        )(function)
-    finally:
-        numba.config.CACHE_DIR = before
-    if not numba.config.DISABLE_JIT:
-        compile_now = compiled.compile
+def border(*signature: Any) -> Callable[[_Function], _Function]:
+    """Compile a function that Python calls, with these argument types, like a kernel, and keep it on disk.
 
-        def compile_with_note(signature: Any) -> Any:
-            if not any(CACHE_FOLDER.rglob(f"*.{function.__name__}-*.nbi")):
+    It takes no others: a call with, say, a read-only array would otherwise compile the whole again; now it is a
+    TypeError.  Nothing is compiled before `prepare`.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(CACHE_FOLDER)
+        try:
+            compiled: Any = numba.njit(
+                nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cfunc_wrapper=True, cache=True
+            )(function)
+        finally:
+            numba.config.CACHE_DIR = before
+        if not numba.config.DISABLE_JIT:
+            _SIGNATURES[compiled] = signature
+        return cast(_Function, compiled)
+
+    return decorate
+
+
+_SIGNATURES: dict[Any, tuple[Any, ...]] = {}
+"""The argument types of the border functions that are not compiled yet."""
+_LOCK = threading.Lock()
+
+
+def prepare(function: Any) -> None:
+    """Load or compile a border function; says so on stderr if it takes seconds."""
+    if function not in _SIGNATURES:
+        return
+    with _LOCK:
+        if function in _SIGNATURES:
+            if not any(CACHE_FOLDER.rglob(f"*.{function.py_func.__name__}-*.nbi")):
                 _note()
-            return compile_now(signature)
-
-        compiled.compile = compile_with_note
-    return cast(_Function, compiled)
+            function.compile(_SIGNATURES[function])
+            function.disable_compile()
+            del _SIGNATURES[function]
 
 
 @functools.cache

@@ -13,8 +13,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from poise.kernels._jit import border, kernel
-from poise.kernels.lanes import WIDTH, any_of, load, section, select, splat, sqrt, store, table
+from poise.kernels._jit import FROZEN, REAL, REALS, TABLE, WHOLE, WHOLES, border, kernel
+from poise.kernels.lanes import WIDTH, any_of, floor, load, section, select, splat, sqrt, store, table
 from poise.kernels.pose_step import pose_direction
 from poise.kernels.rows import GOAL, POSE, residuals
 from poise.kernels.scalar import sincos, uniform
@@ -26,7 +26,7 @@ SOLVED, UNSOLVED, RUNNING, BAD_GOAL, BAD_START = 0, 1, 2, -1, -2
 FRESH, RESUME, FINISH = 0, 1, 2
 CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5
 
-_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, _START, _POOL_COST, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, _START, _POOL_COST, _FRESH, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _FLOOR = 1e-11
@@ -48,9 +48,10 @@ _BETTER = 0.999
 """A candidate must undercut the caller's own start by this factor, so that two equal ones do not take turns."""
 
 Problem = namedtuple(
-    "Problem", "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes"
+    "Problem",
+    "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides",
 )
-Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool")
+Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool offsets")
 
 
 @kernel
@@ -87,6 +88,7 @@ def unpack(ints, floats):
         table(floats, f3, nb, 8),
         table(floats, f4, nc, 2),
         table(floats, f5, nc, 2),
+        section(floats, f5 + 2 * nc, nc + 3 * nballs),
     )
 
 
@@ -119,6 +121,7 @@ def divide(ints, work):
         section(work, w9, GOAL * ne),
         section(work, w10, STATE),
         section(work, w11, nq),
+        section(work, w11 + nq, ints[5] + 3 * ints[6]),
     )
 
 
@@ -237,37 +240,57 @@ def track(p, w, start, max_iterations, near):
 
 
 @kernel
-def begin_lane(p, w, lane, start, seed, q0):
-    """Put the random start number `start` into a lane."""
-    q = w.q
-    for i in range(q.shape[0]):
-        q[i, lane] = q0[i]
+def draw_offsets(offsets, seed):
+    """Where the sequence of random starts begins in each coordinate."""
+    for c in range(offsets.shape[0]):
+        offsets[c] = uniform(seed, c)
+
+
+@kernel
+def _spread(p, offsets, place, start):
+    """Coordinate `place` of point number `start` of an additive low-discrepancy sequence in the unit cube.
+
+    It depends on the seed and its arguments alone, so the starts of a solve are the same in any order, on any thread.
+    """
+    x = offsets[place] + start * p.strides[place]
+    return x - floor(x)
+
+
+@kernel
+def begin(p, w, fresh, offsets, q0):
+    """Put each fresh lane at the start of its number: number 0 is the caller's, the others are random."""
+    start = load(w.state, _START)
+    given = start < 0.5
     for c in range(p.coords.shape[0]):
         i = p.coords[c, 0]
         low, high = p.boxes[c, 0], p.boxes[c, 1]
         if p.coords[c, 3]:
             low, high = max(q0[i] + low, p.limits[c, 0]), min(q0[i] + high, p.limits[c, 1])
-        q[i, lane] = min(low + uniform(seed, start, c) * (high - low), high)
+        value = low + _spread(p, offsets, c, start) * (high - low)
+        value = select(given, q0[i], select(value > high, high, value))
+        _put(w, i, fresh, value)
     for c in range(p.balls.shape[0]):
         # Uniform over all rotations (Shoemake 1992).
         i, place = p.balls[c, 0], p.coords.shape[0] + 3 * c
-        u = uniform(seed, start, place)
-        s1, c1 = sincos(6.283185307179586 * uniform(seed, start, place + 1))
-        s2, c2 = sincos(6.283185307179586 * uniform(seed, start, place + 2))
+        u = _spread(p, offsets, place, start)
+        s1, c1 = sincos(6.283185307179586 * _spread(p, offsets, place + 1, start))
+        s2, c2 = sincos(6.283185307179586 * _spread(p, offsets, place + 2, start))
         a, b = sqrt(1.0 - u), sqrt(u)
-        q[i, lane], q[i + 1, lane], q[i + 2, lane], q[i + 3, lane] = a * s1, a * c1, b * s2, b * c2
-    _look_anew(w, lane)
-    w.state[_START, lane] = start
+        _put(w, i, fresh, select(given, q0[i], a * s1))
+        _put(w, i + 1, fresh, select(given, q0[i + 1], a * c1))
+        _put(w, i + 2, fresh, select(given, q0[i + 2], b * s2))
+        _put(w, i + 3, fresh, select(given, q0[i + 3], b * c2))
+    # A lane not looked at yet has a limit below zero, and so counts as rejected once.
+    store(w.state, _MU, select(fresh, 0.25 * _MU_LOW, load(w.state, _MU)))
+    store(w.state, _LIMIT, select(fresh, -1.0, load(w.state, _LIMIT)))
+    store(w.state, _SLOW, select(fresh, 0.0, load(w.state, _SLOW)))
+    store(w.state, _AGE, select(fresh, -1.0, load(w.state, _AGE)))
 
 
 @kernel
-def _look_anew(w, lane):
-    for i in range(w.q.shape[0]):
-        w.before[i, lane] = w.q[i, lane]
-    w.state[_MU, lane] = 0.25 * _MU_LOW  # a lane not looked at yet counts as rejected once
-    w.state[_LIMIT, lane] = -1.0
-    w.state[_SLOW, lane] = 0.0
-    w.state[_AGE, lane] = -1.0
+def _put(w, i, fresh, value):
+    store(w.q, i, select(fresh, value, load(w.q, i)))
+    store(w.before, i, select(fresh, value, load(w.before, i)))
 
 
 @kernel
@@ -310,7 +333,7 @@ def nearest(w, q0):
 
 
 @kernel
-def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
+def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     Returns (lane or -1, restarts spent, whether it may go on).
@@ -329,12 +352,14 @@ def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
         if any_of(tired):
             alive = False
             for lane in range(WIDTH):
+                w.state[_FRESH, lane] = 0.0
                 if w.state[_SLOW, lane] > 2.5 or w.state[_AGE, lane] >= max_iterations:
                     if w.state[_START, lane] >= 0.0:
                         keep_candidate(w, lane)
                     if spent < max_restarts:
                         spent += 1
-                        begin_lane(p, w, lane, WIDTH - 1 + spent, seed, q0)
+                        w.state[_START, lane] = WIDTH - 1 + spent
+                        w.state[_FRESH, lane] = 1.0
                         alive = True
                     else:
                         w.state[_START, lane] = -1.0
@@ -344,6 +369,7 @@ def search(p, w, q0, seed, max_iterations, max_restarts, spent, chunk):
                     alive = True
             if not alive:
                 return -1, spent, False
+            begin(p, w, load(w.state, _FRESH) > 0.5, offsets, q0)
         improve(p, w, cost, _BOLD)
     return -1, spent, True
 
@@ -433,7 +459,7 @@ def near_turn(p, w, start):
                 w.q[i] = x
 
 
-@border
+@border(WHOLES, REALS, FROZEN, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE, REAL, WHOLE, WHOLE)
 def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_restarts, near, chunk, phase):
     """Solve one problem; returns one of the codes above and fills `out` (see `finish`).
 
@@ -455,18 +481,18 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
             return finish(p, w, out, iterations, np.int64(0), False, count)
         for i in range(w.target.shape[0]):
             store(v.target, i, w.target[i])
-        for lane in range(WIDTH):
-            v.state[_POOL_COST, lane] = np.inf
-            begin_lane(p, v, lane, lane, seed, w.pool)
-            v.state[_LIMIT, lane] = np.inf
+        draw_offsets(w.offsets, seed)
         for i in range(count):
-            v.q[i, 0] = w.pool[i]
-            v.before[i, 0] = w.pool[i]
+            store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
+        for lane in range(WIDTH):
+            v.state[_START, lane] = lane
+        begin(p, v, load(v.state, _START) >= 0.0, w.offsets, w.pool)
+        store(v.state, _LIMIT, np.inf), store(v.state, _POOL_COST, np.inf)
         out[RESTARTS] = 0.0
     spent = np.int64(out[RESTARTS])
     stationary = False
     if phase != FINISH:
-        lane, spent, more = search(p, v, w.pool, seed, max_iterations, max_restarts, spent, chunk)
+        lane, spent, more = search(p, v, w.pool, w.offsets, max_iterations, max_restarts, spent, chunk)
         out[RESTARTS] = spent
         if lane < 0 and more:
             return RUNNING
@@ -484,7 +510,7 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
     return finish(p, w, out, iterations, spent, stationary, count)
 
 
-@border
+@border(WHOLES, REALS, FROZEN, REALS, REALS, REALS, TABLE)
 def linearise(ints, floats, goal, q, work, e, jacobian):
     """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at q; a negative code for bad input."""
     p = unpack(ints, floats)

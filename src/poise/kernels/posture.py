@@ -9,7 +9,7 @@ Limits.   A primal active set: a joint at a limit that the step would push out i
 
 import numpy as np
 
-from poise.kernels._jit import border, kernel
+from poise.kernels._jit import REALS, WHOLE, WHOLES, border, kernel
 from poise.kernels.dense import back_substitute, factor, gram
 from poise.kernels.drive import ANSWER, divide, evaluate, finish, unpack
 from poise.kernels.lanes import sqrt
@@ -94,7 +94,7 @@ def _null_step(p, w, c, rest):
             return
 
 
-@border
+@border(WHOLES, REALS, REALS, REALS, REALS, REALS, REALS, WHOLE, REALS)
 def settle(ints, floats, work, c, rest, posture, weight, max_iterations, out):
     """Bring the solved configuration of `out` as near to `posture` as the tasks allow, and certify it anew.
 

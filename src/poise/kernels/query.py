@@ -1,6 +1,6 @@
 """Poses and Jacobians of one frame at many configurations."""
 
-from poise.kernels._jit import border, kernel
+from poise.kernels._jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, border, kernel
 from poise.kernels.lanes import sqrt
 from poise.kernels.tree import FRAME, columns, forward
 
@@ -52,13 +52,13 @@ def _poses(units, places, tip, tool, q, frames, out):
         )
 
 
-@border
+@border(WHOLE_TABLE, TABLE, WHOLE, REALS, TABLE, REALS, TABLE)
 def poses(units, places, tip, tool, q, frames, out):
     """(n, 7) world poses of the frame that hangs at `tool` (12: rotation, place) on unit `tip`, at q (n, nq)."""
     _poses(units, places, tip, tool, q, frames, out)
 
 
-@border
+@border(WHOLE_TABLE, TABLE, WHOLE_TABLE, TABLE, WHOLES, WHOLE, REALS, TABLE, REALS, REALS, REALS, TABLE, BATCH)
 def jacobians(units, places, raw, scales, velocities, tip, tool, q, frames, linear, angular, out_pose, out):
     """(n, 6, nv) world-aligned Jacobians of the same frame, linear rows first, and its (n, 7) poses."""
     _poses(units, places, tip, tool, q, frames, out_pose)

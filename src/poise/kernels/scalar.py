@@ -54,15 +54,10 @@ def sincos(x):
 
 
 @kernel
-def uniform(seed, start, place):
-    """A number in [0, 1) that depends on its arguments alone: two rounds of the splitmix64 finaliser over a counter.
-
-    So the starts of a solve are the same in any order, on any thread.
-    """
-    h = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(start) * np.uint64(0xD1B54A32D192ED03)
-    h = h + np.uint64(place) * np.uint64(0x8CB92BA72F3D8DD7)
-    for _ in range(2):
-        h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        h = h ^ (h >> np.uint64(31))
+def uniform(seed, place):
+    """A number in [0, 1) that depends on its arguments alone: the splitmix64 finaliser over a counter."""
+    h = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(place) * np.uint64(0xD1B54A32D192ED03)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    h = h ^ (h >> np.uint64(31))
     return (h >> np.uint64(11)) * (1.0 / 9007199254740992.0)
