@@ -6,7 +6,6 @@ The kinematics here are NumPy on the joints' origins and axes; poise's solver an
 
 import json
 import platform
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy
+from independent import fk, matrix, pose_error
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from independent import fk, matrix, pose_error  # noqa: E402  (found next to this file, however it is run)
-
-import poise as pz  # noqa: E402
+import poise as pz
 
 Array = npt.NDArray[np.float64]
 FILE = Path(__file__).parents[1] / "data" / "unreachable.json"

@@ -42,15 +42,21 @@ def _cache_folder() -> Path:
 CACHE_FOLDER = _cache_folder()
 
 
-def kernel(function: _Function) -> _Function:
-    """Compile `function`, which other kernels call, for this CPU.
+def kernel(function: _Function, *, inline: bool = False) -> _Function:
+    """Compile `function`, which other kernels call, for this CPU; `inline` puts it into each of them.
 
     No interpreter lock, no exceptions from arithmetic, no allocation; and none of the wrappers that a call from
     Python would need, nor an optimisation of its own: its callers are optimised with it inside, so that doing so at
     every level would only multiply the time to compile.
     """
     compiled: Any = numba.njit(
-        nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        nogil=True,
+        error_model="numpy",
+        fastmath=_FLAGS,
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=inline,
     )(function)
     if not numba.config.DISABLE_JIT:
         compile_now = compiled.compile

@@ -92,7 +92,7 @@ def factor(size, damping, matrix):
 
 @kernel
 def back_substitute(size, matrix, e, y):
-    """y = (L L^T)^-1 e, with the L of `factor`."""
+    """y = (L L^T)^-1 e, with the L of `factor`; y may be e itself."""
     n = size // 3
     for i in range(n):
         y0, y1, y2 = load(e, 3 * i), load(e, 3 * i + 1), load(e, 3 * i + 2)

@@ -9,6 +9,7 @@
 `ints` and `floats` hold a whole problem (see `poise.problem`), `work1` and `work8` its workspaces.
 """
 
+import functools
 from collections import namedtuple
 
 import numpy as np
@@ -188,7 +189,7 @@ def clip_start(p, q0, q):
     return True
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def evaluate(p, w):
     """Errors and Jacobians at w.q; the sum of squares and the score, which is at most 1 within the tolerances."""
     forward(p.units, p.places, w.q, w.frames)
@@ -197,7 +198,7 @@ def evaluate(p, w):
     )
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def improve(p, w, cost, slack):
     """Move w.q by one step, from the errors and Jacobians there; a lane may have grown by the factor `slack`."""
     limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
@@ -207,7 +208,9 @@ def improve(p, w, cost, slack):
         columns = 3 * p.slots.shape[0]
         linear = section(w.jacobian, p.blocks[0], columns)
         angular = section(w.jacobian, p.blocks[1], columns)
-        pose_direction(p.slots, p.coords, p.limits, linear, angular, w.q, w.e, damping, w.free, w.step)
+        pose_direction(
+            p.slots, p.coords, p.limits, linear, angular, w.q, w.e, p.effectors[0, 7], damping, w.free, w.step
+        )
     else:
         direction(
         p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs,

@@ -1,0 +1,461 @@
+"""Rotations and rigid motions: they form groups, and agree with SciPy's in every representation."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+from trees import steady
+
+from poise.errors import PoiseError, ShapeError
+from poise.spatial import SE3, SO3, Array
+
+ROUND = 1e-14
+"""A few roundings of numbers about 1."""
+ANGLES = st.sampled_from(
+    [0.0, 1e-300, 1e-12, 0.99e-8, 1.01e-8, 1e-6, 0.99e-4, 1.01e-4, 1e-3, 1.0, 3.0, math.pi - 1e-3, math.pi - 1e-7]
+) | st.floats(0.0, 3.14)
+components = st.floats(-1.0, 1.0)
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def directions(draw: st.DrawFn) -> Array:
+    """Unit vectors, along the axes more often than not."""
+    vector = np.array(draw(st.tuples(*[st.sampled_from([0.0, 1.0, -1.0]) | components] * 3)))
+    length = np.linalg.norm(vector)
+    assume(length > 0.01)
+    return vector / length
+
+
+rotvecs = st.builds(lambda axis, angle: axis * angle, directions(), ANGLES)
+rotations = st.builds(lambda rotvec: SO3.from_rotvec(rotvec), rotvecs)
+points = st.builds(np.array, st.tuples(*[st.floats(-10.0, 10.0)] * 3))
+poses = st.builds(lambda xyz, rotation: SE3.from_parts(xyz, rotation), points, rotations)
+
+
+def scipy_of(rotation: SO3) -> Rotation:
+    return Rotation.from_quat(rotation.wxyz, scalar_first=True)
+
+
+def close(a: SO3 | SE3, b: SO3 | SE3, tolerance: float = ROUND) -> bool:
+    """Whether two motions are the same, whatever the sign of their quaternions."""
+    return bool(np.abs(a.matrix() - b.matrix()).max() <= tolerance)
+
+
+# Groups ----------------------------------------------------------------------------------------------------------
+
+
+@steady
+@given(rotations, rotations, rotations)
+def test_rotations_form_a_group(a: SO3, b: SO3, c: SO3) -> None:
+    assert close((a @ b) @ c, a @ (b @ c))
+    assert close(a @ SO3.identity(), a)
+    assert close(SO3.identity() @ a, a)
+    assert close(a @ a.inverse(), SO3.identity())
+    assert close(a.inverse() @ a, SO3.identity())
+    assert close((a @ b).inverse(), b.inverse() @ a.inverse())
+
+
+@steady
+@given(poses, poses, poses)
+def test_poses_form_a_group(a: SE3, b: SE3, c: SE3) -> None:
+    assert close((a @ b) @ c, a @ (b @ c), 1e-13)
+    assert close(a @ SE3.identity(), a, 0.0)
+    assert close(SE3.identity() @ a, a, 0.0)
+    assert close(a @ a.inverse(), SE3.identity(), 1e-13)
+    assert close(a.inverse() @ a, SE3.identity(), 1e-13)
+    assert close((a @ b).inverse(), b.inverse() @ a.inverse(), 1e-13)
+
+
+@steady
+@given(poses, poses, points)
+def test_motions_act_as_their_matrices_do(a: SE3, b: SE3, p: Array) -> None:
+    whole = np.append(p, 1.0)
+    np.testing.assert_allclose(a.act(p), (a.matrix() @ whole)[:3], rtol=0, atol=1e-13)
+    np.testing.assert_allclose((a @ b).matrix(), a.matrix() @ b.matrix(), rtol=0, atol=1e-13)
+    np.testing.assert_allclose((a @ b).act(p), a.act(b.act(p)), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(a.inverse().act(a.act(p)), p, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(a.rotation.act(p), scipy_of(a.rotation).apply(p), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        (a.rotation @ b.rotation).matrix(), a.rotation.matrix() @ b.rotation.matrix(), atol=ROUND
+    )
+
+
+@steady
+@given(rotations)
+def test_products_stay_at_unit_length(a: SO3) -> None:
+    whole = a
+    for _ in range(20):
+        whole = whole @ whole
+    assert abs(np.linalg.norm(whole.wxyz) - 1.0) < 1e-15
+
+
+# Exponential and logarithm ---------------------------------------------------------------------------------------
+
+
+@steady
+@given(rotvecs)
+def test_rotation_vectors_go_round(rotvec: Array) -> None:
+    there = SO3.from_rotvec(rotvec)
+    np.testing.assert_allclose(there.matrix(), Rotation.from_rotvec(rotvec).as_matrix(), rtol=0, atol=1e-15)
+    # Next to nothing is lost of a small one.
+    np.testing.assert_allclose(there.log(), rotvec, rtol=1e-14, atol=2e-15 * np.linalg.norm(rotvec) + 1e-300)
+
+
+@steady
+@given(directions(), st.floats(-20.0, 20.0))
+def test_a_logarithm_is_the_shorter_way_round(axis: Array, angle: float) -> None:
+    log = SO3.from_rotvec(angle * axis).log()
+    assert np.linalg.norm(log) <= math.pi
+    assert close(SO3.from_rotvec(log), SO3.from_rotvec(angle * axis))
+
+
+@steady
+@given(directions())
+def test_half_turns(axis: Array) -> None:
+    for sign in (1.0, -1.0):
+        half = SO3(wxyz=[0.0, *(sign * axis)])
+        log = half.log()
+        assert np.linalg.norm(log) == pytest.approx(math.pi, abs=1e-15)
+        np.testing.assert_allclose(np.cross(log, axis), 0.0, rtol=0, atol=1e-15)
+        assert close(SO3.from_rotvec(log), half)
+        assert close(SO3.from_matrix(half.matrix()), half, 1e-15)
+
+
+@steady
+@given(points, rotvecs)
+def test_twists_go_round(v: Array, w: Array) -> None:
+    twist = np.concatenate([v, w])
+    there = SE3.exp(twist)
+    generator = np.zeros((4, 4))
+    generator[:3, :3] = np.cross(w, np.eye(3)).T
+    generator[:3, 3] = v
+    np.testing.assert_allclose(there.matrix(), expm(generator), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(there.log(), twist, rtol=0, atol=1e-13 * (1.0 + np.linalg.norm(v)))
+
+
+@steady
+@given(poses)
+def test_poses_come_back_from_their_logarithm(pose: SE3) -> None:
+    assert close(SE3.exp(pose.log()), pose, 1e-13)
+
+
+@steady
+@given(poses, points, rotvecs)
+def test_the_adjoint_takes_twists_from_one_frame_to_another(pose: SE3, v: Array, w: Array) -> None:
+    assume(np.linalg.norm(w) < 3.0)
+    twist = np.concatenate([v, w])
+    moved = pose @ SE3.exp(twist) @ pose.inverse()
+    assert close(moved, SE3.exp(pose.adjoint() @ twist), 1e-11)
+
+
+@steady
+@given(poses, poses)
+def test_the_adjoint_is_a_representation(a: SE3, b: SE3) -> None:
+    np.testing.assert_allclose((a @ b).adjoint(), a.adjoint() @ b.adjoint(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(a.inverse().adjoint() @ a.adjoint(), np.eye(6), rtol=0, atol=1e-12)
+
+
+# Representations -------------------------------------------------------------------------------------------------
+
+
+@steady
+@given(rotations)
+def test_every_representation_is_scipys(rotation: SO3) -> None:
+    theirs = scipy_of(rotation)
+    np.testing.assert_allclose(rotation.matrix(), theirs.as_matrix(), rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(rotation.xyzw[..., [3, 0, 1, 2]], rotation.wxyz)
+    assert close(SO3.from_xyzw(theirs.as_quat()), rotation, 1e-15)
+    assert close(SO3.from_matrix(theirs.as_matrix()), rotation, 1e-15)
+    assert close(SO3.from_rotvec(theirs.as_rotvec()), rotation, 2e-15)
+
+
+@steady
+@given(st.tuples(*[st.floats(-7.0, 7.0) | st.sampled_from([0.0, math.pi / 2, -math.pi / 2, math.pi])] * 3))
+def test_roll_pitch_yaw_turn_about_fixed_axes(rpy: tuple[float, float, float]) -> None:
+    rotation = SO3.from_rpy(rpy)
+    np.testing.assert_allclose(rotation.matrix(), Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0, atol=1e-15)
+    back = rotation.rpy()
+    assert abs(back[1]) <= math.pi / 2
+    # Next to a pitch of a right angle roll and yaw are known to half the digits only, but not their sum.
+    flat = math.cos(rpy[1])
+    assert close(SO3.from_rpy(back), rotation, 1e-14 if abs(flat) > 1e-2 else 1e-8)
+
+
+@pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2])
+def test_at_a_pitch_of_a_right_angle_there_is_no_yaw(pitch: float) -> None:
+    rotation = SO3.from_rpy([0.3, pitch, 0.5])
+    roll, back, yaw = rotation.rpy()
+    assert yaw == 0.0
+    assert back == pytest.approx(pitch, abs=1e-7)
+    assert close(SO3.from_rpy([roll, back, yaw]), rotation, 1e-8)
+
+
+@steady
+@given(poses)
+def test_poses_are_made_from_parts(pose: SE3) -> None:
+    xyz, rotation = pose.xyz, pose.rotation
+    for again in (
+        SE3(pose.array),
+        SE3.from_parts(xyz, rotation),
+        SE3.from_xyz_wxyz(xyz, rotation.wxyz),
+        SE3.from_xyz_xyzw(xyz, rotation.xyzw),
+        SE3.from_rotvec(xyz, rotation.log()),
+        SE3.from_matrix(pose.matrix()),
+    ):
+        assert close(again, pose, 2e-15)
+    assert close(SE3.from_xyz_rpy(xyz, rotation.rpy()), pose, 1e-8)
+    np.testing.assert_array_equal(pose.array, [*xyz, *pose.wxyz])
+    np.testing.assert_array_equal(SE3.from_parts(xyz).matrix()[:3, :3], np.eye(3))
+
+
+def test_quaternions_are_normalised() -> None:
+    np.testing.assert_allclose(SO3(wxyz=[0, 3, 0, 4]).wxyz, [0, 0.6, 0, 0.8], rtol=0, atol=1e-16)
+    np.testing.assert_allclose(SE3([1, 2, 3, 2, 0, 0, 0]).array, [1, 2, 3, 1, 0, 0, 0], rtol=0, atol=0)
+
+
+@steady
+@given(seeds)
+def test_matrices_are_read_whichever_component_is_largest(seed: int) -> None:
+    wxyz = np.random.default_rng(seed).normal(size=4) * [1.0, 1e-9, 1e-9, 1e-9]
+    for roll in range(4):
+        rotation = SO3(wxyz=np.roll(wxyz, roll))
+        back = SO3.from_matrix(rotation.matrix())
+        assert back.wxyz[0] >= 0.0
+        assert close(back, rotation, 1e-15)
+
+
+# Batches ---------------------------------------------------------------------------------------------------------
+
+
+def batches(seed: int) -> tuple[SE3, SE3]:
+    rng = np.random.default_rng(seed)
+    return (
+        SE3.from_rotvec(rng.normal(size=(2, 1, 3)), rng.normal(size=(2, 1, 3))),
+        SE3.from_rotvec(rng.normal(size=(3, 3)), rng.normal(size=(3, 3)) * [[1.0], [1e-9], [1e-5]]),
+    )
+
+
+@steady
+@given(seeds)
+def test_batches_equal_singles_and_broadcast(seed: int) -> None:
+    a, b = batches(seed)
+    product = a @ b
+    assert product.array.shape == (2, 3, 7)
+    values = {
+        "act": product.act([1.0, 2.0, 3.0]),
+        "adjoint": product.adjoint(),
+        "inverse": product.inverse().array,
+        "log": product.log(),
+        "matrix": product.matrix(),
+        "rpy": product.rotation.rpy(),
+        "rotation": product.rotation.log(),
+        "exp": SE3.exp(product.log()).array,
+    }
+    for i, j in np.ndindex(2, 3):
+        one = a[i, 0] @ b[j]
+        assert isinstance(one, SE3)
+        assert close(one, product[i, j], ROUND)
+        singles = {
+            "act": one.act([1.0, 2.0, 3.0]),
+            "adjoint": one.adjoint(),
+            "inverse": one.inverse().array,
+            "log": one.log(),
+            "matrix": one.matrix(),
+            "rpy": one.rotation.rpy(),
+            "rotation": one.rotation.log(),
+            "exp": SE3.exp(one.log()).array,
+        }
+        for name, value in singles.items():
+            np.testing.assert_allclose(values[name][i, j], value, rtol=0, atol=1e-14, err_msg=name)
+
+
+def test_rotations_broadcast_too() -> None:
+    a, b = (pose.rotation for pose in batches(0))
+    product = a @ b
+    assert product.wxyz.shape == (2, 3, 4)
+    np.testing.assert_allclose(product.matrix(), a.matrix() @ b.matrix(), rtol=0, atol=ROUND)
+    assert a.act(np.ones((3, 3))).shape == (2, 3, 3)
+    assert SE3.from_parts([0.0, 0.0, 1.0], a).array.shape == (2, 1, 7)
+    assert SE3.from_parts(np.zeros((5, 2, 3)), SO3.identity()).array.shape == (5, 2, 7)
+
+
+def test_slices_of_a_batch_are_batches() -> None:
+    _, b = batches(1)
+    np.testing.assert_array_equal(b[1:].array, b.array[1:])
+    np.testing.assert_array_equal(b[-1].array, b.array[2])
+    np.testing.assert_array_equal(b[b.xyz[:, 0] > 0].array, b.array[b.xyz[:, 0] > 0])
+    with pytest.raises(TypeError, match=r"single pose cannot be indexed; use .xyz, .wxyz or .array"):
+        b[0][0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SE3(np.zeros((0, 7))),
+        lambda: SE3.from_parts(np.zeros((0, 3))),
+        lambda: SE3.from_xyz_rpy(np.zeros((0, 3)), np.zeros((0, 3))),
+        lambda: SE3.from_rotvec(np.zeros((0, 3)), np.zeros((0, 3))),
+        lambda: SE3.from_matrix(np.zeros((0, 4, 4))),
+        lambda: SE3.exp(np.zeros((0, 6))),
+        lambda: SE3(np.zeros((0, 7))) @ SE3.identity(),
+        lambda: SE3(np.zeros((0, 7))).inverse(),
+        lambda: SE3.parse(np.zeros((0, 4, 4))),
+    ],
+)
+def test_an_empty_batch_is_a_batch(make: Any) -> None:
+    pose = make()
+    assert pose.array.shape == (0, 7)
+    assert pose.matrix().shape == (0, 4, 4)
+    assert pose.log().shape == (0, 6)
+    assert pose.adjoint().shape == (0, 6, 6)
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+
+def with_nan(shape: tuple[int, ...], *index: int) -> Array:
+    array = np.ones(shape)
+    array[index] = np.nan
+    return array
+
+
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (lambda: SO3(wxyz=[0, 0, 0, 0]), ValueError, "wxyz is a zero quaternion"),
+    (lambda: SO3(wxyz=[[1, 0, 0, 0], [0, 0, 0, 0]]), ValueError, "wxyz is a zero quaternion"),
+    (lambda: SO3.from_xyzw([0, 0, 0, 0]), ValueError, "xyzw is a zero quaternion"),
+    (lambda: SE3([1, 2, 3, 0, 0, 0, 0]), ValueError, "pose wxyz is a zero quaternion"),
+    (lambda: SO3(wxyz=[1, 0, 0]), ShapeError, r"wxyz must have shape \(4,\), got \(3,\)"),
+    (lambda: SO3(wxyz=1.0), ShapeError, r"wxyz must have shape \(4,\), got \(\)"),
+    (lambda: SO3.from_xyzw(np.zeros((4, 3))), ShapeError, r"xyzw must have shape \(4,\), got \(4, 3\)"),
+    (lambda: SO3.from_rpy([1, 2]), ShapeError, r"rpy must have shape \(3,\), got \(2,\)"),
+    (lambda: SO3.from_rotvec([1, 2, 3, 4]), ShapeError, r"rotvec must have shape \(3,\), got \(4,\)"),
+    (lambda: SO3.from_matrix(np.eye(4)), ShapeError, r"matrix must have shape \(3, 3\), got \(4, 4\)"),
+    (lambda: SO3.identity().act([1, 2]), ShapeError, r"point must have shape \(3,\), got \(2,\)"),
+    (lambda: SE3(np.zeros(6)), ShapeError, r"pose must have shape \(7,\), got \(6,\)"),
+    (lambda: SE3.from_parts([1, 2]), ShapeError, r"xyz must have shape \(3,\), got \(2,\)"),
+    (lambda: SE3.from_xyz_rpy([1, 2, 3], [1, 2]), ShapeError, r"rpy must have shape"),
+    (lambda: SE3.from_matrix(np.eye(3)), ShapeError, r"matrix must have shape \(4, 4\), got \(3, 3\)"),
+    (lambda: SE3.exp(np.zeros(3)), ShapeError, r"twist must have shape \(6,\), got \(3,\)"),
+    (lambda: SE3.identity().act(np.zeros((3, 2))), ShapeError, r"point must have shape \(3,\), got \(3, 2\)"),
+    (lambda: SE3.from_parts("abc"), ShapeError, r"xyz must be numbers of shape \(3,\), got 'abc'"),
+    (lambda: SE3.from_parts([[1, 2, 3], [1]]), ShapeError, r"xyz must be numbers of shape \(3,\)"),
+    (lambda: SO3(wxyz=with_nan((4,), 2)), ValueError, r"wxyz\[2\] is nan; every entry must be finite"),
+    (lambda: SO3.from_rpy(with_nan((2, 3), 1, 0)), ValueError, r"rpy\[1, 0\] is nan"),
+    (lambda: SO3.from_matrix(with_nan((5, 3, 3), 4, 1, 2)), ValueError, r"matrix\[4, 1, 2\] is nan"),
+    (lambda: SE3(with_nan((7,), 5)), ValueError, r"pose\[5\] is nan"),
+    (lambda: SE3([np.inf, 0, 0, 1, 0, 0, 0]), ValueError, r"pose\[0\] is inf"),
+    (lambda: SE3.exp(with_nan((6,), 0)), ValueError, r"twist\[0\] is nan"),
+    (lambda: SE3.identity().act([0, -np.inf, 0]), ValueError, r"point\[1\] is -inf"),
+    (lambda: SO3.from_matrix(np.diag([1.0, 1.0, -1.0])), ValueError, "not a rotation"),
+    (lambda: SO3.from_matrix(1.001 * np.eye(3)), ValueError, "not a rotation"),
+    (lambda: SO3.from_matrix([np.eye(3), np.ones((3, 3))]), ValueError, "not a rotation"),
+    (lambda: SE3.from_matrix(np.diag([1.0, 1.0, -1.0, 1.0])), ValueError, "not a rotation"),
+    (lambda: SE3.from_matrix(2.0 * np.eye(4)), ValueError, "last row must be 0 0 0 1"),
+    (lambda: SE3.from_matrix(np.eye(4) + np.eye(4, k=-3)), ValueError, "last row must be 0 0 0 1"),
+]
+
+
+@pytest.mark.parametrize(("make", "error", "message"), REFUSED)
+def test_what_is_no_motion_is_refused(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_a_wrong_shape_is_an_error_of_ours_and_a_value_error() -> None:
+    with pytest.raises(PoiseError):
+        SE3([1, 2])
+    assert issubclass(ShapeError, ValueError)
+
+
+@pytest.mark.parametrize("left", [SO3.identity(), SE3.identity()])
+@pytest.mark.parametrize("right", [SO3.identity(), SE3.identity(), np.eye(4), 2.0])
+def test_a_motion_multiplies_its_own_kind_only(left: Any, right: Any) -> None:
+    if type(left) is type(right):
+        assert isinstance(left @ right, type(left))
+    else:
+        with pytest.raises(TypeError):
+            left @ right
+
+
+# Frozen arrays, print, parse -------------------------------------------------------------------------------------
+
+
+def test_what_a_motion_holds_cannot_be_written() -> None:
+    given = np.array([1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0])
+    pose = SE3(given)
+    for array in (pose.array, pose.xyz, pose.wxyz, pose.rotation.wxyz, (pose @ pose).array, pose.inverse().array):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5.0
+    given[0] = 9.0
+    assert pose.xyz[0] == 1.0
+    assert pose.matrix().flags.writeable
+    assert pose.array.flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]),
+        SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]).array,
+        SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]).array.tolist(),
+        SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]).matrix(),
+        SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]).matrix().tolist(),
+    ],
+)
+def test_parse_takes_every_form_of_a_pose(value: Any) -> None:
+    assert close(SE3.parse(value), SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]), 1e-15)
+
+
+def test_parse_takes_batches() -> None:
+    a, _ = batches(2)
+    assert SE3.parse(a) is a
+    assert SE3.parse(a.array).array.shape == SE3.parse(a.matrix()).array.shape == (2, 1, 7)
+    # A stack of four poses of seven numbers is no matrix, and a stack of four matrices none of poses.
+    assert SE3.parse(np.tile(SE3.identity().array, (4, 1))).array.shape == (4, 7)
+    assert SE3.parse(np.tile(np.eye(4), (7, 1, 1))).array.shape == (7, 7)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.zeros(6), r"goal must be an SE3, 7 numbers \[x y z, w x y z\] or a 4x4 matrix, got shape \(6,\)"),
+        (np.zeros((4, 3)), r"goal must be .*, got shape \(4, 3\)"),
+        (3.0, r"goal must be .*, got shape \(\)"),
+        (None, "goal must be"),
+        ("here", "goal must be"),
+        (SO3.identity(), "goal must be"),
+        ([[1, 2, 3], [1]], "goal"),
+        (["a"] * 7, "goal must be numbers"),
+    ],
+)
+def test_parse_says_what_is_no_pose(value: Any, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        SE3.parse(value, "goal")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (with_nan((7,), 3), ValueError, r"goal\[3\] is nan"),
+        (with_nan((4, 4), 1, 2), ValueError, r"goal\[1, 2\] is nan"),
+        (np.zeros(7), ValueError, "zero quaternion"),
+        (np.zeros((4, 4)), ValueError, "last row"),
+    ],
+)
+def test_parse_says_which_number_is_none(value: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        SE3.parse(value, "goal")
+
+
+def test_motions_print_their_numbers() -> None:
+    assert repr(SE3([1, 2.5, -3, 0, 1, 0, 0])) == "SE3(xyz=[1 2.5 -3], wxyz=[0 1 0 0])"
+    assert repr(SO3.identity()) == "SO3(wxyz=[1 0 0 0])"
+    a, b = batches(0)
+    assert repr(a @ b) == "SE3(batch of (2, 3))"
+    assert repr(b.rotation) == "SO3(batch of (3,))"
