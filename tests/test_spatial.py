@@ -65,8 +65,8 @@ def test_rotations_form_a_group(a: SO3, b: SO3, c: SO3) -> None:
 @given(poses, poses, poses)
 def test_poses_form_a_group(a: SE3, b: SE3, c: SE3) -> None:
     assert close((a @ b) @ c, a @ (b @ c), 1e-13)
-    assert close(a @ SE3.identity(), a, 0.0)
-    assert close(SE3.identity() @ a, a, 0.0)
+    assert close(a @ SE3.identity(), a)
+    assert close(SE3.identity() @ a, a)
     assert close(a @ a.inverse(), SE3.identity(), 1e-13)
     assert close(a.inverse() @ a, SE3.identity(), 1e-13)
     assert close((a @ b).inverse(), b.inverse() @ a.inverse(), 1e-13)
@@ -182,9 +182,8 @@ def test_roll_pitch_yaw_turn_about_fixed_axes(rpy: tuple[float, float, float]) -
     np.testing.assert_allclose(rotation.matrix(), Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0, atol=1e-15)
     back = rotation.rpy()
     assert abs(back[1]) <= math.pi / 2
-    # Next to a pitch of a right angle roll and yaw are known to half the digits only, but not their sum.
-    flat = math.cos(rpy[1])
-    assert close(SO3.from_rpy(back), rotation, 1e-14 if abs(flat) > 1e-2 else 1e-8)
+    # Next to a pitch of a right angle a rounding turns roll and yaw by as much more as the cosine is small.
+    assert close(SO3.from_rpy(back), rotation, min(1e-14 + 1e-15 / abs(math.cos(rpy[1])), 1e-8))
 
 
 @pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2])
@@ -227,7 +226,7 @@ def test_matrices_are_read_whichever_component_is_largest(seed: int) -> None:
         rotation = SO3(wxyz=np.roll(wxyz, roll))
         back = SO3.from_matrix(rotation.matrix())
         assert back.wxyz[0] >= 0.0
-        assert close(back, rotation, 1e-15)
+        assert close(back, rotation, 2e-15)
 
 
 # Batches ---------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from poise.errors import JointNotFound as JointNotFound
     from poise.errors import MissingExtra as MissingExtra
     from poise.errors import ModelError as ModelError
+    from poise.errors import ModelWarning as ModelWarning
     from poise.errors import PoiseError as PoiseError
     from poise.errors import ShapeError as ShapeError
     from poise.io import load as load
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from poise.model import Model as Model
     from poise.solution import Solution as Solution
     from poise.solution import Status as Status
+    from poise.solution import TaskError as TaskError
     from poise.solver import Solver as Solver
     from poise.solver import solve as solve
     from poise.spatial import SE3 as SE3
@@ -59,6 +61,7 @@ _HOME = {
     "Model": "poise.model",
     "ModelBuilder": "poise.builder",
     "ModelError": "poise.errors",
+    "ModelWarning": "poise.errors",
     "OrientationTask": "poise.tasks.pose",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
@@ -68,6 +71,7 @@ _HOME = {
     "Solution": "poise.solution",
     "Solver": "poise.solver",
     "Status": "poise.solution",
+    "TaskError": "poise.solution",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "solve": "poise.solver",

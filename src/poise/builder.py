@@ -144,7 +144,8 @@ class ModelBuilder:
         links = self._check_links(declared)
         joints = self._in_order(links)
         self._check_mimics()
-        roots = [link for link in links if link not in {joint.child for joint in joints}]
+        carried = {joint.child for joint in joints}
+        roots = [link for link in links if link not in carried]
         grounded = [] if base == "fixed" else [self._grounding(base, root, len(roots)) for root in roots]
         joints = [*grounded, *joints]
         order = [*roots, *(joint.child for joint in joints if joint.child not in roots)]
@@ -182,7 +183,7 @@ class ModelBuilder:
         except (TypeError, ValueError):
             vector = np.zeros(0)
         if vector.shape != (3,) or not np.isfinite(vector).all():
-            raise self._error(f"joint {name!r} has the axis {axis}; it must be three finite numbers", line)
+            raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
         length = float(np.linalg.norm(vector))
         if length < 1e-9:
             raise self._error(f"joint {name!r} has a zero axis; it must have a direction", line)
@@ -219,8 +220,8 @@ class ModelBuilder:
         for joint in self._joints.values():
             if joint.child in carrier:
                 raise self._error(
-                    f"link {joint.child!r} has two parents: the joints {carrier[joint.child].name!r} and {joint.name!r}; "
-                    "a closed loop needs one of them cut",
+                    f"link {joint.child!r} has two parents: the joints {carrier[joint.child].name!r} and "
+                    f"{joint.name!r}; a closed loop needs one of them cut",
                     self._lines[joint.name],
                 )
             carrier[joint.child] = joint

@@ -122,10 +122,10 @@ def _too_few_joints(solution: Solution) -> list[str]:
         if isinstance(task, (AxisTask, LookAtTask)):
             rows += 2
         elif isinstance(task, PoseTask):
-            rows += np.count_nonzero(np.broadcast_to(task.position_weight, 3))
-            rows += np.count_nonzero(np.broadcast_to(task.rotation_weight, 3))
+            rows += int(np.count_nonzero(np.broadcast_to(task.position_weight, 3)))
+            rows += int(np.count_nonzero(np.broadcast_to(task.rotation_weight, 3)))
         else:
-            rows += np.count_nonzero(np.broadcast_to(task.weight, 3))
+            rows += int(np.count_nonzero(np.broadcast_to(task.weight, 3)))
     joints = len(solver.velocities)
     if joints >= rows:
         return []

@@ -195,7 +195,8 @@ class Model:
     @cached_property
     def _plain(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Places in q and in v of the coordinates that add like numbers."""
-        at_q, at_v = [], []
+        at_q: list[int] = []
+        at_v: list[int] = []
         for joint in self.joints:
             if joint.nq:
                 count = joint.nq if joint.quaternion_at is None else joint.quaternion_at

@@ -52,7 +52,10 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
     velocities = sorted({v for c in columns for v in c.velocities})
     active = {v: a for a, v in enumerate(velocities)}
 
-    effectors, blocks, slots, shapes, tools = [], [], [], [], []
+    effectors: list[list[int]] = []
+    blocks: list[int] = []
+    slots: list[int] = []
+    shapes, tools = [], []
     row = raw_at = 0
     for task, tip, column, (_, hang) in zip(tasks, tips, columns, hangs, strict=True):
         tool = arrays.seen_from(tip, hang)
@@ -95,7 +98,10 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
 
 
 def _spans(task: Any) -> tuple[list[tuple[tuple[float, float, float], float]], int, Array]:
-    """Each block's row weights and tolerance; 0 unweighted, 1 weighted, 2 weighted along the target's axes; the axis."""
+    """Each block's row weights and tolerance, a code for the weights, and the axis of an aim.
+
+    The code is 0 without weights, 1 with, 2 with weights along the target's own axes.
+    """
     ones = (1.0, 1.0, 1.0)
     z = np.array([0.0, 0.0, 1.0])
     if isinstance(task, PoseTask):
@@ -119,7 +125,8 @@ def _gram_jobs(
     effectors: list[list[int]], columns: list[Any], blocks: list[int], active: dict[int, int]
 ) -> tuple[list[list[int]], list[list[int]]]:
     """The lower tiles of J J^T, and for each pair of frames the columns that belong to one velocity."""
-    jobs, pairs = [], []
+    jobs: list[list[int]] = []
+    pairs: list[list[int]] = []
     for a, one in enumerate(effectors):
         for b, other in enumerate(effectors[: a + 1]):
             start = len(pairs)

@@ -143,13 +143,14 @@ class Solution:
             parts.append(f"{self.position_error:.1e} m")
         if any(e.rotation is not None for e in errors):
             parts.append(f"{self.rotation_error:.1e} rad")
-        return f"Solution({self.status.name}, {', '.join(parts)}, {_duration(self.time)})"
+        return f"Solution({self.status.name}, {', '.join(parts)}, {duration(self.time)})"
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
-        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload,no-any-return]
+        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
     if seconds < 1e-3:
         return f"{seconds * 1e6:.0f} us"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

@@ -24,6 +24,7 @@ from poise.tasks.posture import PostureTask
 Task: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask | PostureTask
 
 _WHOLE = 2**62
+"""A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
 _CHUNK = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
 _KEPT = 64
@@ -79,8 +80,8 @@ class Solver:
         for name, value, least in (("max_iterations", max_iterations, 1), ("max_restarts", max_restarts, 0)):
             if value < least:
                 raise ValueError(f"{name} is {value}; it must be at least {least}")
-        if not 0 <= seed < 2**63:
-            raise ValueError(f"seed is {seed}; it must be a whole number from 0 to 2**63 - 1")
+        if not 0 <= seed < _WHOLE:
+            raise ValueError(f"seed is {seed}; it must be a whole number from 0 to 2**62")
         if max_time is not None and not max_time > 0.0:
             raise ValueError(f"max_time is {max_time}; it must be positive seconds, or None")
         self.seed, self.max_iterations, self.max_restarts, self.max_time = seed, max_iterations, max_restarts, max_time
@@ -122,6 +123,8 @@ class Solver:
             start = self._one_start(q0)
         if seed is None:
             seed = self.seed
+        elif not 0 <= seed < _WHOLE:
+            raise ValueError(f"seed is {seed}; it must be a whole number from 0 to 2**62")
         out = np.empty(self._size)
         timed_out = False
         if self.max_time is None:

@@ -84,7 +84,9 @@ class Solve:
             out.print(_verdict(frame, solution, error), style="green" if solution.success else "red")
             if not solution.success:
                 out.print(solution.explain())
-            usual, first = _seconds(solution.time), _seconds(first_time)
+            from poise.solution import duration
+
+            usual, first = duration(solution.time), duration(first_time)
             out.print(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
         return 0 if solution.success else 2
 
@@ -133,10 +135,3 @@ def _verdict(frame: str, solution: "Solution", error: "TaskError") -> str:
         f"{solution.status.name}: {frame} is {' and '.join(errors)} from its target, by forward kinematics; "
         f"{solution.iterations} iterations, {solution.restarts} restarts"
     )
-
-
-def _seconds(seconds: float) -> str:
-    for size, unit in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} us"

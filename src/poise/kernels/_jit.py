@@ -72,14 +72,14 @@ def kernel(function: _Function, *, inline: bool = False) -> _Function:
     return cast(_Function, compiled)
 
 
-def border(*signature: Any) -> Callable[[_Function], _Function]:
+def border(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function that Python calls, with these argument types, like a kernel, and keep it on disk.
 
     It takes no others: a call with, say, a read-only array would otherwise compile the whole again; now it is a
     TypeError.  Nothing is compiled before `prepare`.
     """
 
-    def decorate(function: _Function) -> _Function:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(CACHE_FOLDER)
         try:
@@ -90,7 +90,7 @@ def border(*signature: Any) -> Callable[[_Function], _Function]:
             numba.config.CACHE_DIR = before
         if not numba.config.DISABLE_JIT:
             _SIGNATURES[compiled] = signature
-        return cast(_Function, compiled)
+        return cast(Callable[..., Any], compiled)
 
     return decorate
 
@@ -106,7 +106,7 @@ def prepare(function: Any) -> None:
         return
     with _LOCK:
         if function in _SIGNATURES:
-            if not any(CACHE_FOLDER.rglob(f"*.{function.py_func.__name__}-*.nbi")):
+            if not any(Path(function.stats.cache_path).glob(f"*.{function.py_func.__name__}-*.nbi")):
                 _note()
             function.compile(_SIGNATURES[function])
             function.disable_compile()

@@ -379,7 +379,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
 
 @kernel
 def polish(p, w, max_iterations):
-    """Let the pool descend to where it falls no more; the best lane, and whether it came to rest."""
+    """Let the pool descend to where it falls no more; the best lane, whether it came to rest, and the iterations."""
     for lane in range(WIDTH):
         empty = not w.state[_POOL_COST, lane] < np.inf
         for i in range(w.q.shape[0]):
@@ -388,8 +388,9 @@ def polish(p, w, max_iterations):
         w.state[_MU, lane] = _MU_LOW
         w.state[_LIMIT, lane] = np.inf
         w.state[_SLOW, lane] = np.inf
-    resting = False
-    for k in range(1, max_iterations + 1):
+    resting, k = False, 0
+    while k < max_iterations:
+        k += 1
         cost, score = evaluate(p, w)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         if any_of(score <= _INSIDE):
@@ -408,7 +409,7 @@ def polish(p, w, max_iterations):
         margin = _BETTER if best == 0 else 1.0
         if w.state[_COST, lane] < margin * w.state[_COST, best]:
             best = lane
-    return best, resting
+    return best, resting, k
 
 
 @kernel
@@ -505,8 +506,9 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
         for k in range(WIDTH):
             if v.state[_START, k] >= 0.0:
                 keep_candidate(v, k)
-        lane, stationary = polish(p, v, _POLISH)
-    iterations = np.int64(max(v.state[_AGE, lane], 0.0))
+        lane, stationary, iterations = polish(p, v, _POLISH)
+    else:
+        iterations = np.int64(max(v.state[_AGE, lane], 0.0))
     for i in range(count):
         w.q[i] = v.q[i, lane]
     near_turn(p, w, w.pool)

@@ -1,8 +1,8 @@
 """Move within the null space of the tasks towards a posture.
 
-Step.     dq = c + J_F^T (J_F J_F^T + damping I)^-1 (e - J_F c) over the free joints F, with c = -W^2 (q - posture) the
-          way down sum (w_i (q_i - posture_i))^2: the exact minimum of |dq - c| subject to J dq = e, after Liegeois 1977,
-          not the leaky damped projector.
+Step.     dq = c + J_F^T (J_F J_F^T + damping I)^-1 (e - J_F c) over the free joints F, with c = -W^2 (q - posture)
+          the way down sum (w_i (q_i - posture_i))^2: the exact minimum of |dq - c| subject to J dq = e, after
+          Liegeois 1977, not the leaky damped projector.
 Limits.   A primal active set: a joint at a limit that the step would push out is held and the step found anew; the
           step ends where the first free joint meets its limit.
 """

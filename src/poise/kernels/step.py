@@ -10,8 +10,8 @@ Accepted  if the error fell; else q goes a quarter of the way from where it was 
 
 from poise.kernels._jit import kernel
 from poise.kernels.dense import back_substitute, factor, gram
-from poise.kernels.rows import POSE
 from poise.kernels.lanes import load, select, splat, sqrt, store
+from poise.kernels.rows import POSE
 
 
 @kernel

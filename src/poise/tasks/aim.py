@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.spatial import Array, finite
 from poise.tasks.base import point, tolerance, weights
@@ -19,13 +20,13 @@ def _unit(axis: Any) -> tuple[float, float, float]:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AxisTask:
     """Point `axis`, fixed in `frame`, along the direction `target` of the world, shape (3,), of any length but 0."""
 
     frame: str
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    target: Array | None = None
+    axis: npt.ArrayLike = (0.0, 0.0, 1.0)
+    target: npt.ArrayLike | None = None
     weight: float = field(default=1.0, kw_only=True)
     """[1/rad]"""
     tolerance: float = field(default=1e-6, kw_only=True)
@@ -43,13 +44,13 @@ class AxisTask:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LookAtTask:
     """Point `axis`, fixed in `frame` and through its origin, at the point `target` of the world [m], shape (3,)."""
 
     frame: str
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    target: Array | None = None
+    axis: npt.ArrayLike = (0.0, 0.0, 1.0)
+    target: npt.ArrayLike | None = None
     weight: float = field(default=1.0, kw_only=True)
     """[1/rad]"""
     tolerance: float = field(default=1e-6, kw_only=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.spatial import SE3, SO3, Array
@@ -23,7 +24,7 @@ def _axes(value: str) -> None:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PoseTask:
     """Bring `frame` to the pose `target` (an SE3, 7 numbers or a 4x4 matrix), within both tolerances.
 
@@ -31,7 +32,7 @@ class PoseTask:
     """
 
     frame: str
-    target: SE3 | None = None
+    target: SE3 | npt.ArrayLike | None = None
     position_weight: Weight = field(default=1.0, kw_only=True)
     """Weight of the position rows [1/m]; one number, or one a row."""
     rotation_weight: Weight = field(default=1.0, kw_only=True)
@@ -46,8 +47,9 @@ class PoseTask:
 
     def __post_init__(self) -> None:
         if self.target is not None:
-            object.__setattr__(self, "target", SE3.parse(self.target, "target"))
-            _single(self.target)
+            pose = SE3.parse(self.target, "target")
+            _single(pose)
+            object.__setattr__(self, "target", pose)
         _axes(self.axes)
         structure = (
             PoseTask,
@@ -69,12 +71,12 @@ class PoseTask:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PositionTask:
     """Bring the origin of `frame` to the point `target` [m], shape (3,)."""
 
     frame: str
-    target: Array | None = None
+    target: npt.ArrayLike | None = None
     weight: Weight = field(default=1.0, kw_only=True)
     """Weight of the rows [1/m]; one number, or one a row along the world's axes."""
     tolerance: float = field(default=1e-6, kw_only=True)
@@ -100,7 +102,7 @@ class PositionTask:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OrientationTask:
     """Turn `frame` to the rotation `target` (an SO3), wherever its origin is."""
 
@@ -138,6 +140,6 @@ class OrientationTask:
         return out
 
 
-def _single(target: SE3 | None) -> None:
-    if target is not None and target.array.ndim != 1:
+def _single(target: SE3) -> None:
+    if target.array.ndim != 1:
         raise ShapeError(f"target must be one pose, got a batch of {target.array.shape[:-1]}")

@@ -6,12 +6,12 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.spatial import Array, finite
+from poise.spatial import finite
 from poise.tasks.base import tolerance
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PostureTask:
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
@@ -19,8 +19,8 @@ class PostureTask:
     least `sum (weight_i (q_i - target_i))^2`.  Only the ratios of its weights count.
     """
 
-    target: Array | None = None
-    weight: float | Array = field(default=1.0, kw_only=True)
+    target: npt.ArrayLike | None = None
+    weight: npt.ArrayLike = field(default=1.0, kw_only=True)
     """One number, or one a velocity (nv,); 0 leaves a joint alone."""
     tolerance: float = field(default=float("inf"), kw_only=True)
     """Largest |q_i - target_i| [rad or m] to call it reached; infinite: as near as can be."""
