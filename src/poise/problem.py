@@ -80,11 +80,13 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
     coords, limits, boxes, balls = _coordinates(model, units, active)
     na, widest = len(active), max((3 * len(c.velocities) for c in columns), default=0)
     header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
-    header += [model.nq, na, row, widest]
+    idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coords}, {b[0] for b in balls})
+    header += [model.nq, na, row, widest, len(idle), len(idle_balls)]
     header += [0] * (HEADER - len(header))
     ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
+    ints += [idle, idle_balls]
     floats = [arrays.places, *(c.scales for c in columns), tools, shapes, limits, boxes]
-    floats.append(strides(len(coords) + 3 * len(balls)))
+    floats += [strides(len(coords) + 3 * len(balls)), idle_limits]
     m = 3 * len(blocks)
     rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
     rows += len(coords) + 3 * len(balls)
@@ -167,6 +169,19 @@ def _coordinates(
         boxes.append([-reach, reach] if around else [float(low[i]), float(high[i])])
         entry.append(int(around))
     return order, limits, boxes, list(balls.values())
+
+
+def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], list[list[float]], list[int]]:
+    """The coordinates and quaternions that no task moves: they keep the caller's start, within its limits."""
+    quaternions = {
+        model.index(joint.name).start + joint.quaternion_at
+        for joint in model.joints
+        if joint.nq and joint.quaternion_at is not None
+    }
+    held = {i + k for i in quaternions for k in range(4)} | coords
+    idle = [i for i in range(model.nq) if i not in held]
+    limits = [[float(model.lower[i]), float(model.upper[i])] for i in idle]
+    return idle, limits, sorted(quaternions - balls)
 
 
 def strides(count: int) -> Array:

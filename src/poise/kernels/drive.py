@@ -50,7 +50,7 @@ _BETTER = 0.999
 
 Problem = namedtuple(
     "Problem",
-    "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides",
+    "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides idle idle_limits idle_balls",
 )
 Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool offsets")
 
@@ -68,11 +68,13 @@ def unpack(ints, floats):
     i6 = i5 + 4 * nc
     i7 = i6 + 2 * nballs
     i8 = i7 + 6 * nj
+    i9 = i8 + 3 * npairs
     f1 = 16 * nu
     f2 = f1 + 2 * nr
     f3 = f2 + 16 * ne
     f4 = f3 + 8 * nb
     f5 = f4 + 2 * nc
+    f6 = f5 + 2 * nc + nc + 3 * nballs
     return Problem(
         table(ints, HEADER, nu, 5),
         table(ints, i1, ne, 10),
@@ -90,6 +92,9 @@ def unpack(ints, floats):
         table(floats, f4, nc, 2),
         table(floats, f5, nc, 2),
         section(floats, f5 + 2 * nc, nc + 3 * nballs),
+        section(ints, i9, ints[13]),
+        table(floats, f6, ints[13], 2),
+        section(ints, i9 + ints[13], ints[14]),
     )
 
 
@@ -178,14 +183,27 @@ def clip_start(p, q0, q):
     for c in range(p.coords.shape[0]):
         i = p.coords[c, 0]
         q[i] = min(max(q[i], p.limits[c, 0]), p.limits[c, 1])
+    for c in range(p.idle.shape[0]):
+        i = p.idle[c]
+        q[i] = min(max(q[i], p.idle_limits[c, 0]), p.idle_limits[c, 1])
     for c in range(p.balls.shape[0]):
-        i = p.balls[c, 0]
-        square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
-        if not square > 1e-24:
+        if not _normalise(q, p.balls[c, 0]):
             return False
-        scale = 1.0 / sqrt(square)
-        for k in range(4):
-            q[i + k] = q[i + k] * scale
+    for c in range(p.idle_balls.shape[0]):
+        if not _normalise(q, p.idle_balls[c]):
+            return False
+    return True
+
+
+@kernel
+def _normalise(q, i):
+    """Scale the quaternion at q[i] to unit length; False if it is zero."""
+    square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
+    if not square > 1e-24:
+        return False
+    scale = 1.0 / sqrt(square)
+    for k in range(4):
+        q[i + k] = q[i + k] * scale
     return True
 
 
