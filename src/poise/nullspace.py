@@ -20,7 +20,7 @@ _ITERATIONS = 100
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.posture`."""
 
-    __slots__ = ("_alone", "_counts", "_model", "_pull", "_rest", "_target", "_tolerance", "_weight")
+    __slots__ = ("_alone", "_counts", "_model", "_own", "_pull", "_rest", "_target", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, packed: Packed) -> None:
         given = np.asarray(task.weight, dtype=np.float64)
@@ -36,9 +36,8 @@ class Posture:
         self._weight = np.array(weight[active]) / (largest or 1.0)
         self._pull, self._rest = np.zeros(len(active)), np.zeros(3 * packed.blocks)
         self._alone = self._coordinates(self._counts & ~np.isin(np.arange(model.nv), active))
-        self._target = np.array(model.home)
-        if task.target is not None:
-            self.aim(task.target)
+        self._own = self._checked(model.home if task.target is None else task.target)
+        self._target = self._own.copy()
 
     def _coordinates(self, velocities: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
         """The places in q of the joints with any of these velocities."""
@@ -51,30 +50,37 @@ class Posture:
                 places += range(at.start, at.stop)
         return np.array(places, dtype=np.intp)
 
-    def aim(self, target: npt.ArrayLike) -> None:
-        """Take another posture (nq,), pulled within the limits."""
+    def _checked(self, target: npt.ArrayLike) -> Array:
         posture = self._model.check_q(target, "target")
         if posture.shape != (self._model.nq,):
             raise ShapeError(f"target of the PostureTask must have shape ({self._model.nq},), got {posture.shape}")
-        self._target[:] = posture
+        return np.array(posture)
+
+    def aim(self, target: npt.ArrayLike | None) -> None:
+        """Take the posture (nq,) for the next solve; None: the task's own, or the model's home."""
+        self._target[:] = self._own if target is None else self._checked(target)
 
     def distance(self, q: Array) -> float:
         """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
         away = np.abs(self._model.difference(q, self._target))
         return float(away[self._counts].max(initial=0.0))
 
-    def settle(self, ints: npt.NDArray[np.int64], floats: Array, work: Array, out: Array) -> int:
-        """Move the configuration in `out` near to the posture; the code of `poise.kernels.drive`."""
+    def settle(self, ints: npt.NDArray[np.int64], floats: Array, work: Array, out: Array, code: int) -> int:
+        """Move the configuration in `out`, if it is solved, near to the posture; the code of `poise.kernels.drive`.
+
+        The last entry of `out` becomes the distance that is left.
+        """
         from poise.kernels.posture import settle
 
-        prepare(settle)
         model = self._model
         q = out[drive.ANSWER : drive.ANSWER + model.nq]
-        q[self._alone] = np.clip(self._target, model.lower, model.upper)[self._alone]
-        code = drive.SOLVED
-        if self._weight.any():
-            code = settle(ints, floats, work, self._pull, self._rest, self._target, self._weight, _ITERATIONS, out)
-        if code == drive.SOLVED and self.distance(q) > self._tolerance:
+        if code == drive.SOLVED:
+            q[self._alone] = np.clip(self._target, model.lower, model.upper)[self._alone]
+            if self._weight.any():
+                prepare(settle)
+                code = settle(ints, floats, work, self._pull, self._rest, self._target, self._weight, _ITERATIONS, out)
+        out[-1] = self.distance(q)
+        if code == drive.SOLVED and out[-1] > self._tolerance:
             out[drive.STATIONARY] = 1.0
-            return int(drive.UNSOLVED)
-        return int(code)
+            code = drive.UNSOLVED
+        return code

@@ -91,7 +91,7 @@ class Solution:
     @property
     def errors(self) -> tuple[TaskError, ...]:
         """What is left of each task, in the order of the tasks."""
-        return self._solver.task_errors(self._raw, self.q)
+        return self._solver.task_errors(self._raw)
 
     @property
     def position_error(self) -> float:

@@ -42,6 +42,7 @@ class Solver:
     """
 
     __slots__ = (
+        "_blocks",
         "_floats",
         "_home",
         "_ints",
@@ -70,7 +71,7 @@ class Solver:
         *,
         seed: int = 0,
         max_iterations: int = 30,
-        max_restarts: int = 100,
+        max_restarts: int = 200,
         max_time: float | None = None,
     ) -> None:
         self.model = model
@@ -90,7 +91,8 @@ class Solver:
         self._ints, self._floats = packed.ints, packed.floats
         self.velocities = packed.velocities
         self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
-        self._size = drive.ANSWER + model.nq + packed.blocks
+        self._blocks = packed.blocks
+        self._size = drive.ANSWER + model.nq + packed.blocks + 1
         self._near = 0.1 * packed.blocks
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask)
@@ -140,8 +142,8 @@ class Solver:
             code, timed_out = self._run_until(end, goal, np.array(start, dtype=np.float64), out, seed)
         if code < 0:
             self._refuse(code, goal, start)
-        if self._posture is not None and code == drive.SOLVED:
-            code = self._posture.settle(self._ints, self._floats, self._work, out)
+        if self._posture is not None:
+            code = self._posture.settle(self._ints, self._floats, self._work, out, code)
         return Solution(self, out, goal, code, perf_counter_ns() - began, timed_out)
 
     def _one_start(self, q0: npt.ArrayLike) -> Array:
@@ -170,6 +172,8 @@ class Solver:
     def _goal_numbers(self, target: Any) -> Array:
         """(7 tasks,) read-only numbers of the frame tasks' targets; a posture's target is taken on the way."""
         if target is None:
+            if self._posture is not None:
+                self._posture.aim(None)
             if self._own is None:
                 raise ValueError("the tasks have no target; give one to the tasks or to the call")
             return self._own
@@ -181,7 +185,7 @@ class Solver:
         goals = []
         for task, value in zip(tasks, targets, strict=True):
             if isinstance(task, PostureTask):
-                if value is not None and self._posture is not None:
+                if self._posture is not None:
                     self._posture.aim(value)
             else:
                 goals.append(task.goal(value))
@@ -218,7 +222,7 @@ class Solver:
 
     def rows_at(self, q: Array, goal: Array) -> tuple[Array, Array]:
         """`linearise` at a configuration and goal numbers as a Solution holds them."""
-        rows = 3 * (self._size - drive.ANSWER - self.model.nq)
+        rows = 3 * self._blocks
         e, active = np.zeros(rows), np.zeros((rows, len(self.velocities)))
         start = np.array(q, dtype=np.float64)
         prepare(drive.linearise)
@@ -229,14 +233,13 @@ class Solver:
         jacobian[:, list(self.velocities)] = active
         return e, jacobian
 
-    def task_errors(self, raw: Array, q: Array) -> tuple[TaskError, ...]:
+    def task_errors(self, raw: Array) -> tuple[TaskError, ...]:
         """The error of each task from the kernel's answer."""
         left = iter(raw[drive.ANSWER + self.model.nq :].tolist())
         out = []
         for task in self.tasks:
             if isinstance(task, PostureTask):
-                away = self._posture.distance(q) if self._posture else 0.0
-                out.append(TaskError("PostureTask", None, None, away))
+                out.append(TaskError("PostureTask", None, None, float(raw[-1])))
                 continue
             position = next(left) if isinstance(task, (PoseTask, PositionTask)) else None
             rotation = None if isinstance(task, PositionTask) else next(left)
@@ -251,7 +254,7 @@ def solve(
     q0: npt.ArrayLike | None = None,
     seed: int = 0,
     max_iterations: int = 30,
-    max_restarts: int = 100,
+    max_restarts: int = 200,
     max_time: float | None = None,
 ) -> Solution:
     """Bring `model` to its `tasks`: one task or a sequence, each with its target.
@@ -273,4 +276,8 @@ def solve(
         while len(prepared) >= _KEPT:
             prepared.pop(next(iter(prepared)), None)
         prepared[key] = solver
-    return solver([task.target for task in several] if len(several) > 1 else several[0].target, q0, seed=seed)
+    targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in several]
+    for task, target in zip(several, targets, strict=True):
+        if target is None:
+            raise ValueError(f"{type(task).__name__} has no target; give it one")
+    return solver(targets if len(targets) > 1 else targets[0], q0, seed=seed)

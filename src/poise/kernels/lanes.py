@@ -64,6 +64,11 @@ def _plain_floor(x):
     return np.floor(x)
 
 
+def _plain_fma(a, b, c):
+    """a * b + c, which no optimisation may take apart; one rounding when compiled."""
+    return a * b + c
+
+
 def _plain_section(work, start, rows):
     """Rows `start` to `start + rows` of a workspace; unlike a slice it checks nothing, so it costs nothing."""
     return work[start : start + rows]
@@ -232,6 +237,25 @@ def _unary(name):
     return function
 
 
+@intrinsic
+def _fma(typing, a, b, c):
+    if any(isinstance(x, _LanesType) for x in (a, b, c)):
+
+        def emit(context, builder, sig, args):
+            x = [_vector(context, builder, k, v) for k, v in zip(sig.args, args, strict=True)]
+            shape = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+            return builder.call(cgutils.get_or_insert_function(builder.module, shape, f"llvm.fma.v{WIDTH}f64"), x)
+
+        return _lanes(a, b, c), emit
+
+    def emit(context, builder, sig, args):
+        x = [context.cast(builder, v, k, types.float64) for k, v in zip(sig.args, args, strict=True)]
+        shape = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 3)
+        return builder.call(cgutils.get_or_insert_function(builder.module, shape, "llvm.fma.f64"), x)
+
+    return types.float64(a, b, c), emit
+
+
 _sqrt, _floor, _rint = _unary("sqrt"), _unary("floor"), _unary("rint")
 
 
@@ -330,8 +354,8 @@ def _table(typing, numbers, start, rows, columns):
 if numba.config.DISABLE_JIT:
     load, store, splat, select = _plain_load, _plain_store, _plain_splat, _plain_select
     any_of, sqrt, floor, rint = _plain_any_of, _plain_sqrt, _plain_floor, _plain_rint
-    section, table = _plain_section, _plain_table
+    section, table, fma = _plain_section, _plain_table, _plain_fma
 else:
     load, store, splat, select = _load, _store, _splat, _select
     any_of, sqrt, floor, rint = _any_of, _sqrt, _floor, _rint
-    section, table = _section, _table
+    section, table, fma = _section, _table, _fma

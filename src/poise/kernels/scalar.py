@@ -3,18 +3,18 @@
 import numpy as np
 
 from poise.kernels._jit import kernel
-from poise.kernels.lanes import floor, rint, select
+from poise.kernels.lanes import floor, fma, rint, select
 
 
 @kernel
 def sincos(x):
     """Sine and cosine, to 2e-16 for |x| <= 1e4.
 
-    Ours because a call of the C library's would stop the lanes: no branch, a two-term reduction by quarter turns.
+    Ours because a call of the C library's would stop the lanes: no branch, a two-term reduction by quarter turns
+    that fast arithmetic must not join into one.
     """
     k = rint(x * 0.6366197723675814)
-    r = x - k * 1.5707963267341256
-    r = r - k * 6.077100506506192e-11
+    r = fma(k, -6.077100506506192e-11, fma(k, -1.5707963267341256, x))
     z = r * r
     s = r + r * z * (
         -1.66666666666666324348e-1
