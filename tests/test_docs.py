@@ -84,7 +84,7 @@ ROOMS = [
     {"io", "robots"},
     {"tasks"},
     {"problem", "nullspace", "solver", "solution", "explain"},
-    {"cli", "__main__"},
+    {"warmup", "cli", "__main__"},
 ]
 """As docs/design.md has them; a room imports from its own row and those above."""
 

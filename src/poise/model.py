@@ -16,7 +16,16 @@ import numpy.typing as npt
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.joint import Joint, JointKind
-from poise.spatial import SE3, Array, conjugate, finite, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import (
+    SE3,
+    Array,
+    conjugate,
+    finite,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+    unit_quaternion,
+)
 
 if TYPE_CHECKING:
     from poise.tree import Tree
@@ -226,6 +235,13 @@ class Model:
             raise ShapeError(f"{name} must have {size} numbers ({word} of {self.name}), got shape {shape}")
         return finite(name, value, size)
 
+    def normalize(self, q: npt.ArrayLike, name: str = "q") -> Array:
+        """`q` (..., nq) with its quaternions scaled to unit length; raises ValueError for a zero quaternion."""
+        out = np.array(self.check_q(q, name))
+        for at in self._quaternions:
+            out[..., at : at + 4] = unit_quaternion(f"{name}[{at}:{at + 4}]", out[..., at : at + 4])
+        return out
+
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
         """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time."""
         start, step = self.check_q(q), self.check_v(v)
@@ -374,7 +390,7 @@ class Model:
         """
         root, end = self.frame(base), self.frame(tip)
         path = list(self.root_path(end.link))
-        links = [WORLD if not path else path[0].parent, *(joint.child for joint in path)]
+        links = [path[0].parent if path else end.link, *(joint.child for joint in path)]
         if root.link not in links:
             raise ModelError(
                 f"{base!r} does not carry {tip!r} in {self.name}; the way to {tip!r} is {' > '.join(links)}"

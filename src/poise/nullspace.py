@@ -51,10 +51,10 @@ class Posture:
         return np.array(places, dtype=np.intp)
 
     def _checked(self, target: npt.ArrayLike) -> Array:
-        posture = self._model.check_q(target, "target")
+        posture = self._model.normalize(target, "target")
         if posture.shape != (self._model.nq,):
             raise ShapeError(f"target of the PostureTask must have shape ({self._model.nq},), got {posture.shape}")
-        return np.array(posture)
+        return posture
 
     def aim(self, target: npt.ArrayLike | None) -> None:
         """Take the posture (nq,) for the next solve; None: the task's own, or the model's home."""

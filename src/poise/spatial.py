@@ -137,6 +137,11 @@ def rpy_quaternion(rpy: Array) -> Array:
     )
 
 
+def _seen(value: object) -> str:
+    """What was given, for a message: the shape of an array, the type of anything else."""
+    return f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+
+
 def _frozen(array: Array) -> Array:
     array = np.array(array, dtype=np.float64, order="C")
     array.flags.writeable = False
@@ -148,6 +153,7 @@ class SO3:
     """A rotation, or a batch of them: `wxyz` (..., 4), unit quaternions with the scalar first."""
 
     __slots__ = ("wxyz",)
+    __array_ufunc__ = None  # so that `array @ rotation` is a TypeError, not a puzzle
     wxyz: Array
 
     def __init__(self, *, wxyz: npt.ArrayLike) -> None:
@@ -177,7 +183,7 @@ class SO3:
     def from_matrix(cls, matrix: npt.ArrayLike) -> Self:
         """From (..., 3, 3) rotation matrices; raises ValueError if one is not orthonormal to 1e-6."""
         m = finite("matrix", matrix, 3, 3)
-        if np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max() > 1e-6 or (np.linalg.det(m) < 0).any():
+        if np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max(initial=0.0) > 1e-6 or (np.linalg.det(m) < 0).any():
             raise ValueError("matrix is not a rotation: its columns must be orthonormal and right-handed (to 1e-6)")
         return cls(wxyz=matrix_quaternion(m))
 
@@ -228,6 +234,7 @@ class SE3:
     """A pose, or a batch of them: `array` (..., 7) holds `[x y z, w x y z]`, metres and a unit quaternion."""
 
     __slots__ = ("array",)
+    __array_ufunc__ = None  # so that `array @ pose` is a TypeError, not a puzzle
     array: Array
 
     def __init__(self, array: npt.ArrayLike) -> None:
@@ -272,7 +279,7 @@ class SE3:
     def from_matrix(cls, matrix: npt.ArrayLike) -> Self:
         """From (..., 4, 4) homogeneous matrices; raises ValueError if the rotation part is none."""
         m = finite("matrix", matrix, 4, 4)
-        if np.abs(m[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-9:
+        if np.abs(m[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
             raise ValueError("matrix is not a pose: its last row must be 0 0 0 1")
         return cls.from_parts(m[..., :3, 3], SO3.from_matrix(m[..., :3, :3]))
 
@@ -281,12 +288,15 @@ class SE3:
         """From an SE3, 7 numbers `[x y z, w x y z]`, or a 4x4 matrix; batches of them too."""
         if isinstance(value, SE3):
             return value
-        array = np.asarray(value, dtype=object if isinstance(value, SO3) else None)
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            array = np.zeros(())
         if array.ndim >= 2 and array.shape[-2:] == (4, 4):
             return cls.from_matrix(finite(name, value, 4, 4))
         if array.ndim >= 1 and array.shape[-1] == 7:
             return cls(finite(name, value, 7))
-        raise ShapeError(f"{name} must be an SE3, 7 numbers [x y z, w x y z] or a 4x4 matrix, got shape {array.shape}")
+        raise ShapeError(f"{name} must be an SE3, 7 numbers [x y z, w x y z] or a 4x4 matrix, got {_seen(value)}")
 
     @classmethod
     def exp(cls, twist: npt.ArrayLike) -> Self:
@@ -297,7 +307,7 @@ class SE3:
         angle = np.sqrt(angle2)
         small = angle < 1e-4
         safe = np.where(small, 1.0, angle)
-        a = np.where(small, 0.5 - angle2 / 24.0, (1.0 - np.cos(safe)) / safe**2)
+        a = np.where(small, 0.5 - angle2 / 24.0, 2.0 * (np.sin(0.5 * safe) / safe) ** 2)
         b = np.where(small, 1.0 / 6.0 - angle2 / 120.0, (safe - np.sin(safe)) / safe**3)
         wv = np.cross(w, v)
         return cls(np.concatenate([v + a * wv + b * np.cross(w, wv), quaternion_exp(w)], axis=-1))

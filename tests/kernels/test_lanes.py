@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poise.kernels import lanes
 from poise.kernels._jit import kernel
-from poise.kernels.lanes import WIDTH, any_of, floor, load, rint, section, select, splat, sqrt, store, table
+from poise.kernels.lanes import WIDTH, any_of, floor, fma, load, rint, section, select, splat, sqrt, store, table
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
@@ -111,6 +111,27 @@ def test_a_number_that_is_none_is_in_no_order() -> None:
     every_operation(np.full((2, WIDTH), np.nan), out)
     np.testing.assert_array_equal(out[15:23], 0.0)
     assert np.isnan(out[:12]).all()
+
+
+@compiled
+def fused(x, out):
+    a, b, c = load(x, 0), load(x, 1), load(x, 2)
+    store(out, 0, fma(a, b, c)), store(out, 1, fma(a, 3.0, c)), store(out, 2, fma(2.0, b, 1.0))
+
+
+def test_a_fused_product_is_rounded_once() -> None:
+    tiny = 2.0**-30
+    a, b = np.full(WIDTH, 1.0 + tiny), 1.0 - tiny * np.arange(1.0, WIDTH + 1.0)
+    c, out = np.full(WIDTH, -1.0), np.zeros((3, WIDTH))
+    # Of (1 + t)(1 - k t) - 1 = (1 - k) t - k t^2 the last term is lost when the product is rounded first.
+    k = np.arange(1.0, WIDTH + 1.0)
+    expected = (1.0 - k) * tiny - k * tiny**2
+    fused(np.stack([a, b, c]), out)
+    np.testing.assert_array_equal(out, [expected, 3.0 * a - 1.0, 2.0 * b + 1.0])
+    for lane in range(WIDTH):
+        single = np.zeros(3)
+        fused(np.array([a[lane], b[lane], c[lane]]), single)
+        np.testing.assert_array_equal(single, out[:, lane])
 
 
 # Places in a workspace -------------------------------------------------------------------------------------------

@@ -267,7 +267,9 @@ def test_a_whole_turn_is_not_taken_where_it_would_move_what_follows() -> None:
     """A follower at a third of the speed comes round only every third turn; a screw never does."""
     b = pz.ModelBuilder("geared")
     b.joint("lead", "continuous", parent="base", child="one")
-    b.joint("third", "revolute", parent="one", child="two", axis=(0, 1, 0), mimic=pz.Mimic(joint="lead", multiplier=1 / 3))
+    b.joint(
+        "third", "revolute", parent="one", child="two", axis=(0, 1, 0), mimic=pz.Mimic(joint="lead", multiplier=1 / 3)
+    )
     b.joint("screw", "helical", parent="two", child="three", axis=(1, 0, 0), pitch=0.05)
     b.frame("tip", link="three", origin=pz.SE3.from_parts([0.5, 0.4, 0.3]))
     model = b.build()

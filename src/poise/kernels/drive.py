@@ -50,7 +50,8 @@ _BETTER = 0.999
 
 Problem = namedtuple(
     "Problem",
-    "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides idle idle_limits idle_balls",
+    "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides "
+    "idle idle_limits idle_balls",
 )
 Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool offsets")
 
@@ -182,6 +183,8 @@ def clip_start(p, q0, q):
         q[i] = q0[i]
     for c in range(p.coords.shape[0]):
         i = p.coords[c, 0]
+        if p.coords[c, 2] and abs(q[i]) > 1e4:
+            q[i] = q[i] - 6.283185307179586 * np.rint(q[i] / 6.283185307179586)  # sincos reads no more
         q[i] = min(max(q[i], p.limits[c, 0]), p.limits[c, 1])
     for c in range(p.idle.shape[0]):
         i = p.idle[c]

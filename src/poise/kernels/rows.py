@@ -205,7 +205,7 @@ def residuals(effectors, raw, scales, tools, shapes, blocks, frames, target, scr
                 cost = cost + square
                 ratio = square * shapes[b, 6]
             score = select(ratio > score, ratio, score)
-    return cost, score
+    return cost, select(cost < 1e300, score, 1e300)  # an error that is no number is within no tolerance
 
 
 @kernel

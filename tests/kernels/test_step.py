@@ -1,0 +1,410 @@
+"""One step of the solver: against NumPy's linear algebra, and the same in either width."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from poise.builder import ModelBuilder
+from poise.kernels import drive
+from poise.kernels.lanes import WIDTH, load, section, store
+from poise.kernels.pose_step import pose_direction
+from poise.kernels.step import direction
+from poise.model import Model
+from poise.problem import pack
+from poise.robots import TEXTBOOK
+from poise.solver import Solver
+from poise.spatial import SE3, SO3, Array, quaternion_product
+from poise.tasks.aim import AxisTask, LookAtTask
+from poise.tasks.base import FrameTask
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from trees import configurations, reach, steady, trees
+
+compiled = numba.njit(_nrt=False, error_model="numpy")
+seeds = st.integers(0, 2**32 - 1)
+
+
+@compiled
+def descend(ints, floats, goal, start, before, limit, slack, target, work, count, out):
+    """`count` steps from `start`; of each the cost, the score, q, the step from it, and whether a joint is free."""
+    p = drive.unpack(ints, floats)
+    w = drive.divide(ints, work)
+    if not drive.aim_at(p, goal, target):
+        return False
+    for i in range(target.shape[0]):
+        store(w.target, i, target[i])
+    for i in range(start.shape[0]):
+        store(w.q, i, load(start, i)), store(w.before, i, load(before, i))
+    store(w.state, drive._MU, drive._MU_LOW), store(w.state, drive._LIMIT, load(limit, 0))
+    at = 0
+    for _ in range(count):
+        cost, score = drive.evaluate(p, w)
+        store(out, at, cost), store(out, at + 1, score)
+        at += 2
+        for i in range(start.shape[0]):
+            store(out, at + i, load(w.q, i))
+        at += start.shape[0]
+        drive.improve(p, w, cost, slack)
+        for i in range(w.step.shape[0]):
+            store(out, at + i, load(w.step, i))
+        at += w.step.shape[0]
+        for i in range(w.step.shape[0]):
+            store(out, at + i, load(w.free, i))
+        at += w.step.shape[0]
+    for i in range(start.shape[0]):
+        store(out, at + i, load(w.q, i))
+    for i in range(start.shape[0]):
+        store(out, at + start.shape[0] + i, load(w.before, i))
+    return True
+
+
+@compiled
+def both_directions(ints, floats, goal, start, damping, target, work, special, general):
+    """The step to a pose by the kernel for single poses, and by the one for any tasks."""
+    p = drive.unpack(ints, floats)
+    w = drive.divide(ints, work)
+    drive.aim_at(p, goal, target)
+    for i in range(target.shape[0]):
+        store(w.target, i, target[i])
+    for i in range(start.shape[0]):
+        store(w.q, i, load(start, i))
+    drive.evaluate(p, w)
+    columns, weighted = 3 * p.slots.shape[0], p.effectors[0, 7]
+    linear, angular = section(w.jacobian, p.blocks[0], columns), section(w.jacobian, p.blocks[1], columns)
+    factor = load(damping, 0)
+    pose_direction(p.slots, p.coords, p.limits, linear, angular, w.q, w.e, weighted, factor, w.free, special)
+    direction(
+        *(p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs),
+        *(w.q, w.e, w.jacobian, factor, w.free, w.matrix, w.y, general),
+    )
+
+
+@dataclass
+class Descent:
+    """What `descend` saw, an entry a step."""
+
+    cost: Array
+    score: Array
+    q: Array
+    step: Array
+    free: Array
+    after: Array
+    """Where the last step led."""
+    before: Array
+    """Where it goes back to if it was no good."""
+
+
+class Problem:
+    """Tasks on a model, as the kernels read them."""
+
+    def __init__(self, model: Model, tasks: list[FrameTask], targets: list[Any]) -> None:
+        self.model, self.tasks, self.targets = model, tasks, targets
+        self.packed = pack(model, tasks)
+        self.goal = np.concatenate([task.goal(target) for task, target in zip(tasks, targets, strict=True)])
+        self.active = list(self.packed.velocities)
+
+    def _target(self) -> Array:
+        return np.zeros(drive.GOAL * len(self.tasks))
+
+    def descend(
+        self, start: Array, count: int = 1, *, before: Array | None = None, limit: Any = np.inf, slack: float = 4.0
+    ) -> Descent:
+        """From `start` (nq,), or from (nq, WIDTH) in eight lanes."""
+        width, nq, na = start.shape[1:], self.model.nq, len(self.active)
+        out = np.zeros((count * (2 + nq + 2 * na) + 2 * nq, *width))
+        assert descend(
+            *(self.packed.ints, self.packed.floats, self.goal, start, start if before is None else before),
+            *(np.full((1, *width), limit), slack, self._target(), np.zeros((self.packed.rows, *width)), count, out),
+        )
+        steps = out[: -2 * nq].reshape(count, -1, *width)
+        parts = np.split(steps, np.cumsum([1, 1, nq, na]), axis=1)
+        return Descent(parts[0][:, 0], parts[1][:, 0], *parts[2:], out[-2 * nq : -nq], out[-nq:])
+
+    def directions(self, start: Array, damping: Array) -> tuple[Array, Array]:
+        """By both kernels."""
+        special, general = (np.full((len(self.active), *start.shape[1:]), np.nan) for _ in range(2))
+        work = np.zeros((self.packed.rows, *start.shape[1:]))
+        both_directions(
+            *(self.packed.ints, self.packed.floats, self.goal, start, damping, self._target(), work),
+            *(special, general),
+        )
+        return special, general
+
+    def expected(self, q: Array, damping: float) -> tuple[Array, Array]:
+        """(active,) the damped least-squares step and which joints are free, from the rows and NumPy."""
+        solver = Solver(self.model, self.tasks)
+        target = self.targets if len(self.tasks) > 1 else self.targets[0]
+        e, jacobian = solver.linearise(q, target)
+        gradient = jacobian.T @ e
+        free = np.ones(self.model.nv)
+        for joint in self.model.joints:
+            if joint.nq and joint.kind != "spherical":
+                plain = 3 if joint.kind == "floating" else joint.nq
+                at_q = np.arange(self.model.nq)[self.model.index(joint.name)][:plain]
+                at_v = np.arange(self.model.nv)[self.model.velocity_index(joint.name)][:plain]
+                out_low = (q[at_q] <= self.model.lower[at_q]) & (gradient[at_v] < 0.0)
+                out_high = (q[at_q] >= self.model.upper[at_q]) & (gradient[at_v] > 0.0)
+                free[at_v[out_low | out_high]] = 0.0
+        held = jacobian * free
+        row, wanted = 0, e.copy()
+        for task in self.tasks:
+            if isinstance(task, PoseTask) and task.structure[2:4] == ((1.0,) * 3, (1.0,) * 3):
+                # A whole pose goes along its screw.
+                wanted[row : row + 3] = SE3.from_rotvec(e[row : row + 3], e[row + 3 : row + 6]).log()[:3]
+            row += 6 if isinstance(task, PoseTask) else 3
+        step = held.T @ np.linalg.solve(held @ held.T + damping * np.eye(len(e)), wanted)
+        return step[self.active], free[self.active]
+
+
+def moving_frames(model: Model) -> list[str]:
+    """Frames that a task can move."""
+    return [name for name in model.frames if any(j.size for j in model.root_path(model.frame(name).link))]
+
+
+def any_task(rng: np.random.Generator, frame: str, q: Array, model: Model) -> tuple[FrameTask, Any]:
+    """A task about `frame` with random weights, and a target near where it stands at `q`."""
+    pose = model.pose(frame, q)
+    near = SE3.from_rotvec(0.3 * rng.normal(size=3), 0.3 * rng.normal(size=3)) @ pose
+    weight = rng.choice([0.0, 0.5, 1.0, 2.0], 3).tolist()
+    axis = rng.normal(size=3)
+    return [
+        (PoseTask(frame), near),
+        (PoseTask(frame, position_weight=weight, rotation_weight=0.5, axes="target"), near),
+        (PositionTask(frame), near.xyz),
+        (PositionTask(frame, weight=weight), near.xyz),
+        (OrientationTask(frame, weight=weight), near.rotation),
+        (AxisTask(frame, axis), near.rotation.act(axis)),
+        (LookAtTask(frame, axis, weight=2.0), near.act(2.0 * axis)),
+    ][rng.integers(7)]
+
+
+@st.composite
+def problems(draw: st.DrawFn, most: int = 3) -> tuple[Problem, Array]:
+    """A random tree with tasks, and (WIDTH, nq) configurations, some of them at limits."""
+    model = draw(trees(most=6))
+    frames = moving_frames(model)
+    assume(frames)
+    starts = np.stack([draw(configurations(model)) for _ in range(WIDTH)])
+    rng = np.random.default_rng(draw(seeds))
+    picked = [any_task(rng, draw(st.sampled_from(frames)), starts[0], model) for _ in range(draw(st.integers(1, most)))]
+    return Problem(model, [task for task, _ in picked], [target for _, target in picked]), starts
+
+
+def lanes(values: Array) -> Array:
+    """(n, WIDTH) of (WIDTH, n)."""
+    return np.ascontiguousarray(values.T)
+
+
+def moved(model: Model, q: Array, step: Array) -> Array:
+    """(nq,) where the step (nv,) leads: numbers within their limits, quaternions by their first-order turn."""
+    out = np.clip(model.integrate(q, step), model.lower, model.upper)
+    for joint in model.joints:
+        if joint.nq and joint.quaternion_at is not None:
+            at = slice(model.index(joint.name).start + joint.quaternion_at, model.index(joint.name).stop)
+            turn = np.concatenate([[0.0], 0.5 * step[model.velocity_index(joint.name)][-3:]])
+            turned = q[at] + quaternion_product(turn, q[at])
+            out[at] = turned / np.linalg.norm(turned)
+    return out
+
+
+# Against NumPy ---------------------------------------------------------------------------------------------------
+
+
+@given(problems())
+@settings(steady, max_examples=60)
+def test_a_step_is_the_damped_least_squares_step_of_the_free_joints(drawn: tuple[Problem, Array]) -> None:
+    problem, starts = drawn
+    seen = problem.descend(lanes(starts))
+    for lane, q in enumerate(starts):
+        damping = drive._MU_LOW * seen.cost[0, lane] + drive._FLOOR
+        assume(damping > 1e-6)
+        step, free = problem.expected(q, damping)
+        np.testing.assert_array_equal(seen.free[0, :, lane], free)
+        # What rounding does to a system of this damping; the screw's series is good to a thousandth at a half turn.
+        tolerance = 1e-13 * reach(problem.model, q) ** 2 / damping + 2e-3 * np.abs(step).max(initial=0.0)
+        np.testing.assert_allclose(seen.step[0, :, lane], step, rtol=0, atol=tolerance)
+
+
+@given(problems(most=2))
+@settings(steady, max_examples=60)
+def test_without_a_whole_pose_the_step_is_right_to_rounding(drawn: tuple[Problem, Array]) -> None:
+    problem, starts = drawn
+    assume(not any(isinstance(task, PoseTask) and task.axes == "world" for task in problem.tasks))
+    seen = problem.descend(lanes(starts))
+    for lane, q in enumerate(starts):
+        damping = drive._MU_LOW * seen.cost[0, lane] + drive._FLOOR
+        assume(damping > 1e-6)
+        step, _ = problem.expected(q, damping)
+        tolerance = 1e-13 * reach(problem.model, q) ** 2 / damping
+        np.testing.assert_allclose(seen.step[0, :, lane], step, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("angle", [1e-6, 0.1, 1.0, 2.0])
+def test_a_free_body_steps_straight_along_its_screw(angle: float) -> None:
+    builder = ModelBuilder("body")
+    builder.joint("free", "floating", parent="ground", child="body")
+    body = builder.build()
+    rng = np.random.default_rng(0)
+    axis = rng.normal(size=3)
+    away = SE3.from_rotvec(rng.normal(size=3), angle * axis / np.linalg.norm(axis))
+    start = body.sample(seed=1)
+    goal = away @ body.pose("body", start)
+    problem = Problem(body, [PoseTask("body")], [goal])
+    special, _ = problem.directions(start, np.full(1, 1e-12))
+    # Both motions begin at the body's origin, so that the twist is the logarithm seen from there.
+    here = SE3.from_parts(start[:3])
+    expected = (here.inverse() @ goal @ body.pose("body", start).inverse() @ here).log()
+    np.testing.assert_allclose(special, expected, rtol=0, atol=1e-9 + 2e-5 * angle**8)
+
+
+@given(problems())
+@settings(steady, max_examples=60)
+def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) -> None:
+    problem, starts = drawn
+    seen = problem.descend(lanes(starts))
+    target = problem.targets if len(problem.tasks) > 1 else problem.targets[0]
+    for lane, q in enumerate(starts):
+        e, _ = Solver(problem.model, problem.tasks).linearise(q, target)
+        assert seen.cost[0, lane] == pytest.approx(e @ e, rel=1e-12, abs=1e-20)
+        ratios, row = [], 0
+        for task in problem.tasks:
+            for weight, tolerance in rows_of(task):
+                used = np.array(weight) > 0.0
+                left = e[row : row + 3][used] / np.array(weight)[used]
+                ratios.append(left @ left / tolerance**2)
+                row += 3
+        assert seen.score[0, lane] == pytest.approx(max(ratios), rel=1e-12, abs=1e-9)
+
+
+def rows_of(task: Any) -> list[tuple[Any, float]]:
+    """Weights and tolerance of each block of three rows."""
+    if isinstance(task, PoseTask):
+        _, _, position, rotation, far, turned, _ = task.structure
+        return [(position, far), (rotation, turned)]
+    return [(np.broadcast_to(task.weight, 3), task.tolerance)]
+
+
+# Going on, and going back ----------------------------------------------------------------------------------------
+
+
+@given(problems())
+@settings(steady, max_examples=60)
+def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple[Problem, Array]) -> None:
+    problem, starts = drawn
+    model = problem.model
+    before = np.roll(starts, 1, axis=0)
+    cost = problem.descend(lanes(starts)).cost[0]
+    assume((cost > 1e-12).all())
+    # Every second lane was twice as good before; of the others the error fell, or grew by less than the slack.
+    limit = np.where(np.arange(WIDTH) % 2, 0.5 * cost, np.where(np.arange(WIDTH) % 4, 2.0 * cost, 0.9 * cost))
+    seen = problem.descend(lanes(starts), before=lanes(before), limit=limit, slack=1.5)
+    touched = set(problem.active)
+    for lane in range(WIDTH):
+        q, step = starts[lane], np.zeros(model.nv)
+        step[problem.active] = seen.step[0, :, lane]
+        if lane % 2:
+            quarter = before[lane] + 0.25 * (q - before[lane])
+            after, kept = np.clip(quarter, model.lower, model.upper), before[lane]
+        else:
+            after, kept = moved(model, q, step), q
+        for joint in model.joints:
+            if not joint.nq or model.velocity_index(joint.name).start not in touched:
+                continue
+            at = np.arange(model.nq)[model.index(joint.name)]
+            expected = after[at]
+            if joint.quaternion_at is not None:
+                turn = expected[joint.quaternion_at :]
+                length = np.linalg.norm(turn)
+                assume(length > 0.1)
+                expected[joint.quaternion_at :] = turn / length
+            np.testing.assert_allclose(seen.after[at, lane], expected, rtol=0, atol=1e-13)
+            np.testing.assert_allclose(seen.before[at, lane], kept[at], rtol=0, atol=1e-15)
+
+
+@given(problems())
+@settings(steady, max_examples=40)
+def test_no_step_leaves_the_limits(drawn: tuple[Problem, Array]) -> None:
+    problem, starts = drawn
+    seen = problem.descend(lanes(starts), 12)
+    for q in (*seen.q, seen.after):
+        assert problem.model.within_limits(q.T)
+
+
+def test_descending_carefully_the_error_never_grows_and_arrives() -> None:
+    arm = TEXTBOOK["panda"]()
+    starts = arm.sample(WIDTH, seed=0)
+    goal = arm.pose("panda_hand", arm.sample(seed=1))
+    problem = Problem(arm, [PoseTask("panda_hand")], [goal])
+    seen = problem.descend(lanes(starts), 60, slack=1.0)
+    best = np.minimum.accumulate(seen.cost, axis=0)
+    assert (best[-1] < 1e-12).sum() >= 4
+    assert (best[-1] < seen.cost[0]).all()
+    for cost in (problem.descend(q, 60, slack=1.0).cost for q in starts[:2]):
+        assert cost.min() < cost[0]
+
+
+# The same in either width ----------------------------------------------------------------------------------------
+
+
+@given(problems())
+@settings(steady, max_examples=60)
+def test_eight_lanes_step_as_eight_single_runs_do(drawn: tuple[Problem, Array]) -> None:
+    problem, starts = drawn
+    wide = problem.descend(lanes(starts))
+    for lane, q in enumerate(starts):
+        single = problem.descend(q)
+        assert single.cost[0] == pytest.approx(wide.cost[0, lane], rel=1e-12, abs=1e-20)
+        assert single.score[0] == pytest.approx(wide.score[0, lane], rel=1e-12, abs=1e-8)
+        damping = drive._MU_LOW * single.cost[0] + drive._FLOOR
+        tolerance = 1e-14 * reach(problem.model, q) ** 2 / min(damping, 1.0) + 1e-12
+        np.testing.assert_allclose(single.step[0], wide.step[0, :, lane], rtol=0, atol=tolerance)
+        np.testing.assert_allclose(single.after, wide.after[:, lane], rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5e", "stanford"])
+def test_descents_of_arms_agree_in_either_width(name: str) -> None:
+    arm = TEXTBOOK[name]()
+    starts = arm.sample(WIDTH, seed=2)
+    for seed, several in ((3, False), (4, True)):
+        there = arm.sample(seed=seed)
+        tip = arm.pose(arm.tip, there)
+        tasks: list[FrameTask] = [PositionTask(arm.tip), AxisTask(arm.tip)] if several else [PoseTask(arm.tip)]
+        problem = Problem(arm, tasks, [tip.xyz, tip.rotation.act([0.0, 0.0, 1.0])] if several else [tip])
+        wide = problem.descend(lanes(starts), 5)
+        for lane, q in enumerate(starts):
+            single = problem.descend(q, 5)
+            np.testing.assert_allclose(single.q[0], wide.q[0, :, lane], rtol=0, atol=0)
+            np.testing.assert_allclose(single.cost[:2], wide.cost[:2, lane], rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(single.after, wide.after[:, lane], rtol=0, atol=1e-9)
+
+
+@given(st.data())
+@settings(steady, max_examples=60)
+def test_a_single_pose_has_the_step_of_any_tasks(data: st.DataObject) -> None:
+    model = data.draw(trees(most=6))
+    frames = moving_frames(model)
+    assume(frames)
+    frame = data.draw(st.sampled_from(frames))
+    starts = np.stack([data.draw(configurations(model)) for _ in range(WIDTH)])
+    rng = np.random.default_rng(data.draw(seeds))
+    goal = SE3.from_parts(rng.uniform(-2.0, 2.0, 3), SO3(wxyz=rng.normal(size=4)))
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], (2, 3)) if data.draw(st.booleans()) else np.ones((2, 3))
+    task = PoseTask(frame, position_weight=weights[0].tolist(), rotation_weight=weights[1].tolist())
+    problem = Problem(model, [task], [goal])
+    dampings = 10.0 ** rng.uniform(-3.0, 1.0, (1, WIDTH))
+    special, general = problem.directions(lanes(starts), dampings)
+    size = max(reach(model, q) for q in starts)
+    np.testing.assert_allclose(special, general, rtol=0, atol=1e-12 * size**2)
+    for lane, q in enumerate(starts):
+        one, other = problem.directions(q, np.ascontiguousarray(dampings[:, lane]))
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * size**2)
+        np.testing.assert_allclose(one, special[:, lane], rtol=0, atol=1e-12 * size**2)

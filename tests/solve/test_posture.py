@@ -1,0 +1,284 @@
+"""A posture takes what the other tasks leave: all of it, and nothing more."""
+
+import math
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from independent import fk, pose_error
+from make_unreachable import Chain
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+
+import poise as pz
+from poise.io.installed import installed_robots
+
+Array = npt.NDArray[np.float64]
+steady = settings(deadline=None, derandomize=True)
+NEAR = 0.3
+"""What counts as the same valley [rad]: SciPy looks no further around the answer."""
+
+
+def weights_of(kind: str, n: int, rng: np.random.Generator) -> Array:
+    return {"one": np.ones(n), "ratios": rng.uniform(0.1, 3.0, n), "zeros": rng.choice([0.0, 1.0], n)}[kind]
+
+
+@pytest.mark.parametrize("kind", ["one", "ratios", "zeros"])
+@pytest.mark.parametrize("name", ["panda", "iiwa14", "planar5", "planar10", "ur5e"])
+def test_no_configuration_nearby_is_better(name: str, kind: str) -> None:
+    """SciPy's SLSQP starts at the answer and finds nothing to gain, within the limits and with the pose held."""
+    model = pz.load(name)
+    chain = Chain(model)
+    rows = [0, 1, 5] if name.startswith("planar") else list(range(6))  # the others are held by the plane itself
+    worse = {}
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        weight, posture, there, start = weights_of(kind, model.nq, rng), *model.sample(3, seed=rng)
+        target = fk(model, model.tip, there)
+        solution = pz.solve(model, [pz.PoseTask(model.tip, target), pz.PostureTask(posture, weight=weight)], q0=start)
+        assert solution.success
+        assert max(pose_error(fk(model, model.tip, solution.q), target)) <= 1.001e-6
+        assert model.within_limits(solution.q)
+        residual, jacobian = chain.problem(target)
+
+        def cost(q: Array, weight: Array = weight, posture: Array = posture) -> float:
+            return float(np.sum((weight * (q - posture)) ** 2))
+
+        box = np.array([np.maximum(model.lower, solution.q - NEAR), np.minimum(model.upper, solution.q + NEAR)])
+        better = minimize(
+            cost,
+            solution.q,
+            method="SLSQP",
+            jac=lambda q, w=weight, p=posture: 2.0 * w * w * (q - p),
+            bounds=box.T,
+            constraints={
+                "type": "eq",
+                "fun": lambda q, f=residual: f(q)[rows],
+                "jac": lambda q, f=jacobian: f(q)[rows],
+            },
+            options={"ftol": 1e-14, "maxiter": 300},
+        )
+        if np.abs(residual(better.x)[rows]).max() > 1e-7:
+            continue  # SciPy lost the pose on the way
+        gap = (cost(solution.q) - better.fun) / max(1.0, cost(solution.q))
+        if gap > 1e-6:
+            worse[seed] = gap
+    assert not worse
+
+
+@pytest.mark.parametrize("name", ["panda", "iiwa14", "planar10"])
+def test_the_posture_draws_nearer_than_the_start_would(name: str) -> None:
+    """Of two answers to one pose, from one start, the one with the posture lies nearer to it."""
+    model = pz.load(name)
+    for there, start, posture in zip(*(model.sample(15, seed=k) for k in (1, 2, 3)), strict=True):
+        target = model.pose(model.tip, there)
+        plain = pz.solve(model, pz.PoseTask(model.tip, target), q0=start)
+        drawn = pz.solve(model, [pz.PoseTask(model.tip, target), pz.PostureTask(posture)], q0=start)
+        assert plain.success
+        assert drawn.success
+        assert np.linalg.norm(drawn.q - posture) <= np.linalg.norm(plain.q - posture) + 1e-9
+
+
+def test_at_a_pose_that_the_posture_has_the_posture_is_taken() -> None:
+    """From nearby, the answer is the posture itself."""
+    model = pz.load("iiwa14")
+    for posture in model.sample(20, seed=1) * 0.8:
+        posture[3] = math.copysign(1.2, posture[3])  # the elbow bent well to one side, or the start is on the other
+        start = np.clip(posture + 0.1, model.lower, model.upper)
+        tasks = [pz.PoseTask(model.tip, model.pose(model.tip, posture)), pz.PostureTask(posture)]
+        solution = pz.solve(model, tasks, q0=start)
+        assert solution.success
+        np.testing.assert_allclose(solution.q, posture, atol=1e-5)
+
+
+def test_only_the_ratios_of_the_weights_count() -> None:
+    model = pz.load("panda")
+    target, posture = model.pose("panda_hand", model.sample(seed=1)), model.sample(seed=2)
+    weight = np.array([1.0, 2.0, 0.5, 1.0, 0.0, 1.0, 3.0])
+    one, other = (
+        pz.solve(model, [pz.PoseTask("panda_hand", target), pz.PostureTask(posture, weight=scale * weight)]).q
+        for scale in (1.0, 1e3)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_out_of_reach_the_posture_does_not_make_it_worse() -> None:
+    model = pz.load("panda")
+    for target in ([1.5, 0.2, 0.3], [0.0, 0.0, 2.5]):
+        plain = pz.solve(model, pz.PositionTask("panda_hand", target))
+        drawn = pz.solve(model, [pz.PositionTask("panda_hand", target), pz.PostureTask(model.sample(seed=1))])
+        assert not drawn.success
+        assert drawn.errors[0].position == pytest.approx(plain.errors[0].position, rel=1e-6)
+
+
+# What no other task moves ----------------------------------------------------------------------------------------
+
+
+def test_joints_that_no_task_moves_go_to_the_posture() -> None:
+    if "talos" not in installed_robots():
+        pytest.skip("example-robot-data is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pz.errors.ModelWarning)
+        model = pz.load("talos")
+    frame = "gripper_left_base_link"
+    used = {model.follows(joint)[0] for joint in model.root_path(frame)}
+    idle = [model.index(name).start for name in model.joint_names if name not in used]
+    assert idle
+    posture = model.sample(seed=1)
+    for there in model.sample(5, seed=2):
+        solution = pz.solve(model, [pz.PoseTask(frame, model.pose(frame, there)), pz.PostureTask(posture)])
+        assert solution.success
+        np.testing.assert_array_equal(solution.q[idle], posture[idle])
+        still = pz.solve(model, pz.PoseTask(frame, model.pose(frame, there)))
+        np.testing.assert_array_equal(still.q[idle], model.home[idle])
+
+
+def pair() -> pz.Model:
+    """A joint that the task moves and one that it does not."""
+    b = pz.ModelBuilder("pair")
+    b.joint("a", "revolute", parent="base", child="one", limits=(-1.0, 1.0))
+    b.joint("b", "revolute", parent="base", child="two", limits=(-1.0, 1.0))
+    b.frame("tip", link="one", origin=pz.SE3.from_parts([1, 0, 0]))
+    return b.build()
+
+
+def test_a_weight_of_0_leaves_a_joint_alone() -> None:
+    model = pair()
+    task = pz.PositionTask("tip", [math.cos(0.3), math.sin(0.3), 0.0])
+    held = pz.solve(model, [task, pz.PostureTask([0.5, 0.5], weight=[1.0, 0.0])], q0=[0.0, -0.7])
+    assert held.q[1] == -0.7
+    assert held.q[0] == pytest.approx(0.3, abs=1e-6)
+    drawn = pz.solve(model, [task, pz.PostureTask([0.5, 0.5], weight=[0.0, 1.0])], q0=[0.0, -0.7])
+    assert drawn.q[1] == 0.5
+
+
+def test_a_posture_beyond_the_limits_ends_at_them() -> None:
+    model = pair()
+    task = pz.PositionTask("tip", [math.cos(0.3), math.sin(0.3), 0.0])
+    for tasks in ([task, pz.PostureTask([7.0, -7.0])], [pz.PostureTask([7.0, -7.0])]):
+        solution = pz.solve(model, tasks)
+        assert solution.success
+        assert solution.q[1] == -1.0
+
+
+# A posture alone -------------------------------------------------------------------------------------------------
+
+
+@steady
+@given(seed=st.integers(0, 2**32 - 1))
+def test_alone_it_is_taken_exactly_within_the_limits(seed: int) -> None:
+    model = pz.load("panda")
+    posture = np.random.default_rng(seed).normal(scale=3.0, size=7)
+    solution = pz.solve(model, pz.PostureTask(posture))
+    np.testing.assert_array_equal(solution.q, np.clip(posture, model.lower, model.upper))
+    assert solution.success
+    assert solution.errors[0].posture == pytest.approx(np.abs(solution.q - posture).max(), abs=1e-15)
+
+
+def test_without_a_target_it_is_home() -> None:
+    model = pz.load("panda")
+    np.testing.assert_array_equal(pz.solve(model, pz.PostureTask(), q0=model.sample(seed=1)).q, model.home)
+
+
+# Tolerance -------------------------------------------------------------------------------------------------------
+
+
+def test_a_posture_that_is_not_reached_within_its_tolerance_is_no_success() -> None:
+    model = pair()
+    task = pz.PositionTask("tip", [math.cos(0.3), math.sin(0.3), 0.0])
+    strict = pz.solve(model, [task, pz.PostureTask([0.0, 0.5], tolerance=0.1)])
+    assert not strict.success
+    assert strict.status is not pz.Status.CONVERGED
+    assert strict.errors[0].position <= 1e-6
+    assert strict.errors[1].posture == pytest.approx(0.3, abs=1e-5)
+    assert "0.3 rad or m from the posture" in strict.explain()
+    assert pz.solve(model, [task, pz.PostureTask([0.0, 0.5], tolerance=0.4)]).success
+    # A joint whose weight is 0 does not count.
+    assert pz.solve(model, [task, pz.PostureTask([0.0, 0.5], weight=[0.0, 1.0], tolerance=0.1)]).success
+    alone = pz.solve(model, pz.PostureTask([0.0, 7.0], tolerance=0.1))
+    assert not alone.success
+    assert alone.errors[0].posture == 6.0
+
+
+# Quaternions -----------------------------------------------------------------------------------------------------
+
+
+def ball_and_arm() -> pz.Model:
+    b = pz.ModelBuilder("ball_and_arm")
+    b.joint("ball", "spherical", parent="base", child="one")
+    b.joint("elbow", "revolute", parent="one", child="two", origin=pz.SE3.from_parts([0.5, 0, 0]), limits=(-2, 2))
+    b.frame("tip", link="two", origin=pz.SE3.from_parts([0.5, 0, 0]))
+    return b.build()
+
+
+def brick() -> pz.Model:
+    b = pz.ModelBuilder("brick")
+    b.link("body")
+    b.frame("corner", link="body", origin=pz.SE3.from_parts([0.3, 0.2, 0.1]))
+    return b.build(base="floating")
+
+
+def angle(a: Array, b: Array) -> float:
+    """Between two quaternions w x y z [rad]."""
+    turn = Rotation.from_quat(a, scalar_first=True) * Rotation.from_quat(b, scalar_first=True).inv()
+    return float(turn.magnitude())
+
+
+def test_a_floating_body_held_at_a_corner_turns_as_the_posture_is_turned() -> None:
+    """A point task leaves every rotation free, and with no weight on the place the posture's rotation is taken."""
+    model = brick()
+    weight = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    for posture, start in zip(model.sample(20, seed=1), model.sample(20, seed=2), strict=True):
+        point = [0.2, -0.4, 0.6]
+        solution = pz.solve(model, [pz.PositionTask("corner", point), pz.PostureTask(posture, weight=weight)], q0=start)
+        assert solution.success
+        np.testing.assert_allclose(fk(model, "corner", solution.q)[:3, 3], point, atol=1.001e-6)
+        assert np.linalg.norm(solution.q[3:]) == pytest.approx(1.0, abs=1e-12)
+        assert angle(solution.q[3:], posture[3:]) < 1e-4
+
+
+def test_a_spherical_joint_is_drawn_to_the_posture_too() -> None:
+    model = ball_and_arm()
+    for posture, start in zip(model.sample(20, seed=3), model.sample(20, seed=4), strict=True):
+        point = fk(model, "tip", posture)[:3, 3]
+        drawn = pz.solve(model, [pz.PositionTask("tip", point), pz.PostureTask(posture)], q0=start)
+        plain = pz.solve(model, pz.PositionTask("tip", point), q0=start)
+        assert drawn.success
+        np.testing.assert_allclose(fk(model, "tip", drawn.q)[:3, 3], point, atol=1.001e-6)
+        away = [float(np.linalg.norm(model.difference(s.q, posture))) for s in (drawn, plain)]
+        assert away[0] <= away[1] + 1e-6
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 3.0, 1e-3])
+def test_the_length_and_sign_of_a_quaternion_in_the_posture_mean_nothing(scale: float) -> None:
+    model = brick()
+    posture = model.sample(seed=5)
+    scaled = posture.copy()
+    scaled[3:] *= scale
+    q = pz.solve(model, pz.PostureTask(scaled)).q
+    assert np.linalg.norm(q[3:]) == pytest.approx(1.0, abs=1e-12)
+    assert angle(q[3:], posture[3:]) < 1e-7
+    np.testing.assert_array_equal(q[:3], posture[:3])
+
+
+def test_a_posture_with_a_quaternion_of_no_length_is_refused() -> None:
+    model = brick()
+    for target in (np.zeros(7), [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0]):
+        with pytest.raises(ValueError, match="zero quaternion"):
+            pz.solve(model, pz.PostureTask(target))
+
+
+def test_the_sign_of_the_start_does_not_lead_the_long_way_round() -> None:
+    """A quaternion and its negative are one rotation."""
+    model = brick()
+    posture = model.sample(seed=6)
+    start = posture.copy()
+    start[3:] *= -1.0
+    corner = fk(model, "corner", posture)[:3, 3]
+    solution = pz.solve(model, [pz.PositionTask("corner", corner), pz.PostureTask(posture)], q0=start)
+    assert solution.success
+    assert angle(solution.q[3:], start[3:]) < 1e-5
+    assert solution.errors[1].posture < 1e-5
