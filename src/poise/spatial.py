@@ -137,11 +137,6 @@ def rpy_quaternion(rpy: Array) -> Array:
     )
 
 
-def _seen(value: object) -> str:
-    """What was given, for a message: the shape of an array, the type of anything else."""
-    return f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
-
-
 def _frozen(array: Array) -> Array:
     array = np.array(array, dtype=np.float64, order="C")
     array.flags.writeable = False
@@ -288,15 +283,16 @@ class SE3:
         """From an SE3, 7 numbers `[x y z, w x y z]`, or a 4x4 matrix; batches of them too."""
         if isinstance(value, SE3):
             return value
+        wanted = f"{name} must be an SE3, 7 numbers [x y z, w x y z] or a 4x4 matrix"
         try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            array = np.zeros(())
+            array = np.asarray(value, dtype=object if isinstance(value, SO3) else None)
+        except ValueError as error:
+            raise ShapeError(f"{wanted}, got {value!r}") from error
         if array.ndim >= 2 and array.shape[-2:] == (4, 4):
             return cls.from_matrix(finite(name, value, 4, 4))
         if array.ndim >= 1 and array.shape[-1] == 7:
             return cls(finite(name, value, 7))
-        raise ShapeError(f"{name} must be an SE3, 7 numbers [x y z, w x y z] or a 4x4 matrix, got {_seen(value)}")
+        raise ShapeError(f"{wanted}, got shape {array.shape}")
 
     @classmethod
     def exp(cls, twist: npt.ArrayLike) -> Self:

@@ -15,7 +15,8 @@ from poise.builder import ModelBuilder
 from poise.kernels import drive
 from poise.kernels.lanes import WIDTH, load, section, store
 from poise.kernels.pose_step import pose_direction
-from poise.kernels.step import direction
+from poise.kernels.rows import POSE
+from poise.kernels.step import advance, direction
 from poise.model import Model
 from poise.problem import pack
 from poise.robots import TEXTBOOK
@@ -29,63 +30,55 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from trees import configurations, reach, steady, trees
 
+GAIN, FLOOR = 0.03, 1e-11
+"""Damping for each unit of the cost, and beside it."""
+
 compiled = numba.njit(_nrt=False, error_model="numpy")
 seeds = st.integers(0, 2**32 - 1)
 
 
 @compiled
-def descend(ints, floats, goal, start, before, limit, slack, target, work, count, out):
-    """`count` steps from `start`; of each the cost, the score, q, the step from it, and whether a joint is free."""
+def descend(ints, floats, goal, start, before, gain, rejected, target, work, count, out):
+    """`count` steps from `start`, each damped by `gain` times the cost there; see Descent for what is kept of them."""
     p = drive.unpack(ints, floats)
     w = drive.divide(ints, work)
     if not drive.aim_at(p, goal, target):
         return False
     for i in range(target.shape[0]):
         store(w.target, i, target[i])
-    for i in range(start.shape[0]):
+    nq, na = start.shape[0], w.step.shape[0]
+    for i in range(nq):
         store(w.q, i, load(start, i)), store(w.before, i, load(before, i))
-    store(w.state, drive._MU, drive._MU_LOW), store(w.state, drive._LIMIT, load(limit, 0))
     at = 0
     for _ in range(count):
         cost, score = drive.evaluate(p, w)
-        store(out, at, cost), store(out, at + 1, score)
-        at += 2
-        for i in range(start.shape[0]):
+        damping = cost * load(gain, 0) + FLOOR
+        store(out, at, cost), store(out, at + 1, score), store(out, at + 2, damping)
+        at += 3
+        for i in range(nq):
             store(out, at + i, load(w.q, i))
-        at += start.shape[0]
-        drive.improve(p, w, cost, slack)
-        for i in range(w.step.shape[0]):
-            store(out, at + i, load(w.step, i))
-        at += w.step.shape[0]
-        for i in range(w.step.shape[0]):
-            store(out, at + i, load(w.free, i))
-        at += w.step.shape[0]
-    for i in range(start.shape[0]):
-        store(out, at + i, load(w.q, i))
-    for i in range(start.shape[0]):
-        store(out, at + start.shape[0] + i, load(w.before, i))
+        at += nq
+        direction(
+            *(p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs),
+            *(w.q, w.e, w.jacobian, damping, w.free, w.matrix, w.y, w.step),
+        )
+        for i in range(na):
+            store(out, at + i, load(w.step, i)), store(out, at + na + i, load(w.free, i))
+        at += 2 * na
+        if p.effectors.shape[0] == 1 and p.effectors[0, 1] == POSE:
+            columns = 3 * p.slots.shape[0]
+            linear, angular = section(w.jacobian, p.blocks[0], columns), section(w.jacobian, p.blocks[1], columns)
+            pose_direction(
+                *(p.slots, p.coords, p.limits, linear, angular, w.q, w.e, p.effectors[0, 7]),
+                *(damping, w.free, w.step),
+            )
+        for i in range(na):
+            store(out, at + i, load(w.step, i)), store(out, at + na + i, load(w.free, i))
+        at += 2 * na
+        advance(p.coords, p.limits, p.balls, load(rejected, 0) < 0.5, w.step, w.q, w.before)
+    for i in range(nq):
+        store(out, at + i, load(w.q, i)), store(out, at + nq + i, load(w.before, i))
     return True
-
-
-@compiled
-def both_directions(ints, floats, goal, start, damping, target, work, special, general):
-    """The step to a pose by the kernel for single poses, and by the one for any tasks."""
-    p = drive.unpack(ints, floats)
-    w = drive.divide(ints, work)
-    drive.aim_at(p, goal, target)
-    for i in range(target.shape[0]):
-        store(w.target, i, target[i])
-    for i in range(start.shape[0]):
-        store(w.q, i, load(start, i))
-    drive.evaluate(p, w)
-    columns, weighted = 3 * p.slots.shape[0], p.effectors[0, 7]
-    linear, angular = section(w.jacobian, p.blocks[0], columns), section(w.jacobian, p.blocks[1], columns)
-    factor = load(damping, 0)
-    pose_direction(p.slots, p.coords, p.limits, linear, angular, w.q, w.e, weighted, factor, w.free, special)
-    direction(
-        *(p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs),
-        *(w.q, w.e, w.jacobian, factor, w.free, w.matrix, w.y, general),
-    )
 
 
 @dataclass
@@ -94,8 +87,13 @@ class Descent:
 
     cost: Array
     score: Array
+    damping: Array
     q: Array
+    general: Array
+    """The step from there, by the kernel for any tasks."""
+    general_free: Array
     step: Array
+    """The step that was made: by the kernel for single poses if it is one."""
     free: Array
     after: Array
     """Where the last step led."""
@@ -112,38 +110,30 @@ class Problem:
         self.goal = np.concatenate([task.goal(target) for task, target in zip(tasks, targets, strict=True)])
         self.active = list(self.packed.velocities)
 
-    def _target(self) -> Array:
-        return np.zeros(drive.GOAL * len(self.tasks))
-
     def descend(
-        self, start: Array, count: int = 1, *, before: Array | None = None, limit: Any = np.inf, slack: float = 4.0
+        self,
+        start: Array,
+        count: int = 1,
+        *,
+        gain: float | Array = GAIN,
+        before: Array | None = None,
+        rejected: float | Array = 0.0,
     ) -> Descent:
         """From `start` (nq,), or from (nq, WIDTH) in eight lanes."""
         width, nq, na = start.shape[1:], self.model.nq, len(self.active)
-        out = np.zeros((count * (2 + nq + 2 * na) + 2 * nq, *width))
+        out = np.full((count * (3 + nq + 4 * na) + 2 * nq, *width), np.nan)
         assert descend(
             *(self.packed.ints, self.packed.floats, self.goal, start, start if before is None else before),
-            *(np.full((1, *width), limit), slack, self._target(), np.zeros((self.packed.rows, *width)), count, out),
+            *(np.full((1, *width), gain), np.full((1, *width), rejected)),
+            *(np.zeros(drive.GOAL * len(self.tasks)), np.zeros((self.packed.rows, *width)), count, out),
         )
         steps = out[: -2 * nq].reshape(count, -1, *width)
-        parts = np.split(steps, np.cumsum([1, 1, nq, na]), axis=1)
-        return Descent(parts[0][:, 0], parts[1][:, 0], *parts[2:], out[-2 * nq : -nq], out[-nq:])
-
-    def directions(self, start: Array, damping: Array) -> tuple[Array, Array]:
-        """By both kernels."""
-        special, general = (np.full((len(self.active), *start.shape[1:]), np.nan) for _ in range(2))
-        work = np.zeros((self.packed.rows, *start.shape[1:]))
-        both_directions(
-            *(self.packed.ints, self.packed.floats, self.goal, start, damping, self._target(), work),
-            *(special, general),
-        )
-        return special, general
+        one, two, three, *rest = np.split(steps, np.cumsum([1, 1, 1, nq, na, na, na]), axis=1)
+        return Descent(one[:, 0], two[:, 0], three[:, 0], *rest, out[-2 * nq : -nq], out[-nq:])
 
     def expected(self, q: Array, damping: float) -> tuple[Array, Array]:
         """(active,) the damped least-squares step and which joints are free, from the rows and NumPy."""
-        solver = Solver(self.model, self.tasks)
-        target = self.targets if len(self.tasks) > 1 else self.targets[0]
-        e, jacobian = solver.linearise(q, target)
+        e, jacobian = solver_rows(self, q)
         gradient = jacobian.T @ e
         free = np.ones(self.model.nv)
         for joint in self.model.joints:
@@ -163,6 +153,12 @@ class Problem:
             row += 6 if isinstance(task, PoseTask) else 3
         step = held.T @ np.linalg.solve(held @ held.T + damping * np.eye(len(e)), wanted)
         return step[self.active], free[self.active]
+
+
+def solver_rows(problem: Problem, q: Array) -> tuple[Array, Array]:
+    """Residual rows and their Jacobian, as the solver gives them."""
+    target = problem.targets if len(problem.tasks) > 1 else problem.targets[0]
+    return Solver(problem.model, problem.tasks).linearise(q, target)
 
 
 def moving_frames(model: Model) -> list[str]:
@@ -225,7 +221,7 @@ def test_a_step_is_the_damped_least_squares_step_of_the_free_joints(drawn: tuple
     problem, starts = drawn
     seen = problem.descend(lanes(starts))
     for lane, q in enumerate(starts):
-        damping = drive._MU_LOW * seen.cost[0, lane] + drive._FLOOR
+        damping = seen.damping[0, lane]
         assume(damping > 1e-6)
         step, free = problem.expected(q, damping)
         np.testing.assert_array_equal(seen.free[0, :, lane], free)
@@ -241,7 +237,7 @@ def test_without_a_whole_pose_the_step_is_right_to_rounding(drawn: tuple[Problem
     assume(not any(isinstance(task, PoseTask) and task.axes == "world" for task in problem.tasks))
     seen = problem.descend(lanes(starts))
     for lane, q in enumerate(starts):
-        damping = drive._MU_LOW * seen.cost[0, lane] + drive._FLOOR
+        damping = seen.damping[0, lane]
         assume(damping > 1e-6)
         step, _ = problem.expected(q, damping)
         tolerance = 1e-13 * reach(problem.model, q) ** 2 / damping
@@ -259,11 +255,11 @@ def test_a_free_body_steps_straight_along_its_screw(angle: float) -> None:
     start = body.sample(seed=1)
     goal = away @ body.pose("body", start)
     problem = Problem(body, [PoseTask("body")], [goal])
-    special, _ = problem.directions(start, np.full(1, 1e-12))
+    step = problem.descend(start, gain=0.0).step[0]
     # Both motions begin at the body's origin, so that the twist is the logarithm seen from there.
     here = SE3.from_parts(start[:3])
     expected = (here.inverse() @ goal @ body.pose("body", start).inverse() @ here).log()
-    np.testing.assert_allclose(special, expected, rtol=0, atol=1e-9 + 2e-5 * angle**8)
+    np.testing.assert_allclose(step, expected, rtol=0, atol=1e-9 + 2e-5 * angle**8)
 
 
 @given(problems())
@@ -271,9 +267,8 @@ def test_a_free_body_steps_straight_along_its_screw(angle: float) -> None:
 def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     seen = problem.descend(lanes(starts))
-    target = problem.targets if len(problem.tasks) > 1 else problem.targets[0]
     for lane, q in enumerate(starts):
-        e, _ = Solver(problem.model, problem.tasks).linearise(q, target)
+        e, _ = solver_rows(problem, q)
         assert seen.cost[0, lane] == pytest.approx(e @ e, rel=1e-12, abs=1e-20)
         ratios, row = [], 0
         for task in problem.tasks:
@@ -302,16 +297,13 @@ def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple
     problem, starts = drawn
     model = problem.model
     before = np.roll(starts, 1, axis=0)
-    cost = problem.descend(lanes(starts)).cost[0]
-    assume((cost > 1e-12).all())
-    # Every second lane was twice as good before; of the others the error fell, or grew by less than the slack.
-    limit = np.where(np.arange(WIDTH) % 2, 0.5 * cost, np.where(np.arange(WIDTH) % 4, 2.0 * cost, 0.9 * cost))
-    seen = problem.descend(lanes(starts), before=lanes(before), limit=limit, slack=1.5)
+    rejected = np.arange(WIDTH) % 2
+    seen = problem.descend(lanes(starts), before=lanes(before), rejected=rejected.astype(np.float64))
     touched = set(problem.active)
     for lane in range(WIDTH):
         q, step = starts[lane], np.zeros(model.nv)
         step[problem.active] = seen.step[0, :, lane]
-        if lane % 2:
+        if rejected[lane]:
             quarter = before[lane] + 0.25 * (q - before[lane])
             after, kept = np.clip(quarter, model.lower, model.upper), before[lane]
         else:
@@ -339,17 +331,19 @@ def test_no_step_leaves_the_limits(drawn: tuple[Problem, Array]) -> None:
         assert problem.model.within_limits(q.T)
 
 
-def test_descending_carefully_the_error_never_grows_and_arrives() -> None:
+def test_steps_of_growing_damping_lead_down_from_anywhere() -> None:
+    """A step along the gradient is too short to miss: the cost falls by what the linear rows say."""
     arm = TEXTBOOK["panda"]()
-    starts = arm.sample(WIDTH, seed=0)
-    goal = arm.pose("panda_hand", arm.sample(seed=1))
-    problem = Problem(arm, [PoseTask("panda_hand")], [goal])
-    seen = problem.descend(lanes(starts), 60, slack=1.0)
-    best = np.minimum.accumulate(seen.cost, axis=0)
-    assert (best[-1] < 1e-12).sum() >= 4
-    assert (best[-1] < seen.cost[0]).all()
-    for cost in (problem.descend(q, 60, slack=1.0).cost for q in starts[:2]):
-        assert cost.min() < cost[0]
+    starts = 0.8 * arm.sample(WIDTH, seed=0) + 0.2 * arm.home
+    tip = arm.pose("panda_hand", arm.sample(seed=1))
+    for task, target in ((PositionTask("panda_hand"), tip.xyz), (LookAtTask("panda_hand"), tip.xyz)):
+        problem = Problem(arm, [task], [target])
+        start = problem.descend(lanes(starts), gain=1e4)
+        after = problem.descend(start.after).cost[0]
+        gradients = [solver_rows(problem, q) for q in starts]
+        for lane, (e, jacobian) in enumerate(gradients):
+            fall = 2.0 * (jacobian.T @ e)[problem.active] @ start.step[0, :, lane]
+            assert start.cost[0, lane] - after[lane] == pytest.approx(fall, rel=1e-2)
 
 
 # The same in either width ----------------------------------------------------------------------------------------
@@ -364,7 +358,7 @@ def test_eight_lanes_step_as_eight_single_runs_do(drawn: tuple[Problem, Array]) 
         single = problem.descend(q)
         assert single.cost[0] == pytest.approx(wide.cost[0, lane], rel=1e-12, abs=1e-20)
         assert single.score[0] == pytest.approx(wide.score[0, lane], rel=1e-12, abs=1e-8)
-        damping = drive._MU_LOW * single.cost[0] + drive._FLOOR
+        damping = single.damping[0]
         tolerance = 1e-14 * reach(problem.model, q) ** 2 / min(damping, 1.0) + 1e-12
         np.testing.assert_allclose(single.step[0], wide.step[0, :, lane], rtol=0, atol=tolerance)
         np.testing.assert_allclose(single.after, wide.after[:, lane], rtol=0, atol=tolerance)
@@ -400,11 +394,12 @@ def test_a_single_pose_has_the_step_of_any_tasks(data: st.DataObject) -> None:
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], (2, 3)) if data.draw(st.booleans()) else np.ones((2, 3))
     task = PoseTask(frame, position_weight=weights[0].tolist(), rotation_weight=weights[1].tolist())
     problem = Problem(model, [task], [goal])
-    dampings = 10.0 ** rng.uniform(-3.0, 1.0, (1, WIDTH))
-    special, general = problem.directions(lanes(starts), dampings)
+    gains = 10.0 ** rng.uniform(-3.0, 1.0, WIDTH)
+    wide = problem.descend(lanes(starts), gain=gains)
     size = max(reach(model, q) for q in starts)
-    np.testing.assert_allclose(special, general, rtol=0, atol=1e-12 * size**2)
+    np.testing.assert_array_equal(wide.free, wide.general_free)
+    np.testing.assert_allclose(wide.step, wide.general, rtol=0, atol=1e-12 * size**2)
     for lane, q in enumerate(starts):
-        one, other = problem.directions(q, np.ascontiguousarray(dampings[:, lane]))
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * size**2)
-        np.testing.assert_allclose(one, special[:, lane], rtol=0, atol=1e-12 * size**2)
+        one = problem.descend(q, gain=gains[lane])
+        np.testing.assert_allclose(one.step, one.general, rtol=0, atol=1e-12 * size**2)
+        np.testing.assert_allclose(one.step, wide.step[..., lane], rtol=0, atol=1e-12 * size**2)

@@ -154,9 +154,10 @@ def main() -> None:
                 )
                 print(name, kind, kept, f"{error:.6f}", agree, flush=True)
     comment = (
-        "Made by tests/solve/make_unreachable.py. 'error' is the least sqrt(|dp|^2 + |rotation vector|^2) [m, rad] that "
-        f"scipy.optimize.least_squares (trf, bounds, exact Jacobian) found from {STARTS} random starts, at 'q'; 'agree' "
-        "is how many of them came within 1 % of it. 'target' is x y z, w x y z. Targets that it reached are left out."
+        "Made by tests/solve/make_unreachable.py. 'error' is the least sqrt(|dp|^2 + |rotation vector|^2) [m, rad] "
+        f"that scipy.optimize.least_squares (trf, bounds, exact Jacobian) found from {STARTS} random starts, at 'q'; "
+        "'agree' is how many of them came within 1 % of it. 'target' is x y z, w x y z. Targets that it reached are "
+        "left out."
     )
     versions = {"scipy": scipy.__version__, "numpy": np.__version__, "python": platform.python_version()}
     head = json.dumps({"comment": comment, "versions": versions, "seed": SEED, "starts": STARTS}, indent=1)

@@ -88,12 +88,12 @@ def between_other_calls(arm: pz.Model) -> list[pz.Solution]:
 def on_four_threads(arm: pz.Model) -> list[pz.Solution]:
     """Each with a solver of its own, all on one model."""
     with ThreadPoolExecutor(4) as pool:
-        return sum(pool.map(reusing, [arm] * 8), [])
+        return [solution for found in pool.map(reusing, [arm] * 8) for solution in found]
 
 
 def by_solve_on_four_threads(arm: pz.Model) -> list[pz.Solution]:
     with ThreadPoolExecutor(4) as pool:
-        return sum(pool.map(by_solve, [arm] * 8), [])
+        return [solution for found in pool.map(by_solve, [arm] * 8) for solution in found]
 
 
 @pytest.mark.parametrize(

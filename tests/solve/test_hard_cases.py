@@ -399,6 +399,22 @@ def test_two_frames_of_one_chain() -> None:
         np.testing.assert_allclose(fk(model, "iiwa_link_4", solution.q)[:3, 3], elbow[:3, 3], atol=1.001e-6)
 
 
+# Far away --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", [1.0, 30.0, 300.0, 1e4])
+def test_what_can_move_freely_goes_as_far_as_it_is_sent(distance: float) -> None:
+    """A body that floats, and a crane on a long rail: the way is straight, however long."""
+    b = pz.ModelBuilder("crane")
+    b.joint("rail", "prismatic", parent="base", child="cart", axis=(1, 0, 0), limits=(0.0, 2e4))
+    b.joint("boom", "revolute", parent="cart", child="boom")
+    b.frame("tip", link="boom", origin=pz.SE3.from_parts([1.0, 0.0, 0.0]))
+    solution = pz.solve(b.build(), pz.PositionTask("tip", [distance, 0.3, 0.0], tolerance=1e-5), q0=[0.0, 0.1])
+    assert solution.success, solution
+    target = pz.SE3.from_xyz_rpy([distance, -distance, 2.0], [1.0, 0.5, -1.0])
+    assert pz.solve(brick(), pz.PoseTask("tip", target, position_tolerance=1e-5)).success
+
+
 # Rotations and aims alone ----------------------------------------------------------------------------------------
 
 

@@ -257,7 +257,8 @@ def test_a_joint_without_limits_stays_within_half_a_turn_of_its_start(turns: flo
     model = pz.load("planar3")
     solver = pz.Solver(model, pz.PoseTask("tool"))
     for seed in range(20):
-        wanted, start = model.sample(2, seed=seed) + [[0.0], [turns * TURN]]
+        wanted, start = model.sample(2, seed=seed)
+        start = start + turns * TURN
         solution = solver(model.pose("tool", wanted), start)
         assert solution.success
         assert (np.abs(solution.q - start) <= math.pi + 1e-9).all()
@@ -301,10 +302,13 @@ def test_an_angle_too_large_to_mean_anything_is_never_called_solved() -> None:
     """At 1e250 rad no digit of the angle is left: whatever comes back must be true, or be refused."""
     model = pz.load("planar2")
     for start in (1e17, 1e100, 1e250):
+        refused = ""
         try:
             solution = pz.solve(model, pz.PositionTask("tool", [1.2, 0.7, 0.0]), q0=[0.0, start])
         except ValueError as error:
-            assert "q0[1]" in str(error)
+            refused = str(error)
+        if refused:
+            assert "q0[1]" in refused
             continue
         left = np.linalg.norm(fk(model, "tool", solution.q)[:3, 3] - [1.2, 0.7, 0.0])
         assert solution.success == bool(left <= 1e-6)

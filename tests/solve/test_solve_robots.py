@@ -144,10 +144,10 @@ def test_on_a_base_that_moves_every_branch_reaches_further(name: str, base: pz.b
 
 def test_joints_that_mimic_follow_in_the_answer() -> None:
     """A robot whose hand is full of them: each stands where its rule says, within its own limits."""
-    if "tiago" not in FILES:
+    if "romeo" not in FILES:
         pytest.skip("example-robot-data is not installed")
-    model = load("tiago")
-    link = "hand_index_flex_3_link"
+    model = load("romeo")
+    link = "LFinger13Link"
     solver = pz.Solver(model, pz.PoseTask(link))
     followers = 0
     for q in model.sample(10, seed=5):

@@ -30,6 +30,8 @@ CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5
 _MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, _START, _POOL_COST, _FRESH, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
+_MU_LAST = 1e-5
+"""The smallest mu of the last descent, which has flat valleys to follow."""
 _FLOOR = 1e-11
 """Damping that remains at the target, so that a singular pose is no division by zero [m^2]."""
 _INSIDE = 0.9998
@@ -43,10 +45,13 @@ _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
 _POLISH = 300
 """Iterations of the last descent, at most."""
+_LEVEL = 1.0 - 1e-8
+"""A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
-_BETTER = 0.999
-"""A candidate must undercut the caller's own start by this factor, so that two equal ones do not take turns."""
+_BETTER = 0.985
+"""A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
+as a target moves."""
 
 Problem = namedtuple(
     "Problem",
@@ -220,8 +225,12 @@ def evaluate(p, w):
 
 
 @functools.partial(kernel, inline=True)
-def improve(p, w, cost, slack):
-    """Move w.q by one step, from the errors and Jacobians there; a lane may have grown by the factor `slack`."""
+def improve(p, w, cost, bold):
+    """Move w.q by one step, from the errors and Jacobians there.
+
+    A bold step goes along the screw to a pose and may raise the error; one that is not descends on the sum of squares.
+    """
+    slack, low = (_BOLD, _MU_LOW) if bold else (_CAREFUL, _MU_LAST)
     limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
     accepted = cost <= limit * slack
     damping = cost * mu + _FLOOR
@@ -230,15 +239,25 @@ def improve(p, w, cost, slack):
         linear = section(w.jacobian, p.blocks[0], columns)
         angular = section(w.jacobian, p.blocks[1], columns)
         pose_direction(
-            p.slots, p.coords, p.limits, linear, angular, w.q, w.e, p.effectors[0, 7], damping, w.free, w.step
+            p.slots,
+            p.coords,
+            p.limits,
+            linear,
+            angular,
+            w.q,
+            w.e,
+            bold and not p.effectors[0, 7],
+            damping,
+            w.free,
+            w.step,
         )
     else:
         direction(
         p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs,
-        w.q, w.e, w.jacobian, damping, w.free, w.matrix, w.y, w.step,
+        w.q, w.e, w.jacobian, bold, damping, w.free, w.matrix, w.y, w.step,
         )  # fmt: skip
     advance(p.coords, p.limits, p.balls, accepted, w.step, w.q, w.before)
-    store(w.state, _MU, select(accepted, select(mu > 2.0 * _MU_LOW, 0.5 * mu, _MU_LOW), mu * 4.0))
+    store(w.state, _MU, select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0))
     # A limit below zero marks a start that has not been looked at yet.
     store(w.state, _LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
 
@@ -255,7 +274,7 @@ def track(p, w, start, max_iterations, near):
     if score <= _INSIDE or cost > near:
         return 0, score
     for i in range(max_iterations):
-        improve(p, w, cost, _BOLD)
+        improve(p, w, cost, True)
         last = cost
         cost, score = evaluate(p, w)
         if score <= _INSIDE or not cost < 0.3 * last:
@@ -319,22 +338,20 @@ def _put(w, i, fresh, value):
 
 @kernel
 def keep_candidate(w, lane):
-    """Put what a lane found into the pool, in place of the worst there; place 0 is for the caller's own start."""
+    """Put what a lane found into the pool, in place of the worst there; place 0 holds the caller's own start."""
     cost, best = w.state[_COST, lane], True
     if not cost <= w.state[_LIMIT, lane]:
         cost, best = w.state[_LIMIT, lane], False
     if not 0.0 <= cost < np.inf:
         return
-    slot = 0
-    if w.state[_START, lane] > 0.0:
-        slot = 1
-        for k in range(1, WIDTH):
-            other = w.state[_POOL_COST, k]
-            if abs(other - cost) < 0.01 * cost:  # most likely the same valley; the others are worth more
-                slot = k
-                break
-            if other > w.state[_POOL_COST, slot]:
-                slot = k
+    slot = 1
+    for k in range(1, WIDTH):
+        other = w.state[_POOL_COST, k]
+        if abs(other - cost) < 0.01 * cost:  # most likely the same valley; the others are worth more
+            slot = k
+            break
+        if other > w.state[_POOL_COST, slot]:
+            slot = k
     if w.state[_POOL_COST, slot] <= cost:
         return
     w.state[_POOL_COST, slot] = cost
@@ -394,7 +411,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
             if not alive:
                 return -1, spent, False
             begin(p, w, load(w.state, _FRESH) > 0.5, offsets, q0)
-        improve(p, w, cost, _BOLD)
+        improve(p, w, cost, True)
     return -1, spent, True
 
 
@@ -420,7 +437,7 @@ def polish(p, w, max_iterations):
             resting = rested(w)
             if resting:
                 break
-        improve(p, w, cost, _CAREFUL)
+        improve(p, w, cost, False)
     best = 0
     for lane in range(WIDTH):
         if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:
@@ -435,14 +452,14 @@ def polish(p, w, max_iterations):
 
 @kernel
 def rested(w):
-    """Whether no lane that can still win has fallen by a hundred-thousandth since this was last asked."""
+    """Whether no lane that can still win has fallen by more than rounding since this was last asked."""
     best = np.inf
     for lane in range(WIDTH):
         best = min(best, w.state[_LIMIT, lane])
     resting = True
     for lane in range(WIDTH):
         now, then = w.state[_LIMIT, lane], w.state[_SLOW, lane]
-        if now < 2.0 * best and not now > 0.99999 * then:
+        if now < 2.0 * best and not now > _LEVEL * then:
             resting = False
         w.state[_SLOW, lane] = now
     return resting
@@ -513,6 +530,9 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
             v.state[_START, lane] = lane
         begin(p, v, load(v.state, _START) >= 0.0, w.offsets, w.pool)
         store(v.state, _LIMIT, np.inf), store(v.state, _POOL_COST, np.inf)
+        v.state[_POOL_COST, 0] = 0.0
+        for i in range(count):
+            v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = 0.0
     spent = np.int64(out[RESTARTS])
     stationary = False

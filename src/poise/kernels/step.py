@@ -1,8 +1,8 @@
 """One step of projected Levenberg-Marquardt.
 
 Step.     dq = J_F^T (J_F J_F^T + lambda^2 I)^-1 e over the free joints F, then q clipped to its limits; a joint is
-          free unless it stands at a limit and the descent direction J^T e pushes it out.  A pose steps along the
-          screw to its target: the same to first order, and a seventh fewer steps.
+          free unless it stands at a limit and the descent direction J^T e pushes it out.  A bold step towards a pose
+          goes along the screw to it: the same at the target, and a seventh fewer steps, but no descent far from it.
 Damping.  lambda^2 = mu |e|^2, after Chan and Lawrence 1988: it vanishes with the error, so a reachable target is
           approached quadratically, and it stays where a target is out of reach.
 Accepted  if the error fell; else q goes a quarter of the way from where it was to where it went, and mu grows.
@@ -33,8 +33,10 @@ def screw(e0, e1, e2, e3, e4, e5):
 
 
 @kernel
-def direction(effectors, blocks, slots, coords, limits, jobs, pairs, q, e, jacobian, damping, free, matrix, y, step):
-    """The damped least-squares step over the free joints, into `step` (active velocities)."""
+def direction(
+    effectors, blocks, slots, coords, limits, jobs, pairs, q, e, jacobian, bold, damping, free, matrix, y, step
+):
+    """The damped least-squares step over the free joints, into `step` (active velocities); a bold one along screws."""
     count = step.shape[0]
     for a in range(count):
         store(step, a, 0.0)
@@ -59,7 +61,7 @@ def direction(effectors, blocks, slots, coords, limits, jobs, pairs, q, e, jacob
     for i in range(size):
         store(y, i, load(e, i))
     for k in range(effectors.shape[0]):
-        if effectors[k, 1] == POSE and not effectors[k, 7]:
+        if bold and effectors[k, 1] == POSE and not effectors[k, 7]:
             i = 3 * effectors[k, 4]
             v0, v1, v2 = screw(
                 load(e, i), load(e, i + 1), load(e, i + 2), load(e, i + 3), load(e, i + 4), load(e, i + 5)

@@ -1,0 +1,369 @@
+"""A question that makes no sense is refused, and the message names the argument, the entry and the mend."""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from independent import fk
+
+import poise as pz
+
+NAN, INF = math.nan, math.inf
+POINT = [0.4, 0.1, 0.5]
+POSE = [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0]
+HAND = "panda_hand"
+
+
+def arm() -> pz.Model:
+    return pz.load("panda")
+
+
+def brick() -> pz.Model:
+    b = pz.ModelBuilder("brick")
+    b.link("body")
+    return b.build(base="floating")
+
+
+def wagon() -> pz.Model:
+    """A body that no task needs to move, and an arm beside it."""
+    b = pz.ModelBuilder("wagon")
+    b.joint("free", "floating", parent="base", child="body")
+    b.joint("turn", "revolute", parent="base", child="arm", limits=(-2, 2))
+    b.frame("tip", link="arm", origin=pz.SE3.from_parts([1, 0, 0]))
+    return b.build()
+
+
+def solver(*tasks: Any, **settings: Any) -> pz.Solver:
+    return pz.Solver(arm(), list(tasks), **settings)
+
+
+def ask(task: Any, **settings: Any) -> pz.Solution:
+    return pz.solve(arm(), task, **settings)
+
+
+Case = tuple[str, Callable[[], Any], type[Exception] | tuple[type[Exception], ...], str]
+BAD_NUMBER = (ValueError, TypeError)
+"""For an argument that is no number at all either will do; its name must be in the message."""
+
+TARGETS: list[Case] = [
+    ("nan in a pose", lambda: solver(pz.PoseTask(HAND))([0, 0, NAN, 1, 0, 0, 0]), ValueError, r"target\[2\].* nan"),
+    ("inf in a pose", lambda: solver(pz.PoseTask(HAND))([INF, 0, 0, 1, 0, 0, 0]), ValueError, r"target\[0\].* inf"),
+    ("nan in the task's pose", lambda: pz.PoseTask(HAND, [0, NAN, 0, 1, 0, 0, 0]), ValueError, r"target\[1\].* nan"),
+    ("nan in a matrix", lambda: pz.PoseTask(HAND, np.full((4, 4), NAN)), ValueError, r"target\[0, 0\].* nan"),
+    ("nan in a point", lambda: solver(pz.PositionTask(HAND))([0, 0, NAN]), ValueError, r"target\[2\].* nan"),
+    ("-inf in a point", lambda: solver(pz.PositionTask(HAND))([0, -INF, 0]), ValueError, r"target\[1\].* -inf"),
+    ("nan in the task's point", lambda: ask(pz.PositionTask(HAND, [NAN, 0, 0])), ValueError, r"target\[0\].* nan"),
+    ("nan in a direction", lambda: solver(pz.AxisTask(HAND))([0, NAN, 0]), ValueError, r"target\[1\].* nan"),
+    ("nan in a sight", lambda: solver(pz.LookAtTask(HAND))([0, NAN, 0]), ValueError, r"target\[1\].* nan"),
+    (
+        "nan in the second of two",
+        lambda: solver(pz.PositionTask(HAND), pz.AxisTask(HAND))([POINT, [0, 0, NAN]]),
+        ValueError,
+        r"target\[1\]\[2\] .*AxisTask.* nan",
+    ),
+    (
+        "nan in a posture beside another task",
+        lambda: solver(pz.PositionTask(HAND), pz.PostureTask())([POINT, [0, 0, 0, NAN, 0, 0, 0]]),
+        ValueError,
+        r"target\[1\]\[3\].* nan|PostureTask\[3\].* nan|target\[3\] .*PostureTask.* nan",
+    ),
+    ("nan in the task's posture", lambda: pz.PostureTask([0, NAN, 0]), ValueError, r"target\[1\].* nan"),
+    ("zero direction", lambda: solver(pz.AxisTask(HAND))([0, 0, 0]), ValueError, r"target .*zero direction"),
+    ("hardly a direction", lambda: solver(pz.AxisTask(HAND))([0, 0, 1e-200]), ValueError, r"target .*zero direction"),
+    (
+        "zero direction, second of two",
+        lambda: solver(pz.PositionTask(HAND), pz.AxisTask(HAND))([POINT, [0, 0, 0]]),
+        ValueError,
+        r"target\[1\] .*zero direction",
+    ),
+    ("zero axis", lambda: pz.AxisTask(HAND, axis=(0, 0, 0)), ValueError, r"axis is zero"),
+    ("nan in an axis", lambda: pz.LookAtTask(HAND, axis=(0, NAN, 0)), ValueError, r"axis\[1\].* nan"),
+    ("short axis", lambda: pz.AxisTask(HAND, axis=(0, 1)), pz.ShapeError, r"axis .*\(3,\).*\(2,\)"),
+    (
+        "zero quaternion",
+        lambda: solver(pz.PoseTask(HAND))([*POINT, 0, 0, 0, 0]),
+        ValueError,
+        r"target.*zero quaternion",
+    ),
+    ("task's zero quaternion", lambda: pz.PoseTask(HAND, [*POINT, 0, 0, 0, 0]), ValueError, r"target.*zero quaternion"),
+    ("short pose", lambda: solver(pz.PoseTask(HAND))(POINT), pz.ShapeError, r"target .*7 numbers"),
+    ("3x3 for a pose", lambda: pz.PoseTask(HAND, np.eye(3)), pz.ShapeError, r"target .*4x4.*\(3, 3\)"),
+    ("a rotation for a pose", lambda: pz.PoseTask(HAND, pz.SO3.identity()), pz.ShapeError, r"target must be an SE3"),
+    (
+        "many poses",
+        lambda: solver(pz.PoseTask(HAND))(np.tile(POSE, (4, 1))),
+        pz.ShapeError,
+        r"target .*one pose.*\(4,\)",
+    ),
+    ("no rotation matrix", lambda: pz.PoseTask(HAND, 2.0 * np.eye(4)), ValueError, r"matrix is not a"),
+    ("long point", lambda: solver(pz.PositionTask(HAND))([1, 2, 3, 4]), pz.ShapeError, r"target .*\(3,\).*\(4,\)"),
+    ("matrix for a rotation", lambda: pz.OrientationTask(HAND, np.eye(3)), pz.ShapeError, r"target must be an SO3"),
+    (
+        "many rotations",
+        lambda: pz.OrientationTask(HAND, pz.SO3(wxyz=np.tile([1, 0, 0, 0], (2, 1)))),
+        pz.ShapeError,
+        r"target .*one rotation.*\(2,\)",
+    ),
+    ("short posture", lambda: ask(pz.PostureTask([0, 0])), pz.ShapeError, r"target .*7 numbers.*\(2,\)"),
+    ("many postures", lambda: ask(pz.PostureTask(np.zeros((2, 7)))), pz.ShapeError, r"target .*\(7,\).*\(2, 7\)"),
+    (
+        "too few targets",
+        lambda: solver(pz.PositionTask(HAND), pz.AxisTask(HAND))([POINT]),
+        pz.ShapeError,
+        r"target must be 2 targets.* got 1",
+    ),
+    (
+        "one pose for two tasks",
+        lambda: solver(pz.PoseTask(HAND), pz.PoseTask(HAND))(pz.SE3.identity()),
+        pz.ShapeError,
+        r"target must be 2 targets.* one pose",
+    ),
+    (
+        "a number for two tasks",
+        lambda: solver(pz.PoseTask(HAND), pz.PoseTask(HAND))(3.0),
+        BAD_NUMBER,
+        r"target must be 2 targets",
+    ),
+    (
+        "wrong shape, second of two",
+        lambda: solver(pz.PositionTask(HAND), pz.PositionTask("panda_link4"))([POINT, [1, 2]]),
+        pz.ShapeError,
+        r"target\[1\] .*\(3,\).*\(2,\)",
+    ),
+    ("no target at all", lambda: solver(pz.PoseTask(HAND))(), ValueError, r"no target"),
+    ("solve without a target", lambda: ask(pz.PositionTask(HAND)), ValueError, r"no target"),
+    (
+        "solve with one target of two",
+        lambda: ask([pz.PositionTask(HAND, POINT), pz.AxisTask(HAND)]),
+        ValueError,
+        r"AxisTask.* no target|no target.*AxisTask",
+    ),
+    ("words for a target", lambda: solver(pz.PositionTask(HAND))("here"), BAD_NUMBER, r"target"),
+]
+
+STARTS: list[Case] = [
+    ("nan", lambda: ask(pz.PositionTask(HAND, POINT), q0=[0, 0, NAN, -1, 0, 1, 0]), ValueError, r"q0\[2\].* nan"),
+    ("array with nan", lambda: ask(pz.PositionTask(HAND, POINT), q0=np.full(7, NAN)), ValueError, r"q0\[0\].* nan"),
+    ("inf", lambda: ask(pz.PositionTask(HAND, POINT), q0=[0, 0, 0, 0, 0, 0, INF]), ValueError, r"q0\[6\].* inf"),
+    ("short", lambda: ask(pz.PositionTask(HAND, POINT), q0=[0, 0]), pz.ShapeError, r"q0 .*7 numbers.*\(2,\)"),
+    ("long array", lambda: ask(pz.PositionTask(HAND, POINT), q0=np.zeros(8)), pz.ShapeError, r"q0 .*7 numbers.*\(8,\)"),
+    ("a number", lambda: ask(pz.PositionTask(HAND, POINT), q0=0.0), pz.ShapeError, r"q0 .*7 numbers.*\(\)"),
+    ("many", lambda: ask(pz.PositionTask(HAND, POINT), q0=np.zeros((3, 7))), pz.ShapeError, r"q0 .*one.*\(3, 7\)"),
+    ("words", lambda: ask(pz.PositionTask(HAND, POINT), q0=["a"] * 7), BAD_NUMBER, r"q0"),
+    ("array of words", lambda: ask(pz.PositionTask(HAND, POINT), q0=np.array(["a"] * 7)), BAD_NUMBER, r"q0"),
+    (
+        "zero quaternion",
+        lambda: pz.solve(brick(), pz.PositionTask("body", POINT), q0=np.zeros(7)),
+        ValueError,
+        r"q0 .*zero quaternion",
+    ),
+    (
+        "zero quaternion that no task moves",
+        lambda: pz.solve(wagon(), pz.PositionTask("tip", [1, 0, 0]), q0=np.zeros(8)),
+        ValueError,
+        r"q0 .*zero quaternion",
+    ),
+    (
+        "nan that no task moves",
+        lambda: pz.solve(wagon(), pz.PositionTask("tip", [1, 0, 0]), q0=[0, NAN, 0, 1, 0, 0, 0, 0]),
+        ValueError,
+        r"q0\[1\].* nan",
+    ),
+    (
+        "too large",
+        lambda: pz.solve(brick(), pz.PositionTask("body", POINT), q0=[0, 1e305, 0, 1, 0, 0, 0]),
+        ValueError,
+        r"q0\[1\].* 1e\+305",
+    ),
+    (
+        "nan in linearise",
+        lambda: solver(pz.PositionTask(HAND)).linearise([0, NAN, 0, -1, 0, 1, 0], POINT),
+        ValueError,
+        r"(q|q0)\[1\].* nan",
+    ),
+]
+
+NUMBERS: list[Case] = [
+    ("negative weight", lambda: pz.PositionTask(HAND, weight=-1.0), ValueError, r"weight.* -1"),
+    ("negative weight of a row", lambda: pz.PositionTask(HAND, weight=(1, -2, 1)), ValueError, r"weight\[1\].* -2"),
+    ("nan weight", lambda: pz.PoseTask(HAND, position_weight=(1, 1, NAN)), ValueError, r"position_weight\[2\].* nan"),
+    ("inf weight", lambda: pz.PoseTask(HAND, rotation_weight=(INF, 1, 1)), ValueError, r"rotation_weight\[0\].* inf"),
+    ("two weights", lambda: pz.PoseTask(HAND, rotation_weight=(1, 1)), pz.ShapeError, r"rotation_weight .*\(2,\)"),
+    ("negative aim weight", lambda: pz.AxisTask(HAND, weight=-1.0), ValueError, r"weight.* -1"),
+    ("three aim weights", lambda: pz.AxisTask(HAND, weight=(1, 1, 1)), BAD_NUMBER, r"weight"),
+    ("word for a weight", lambda: pz.PositionTask(HAND, weight="heavy"), BAD_NUMBER, r"weight"),
+    ("nan posture weight", lambda: pz.PostureTask(weight=[1, NAN]), ValueError, r"weight\[1\].* nan"),
+    ("negative posture weight of one", lambda: pz.PostureTask(weight=[1, -1]), ValueError, r"weight\[1\] is"),
+    ("negative posture weight", lambda: pz.PostureTask(weight=-1.0), ValueError, r"weight is|weight.* -1"),
+    ("two posture weights", lambda: ask(pz.PostureTask(weight=[1, 1])), pz.ShapeError, r"weight .*\(7,\).*\(2,\)"),
+    ("zero tolerance", lambda: pz.PositionTask(HAND, tolerance=0.0), ValueError, r"tolerance is 0.*positive"),
+    (
+        "negative tolerance",
+        lambda: pz.PoseTask(HAND, position_tolerance=-1e-3),
+        ValueError,
+        r"position_tolerance is -0.001.*positive",
+    ),
+    (
+        "nan tolerance",
+        lambda: pz.PoseTask(HAND, rotation_tolerance=NAN),
+        ValueError,
+        r"rotation_tolerance is nan.*positive",
+    ),
+    ("negative posture tolerance", lambda: pz.PostureTask(tolerance=-1.0), ValueError, r"tolerance is -1.*positive"),
+    ("word for a tolerance", lambda: pz.AxisTask(HAND, tolerance="small"), BAD_NUMBER, r"tolerance"),
+    ("unknown axes", lambda: pz.PoseTask(HAND, axes="body"), ValueError, r"axes must be 'world' or 'target'.*'body'"),
+    ("unknown axes", lambda: pz.OrientationTask(HAND, axes="z"), ValueError, r"axes must be 'world' or 'target'.*'z'"),
+]
+
+SETTINGS: list[Case] = [
+    (
+        f"{name}={value!r}",
+        lambda name=name, value=value: ask(pz.PositionTask(HAND, POINT), **{name: value}),
+        kind,
+        words,
+    )
+    for name, value, kind, words in [
+        ("max_iterations", 0, ValueError, r"max_iterations is 0; it must be at least 1"),
+        ("max_iterations", -5, ValueError, r"max_iterations is -5"),
+        ("max_iterations", 1.5, BAD_NUMBER, r"max_iterations"),
+        ("max_iterations", NAN, BAD_NUMBER, r"max_iterations"),
+        ("max_iterations", "3", BAD_NUMBER, r"max_iterations"),
+        ("max_restarts", -1, ValueError, r"max_restarts is -1; it must be at least 0"),
+        ("max_restarts", 2**70, BAD_NUMBER, r"max_restarts"),
+        ("max_restarts", None, BAD_NUMBER, r"max_restarts"),
+        ("max_time", 0.0, ValueError, r"max_time is 0.*positive"),
+        ("max_time", -1.0, ValueError, r"max_time is -1.*positive"),
+        ("max_time", NAN, ValueError, r"max_time is nan.*positive"),
+        ("max_time", "1 s", BAD_NUMBER, r"max_time"),
+        ("seed", -1, ValueError, r"seed is -1"),
+        ("seed", 2**70, ValueError, r"seed is 1180591620717411303424"),
+        ("seed", 1.5, BAD_NUMBER, r"seed"),
+        ("seed", "one", BAD_NUMBER, r"seed"),
+    ]
+]
+
+NAMES: list[Case] = [
+    (
+        "misspelt frame",
+        lambda: solver(pz.PoseTask("panda_hnad")),
+        pz.FrameNotFound,
+        r"'panda_hnad'; did you mean 'panda_h",
+    ),
+    ("misspelt in solve", lambda: ask(pz.PositionTask("hand", POINT)), pz.FrameNotFound, r"panda has no frame 'hand'"),
+    ("unlike any frame", lambda: solver(pz.PoseTask("xyz")), pz.FrameNotFound, r"available: .*'panda_link0'"),
+    ("second of two", lambda: solver(pz.PoseTask(HAND), pz.AxisTask("xyz")), pz.FrameNotFound, r"no frame 'xyz'"),
+    ("the base", lambda: solver(pz.PoseTask("panda_link0")), ValueError, r"'panda_link0' does not move"),
+    ("the world", lambda: solver(pz.PositionTask("world")), ValueError, r"'world' does not move"),
+    ("no tasks", lambda: solver(), ValueError, r"tasks is empty"),
+    ("no tasks to solve", lambda: ask([]), ValueError, r"tasks is empty"),
+    ("a name for a task", lambda: ask(HAND), BAD_NUMBER, r"tasks"),
+    ("a name among tasks", lambda: solver(HAND), BAD_NUMBER, r"tasks"),
+    ("a pose for a task", lambda: ask(pz.SE3(POSE)), BAD_NUMBER, r"tasks"),
+    ("two postures", lambda: solver(pz.PostureTask(), pz.PostureTask()), ValueError, r"tasks holds 2 PostureTasks"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "error", "words"),
+    [
+        pytest.param(case, error, words, id=f"{group}: {name}")
+        for group, cases in {
+            "target": TARGETS,
+            "q0": STARTS,
+            "task": NUMBERS,
+            "settings": SETTINGS,
+            "names": NAMES,
+        }.items()
+        for name, case, error, words in cases
+    ],
+)
+def test_it_is_refused_by_name(question: Callable[[], Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        question()
+
+
+def test_what_was_refused_leaves_the_solver_as_it_was() -> None:
+    model = arm()
+    used = pz.Solver(model, [pz.PoseTask(HAND), pz.PostureTask()])
+    wanted = pz.Solver(model, [pz.PoseTask(HAND), pz.PostureTask()])([POSE, model.home])
+    for target, q0 in [([[NAN] * 7, None], None), ([POSE, [NAN] * 7], None), ([POSE, [1.0] * 7], [NAN] * 7)]:
+        with pytest.raises(ValueError, match="nan"):
+            used(target, q0)
+    assert used([POSE, None]).q.tobytes() == wanted.q.tobytes()
+
+
+# What is accepted ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [2.0, -1.0, 1e-3, 1e6, 1e-11])
+def test_the_length_and_sign_of_a_target_quaternion_mean_nothing(scale: float) -> None:
+    model = arm()
+    quaternion = np.array([0.1, 0.9, -0.2, 0.3])
+    q = [
+        pz.solve(model, pz.PoseTask(HAND, [*POINT, *(k * quaternion / np.linalg.norm(quaternion))])).q
+        for k in (1.0, scale)
+    ]
+    np.testing.assert_allclose(q[1], q[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [2.0, 1e-3, 1e6, 1e160, 1e-11])
+def test_the_length_of_a_start_quaternion_means_nothing(scale: float) -> None:
+    model = brick()
+    start = model.sample(seed=1)
+    longer = start.copy()
+    longer[3:] *= scale
+    target = fk(model, "body", model.sample(seed=2))
+    one, other = (pz.solve(model, pz.PoseTask("body", target), q0=q0) for q0 in (start, longer))
+    assert other.success
+    np.testing.assert_allclose(other.q, one.q, atol=1e-9)
+
+
+def test_the_length_of_a_start_quaternion_that_no_task_moves_is_mended_too() -> None:
+    start = np.array([1.0, 2.0, 3.0, 0.0, 5.0, 0.0, 0.0, 0.1])
+    solution = pz.solve(wagon(), pz.PositionTask("tip", [0.0, 1.0, 0.0]), q0=start)
+    assert solution.success
+    np.testing.assert_allclose(solution.q[:7], [1, 2, 3, 0, 1, 0, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize("make", [list, tuple, lambda q: q.astype(np.float32), lambda q: q.astype(int), np.flip])
+def test_any_array_of_numbers_is_a_start(make: Callable[[Any], Any]) -> None:
+    """Lists, other kinds of numbers, views that do not lie in one piece."""
+    model = arm()
+    q0 = make(model.home)
+    plain = pz.solve(model, pz.PoseTask(HAND, POSE), q0=[float(x) for x in q0])
+    assert pz.solve(model, pz.PoseTask(HAND, POSE), q0=q0).q.tobytes() == plain.q.tobytes()
+
+
+@pytest.mark.parametrize("task", [pz.PositionTask, pz.PoseTask])
+@pytest.mark.parametrize("extreme", [1e-320, 1e-160, 1e-30, 1e30, 1e160, 1e300])
+def test_weights_and_tolerances_too_large_or_small_to_compute_with_are_refused_or_do_no_harm(
+    task: type[pz.PositionTask] | type[pz.PoseTask], extreme: float
+) -> None:
+    """A certificate holds whatever the settings: solved means that the true errors are within the tolerances."""
+    weight = "weight" if task is pz.PositionTask else "position_weight"
+    tolerance = "tolerance" if task is pz.PositionTask else "position_tolerance"
+    target = POINT if task is pz.PositionTask else POSE
+    model = arm()
+    for name in (weight, tolerance):
+        refused = ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                solution = pz.solve(model, task(HAND, target, **{name: extreme}), max_restarts=5)
+        except ValueError as error:
+            refused = str(error)
+        if refused:  # either is right: to refuse it by name, or to answer truly
+            assert name in refused
+            continue
+        assert model.within_limits(solution.q)
+        left = float(np.linalg.norm(fk(model, HAND, solution.q)[:3, 3] - POINT))
+        limit = extreme if name == tolerance else 1e-6
+        assert solution.success <= (left <= 1.001 * limit)
+        assert solution.position_error == pytest.approx(left, abs=1e-9)
+
+
+def test_time_without_end_is_no_limit() -> None:
+    assert pz.solve(arm(), pz.PoseTask(HAND, POSE), max_time=INF).success
