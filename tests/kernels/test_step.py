@@ -109,6 +109,11 @@ class Problem:
         self.packed = pack(model, tasks)
         self.goal = np.concatenate([task.goal(target) for task, target in zip(tasks, targets, strict=True)])
         self.active = list(self.packed.velocities)
+        self.solver = Solver(model, tasks)
+
+    def rows(self, q: Array) -> tuple[Array, Array]:
+        """Residual rows and their Jacobian, as the solver gives them."""
+        return self.solver.linearise(q, self.targets if len(self.tasks) > 1 else self.targets[0])
 
     def descend(
         self,
@@ -133,7 +138,7 @@ class Problem:
 
     def expected(self, q: Array, damping: float) -> tuple[Array, Array]:
         """(active,) the damped least-squares step and which joints are free, from the rows and NumPy."""
-        e, jacobian = solver_rows(self, q)
+        e, jacobian = self.rows(q)
         gradient = jacobian.T @ e
         free = np.ones(self.model.nv)
         for joint in self.model.joints:
@@ -153,12 +158,6 @@ class Problem:
             row += 6 if isinstance(task, PoseTask) else 3
         step = held.T @ np.linalg.solve(held @ held.T + damping * np.eye(len(e)), wanted)
         return step[self.active], free[self.active]
-
-
-def solver_rows(problem: Problem, q: Array) -> tuple[Array, Array]:
-    """Residual rows and their Jacobian, as the solver gives them."""
-    target = problem.targets if len(problem.tasks) > 1 else problem.targets[0]
-    return Solver(problem.model, problem.tasks).linearise(q, target)
 
 
 def moving_frames(model: Model) -> list[str]:
@@ -216,7 +215,7 @@ def moved(model: Model, q: Array, step: Array) -> Array:
 
 
 @given(problems())
-@settings(steady, max_examples=60)
+@settings(steady, max_examples=40)
 def test_a_step_is_the_damped_least_squares_step_of_the_free_joints(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     seen = problem.descend(lanes(starts))
@@ -231,7 +230,7 @@ def test_a_step_is_the_damped_least_squares_step_of_the_free_joints(drawn: tuple
 
 
 @given(problems(most=2))
-@settings(steady, max_examples=60)
+@settings(steady, max_examples=40)
 def test_without_a_whole_pose_the_step_is_right_to_rounding(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     assume(not any(isinstance(task, PoseTask) and task.axes == "world" for task in problem.tasks))
@@ -263,12 +262,12 @@ def test_a_free_body_steps_straight_along_its_screw(angle: float) -> None:
 
 
 @given(problems())
-@settings(steady, max_examples=60)
+@settings(steady, max_examples=40)
 def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     seen = problem.descend(lanes(starts))
     for lane, q in enumerate(starts):
-        e, _ = solver_rows(problem, q)
+        e, _ = problem.rows(q)
         assert seen.cost[0, lane] == pytest.approx(e @ e, rel=1e-12, abs=1e-20)
         ratios, row = [], 0
         for task in problem.tasks:
@@ -292,7 +291,7 @@ def rows_of(task: Any) -> list[tuple[Any, float]]:
 
 
 @given(problems())
-@settings(steady, max_examples=60)
+@settings(steady, max_examples=40)
 def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     model = problem.model
@@ -323,7 +322,7 @@ def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple
 
 
 @given(problems())
-@settings(steady, max_examples=40)
+@settings(steady, max_examples=30)
 def test_no_step_leaves_the_limits(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     seen = problem.descend(lanes(starts), 12)
@@ -340,7 +339,7 @@ def test_steps_of_growing_damping_lead_down_from_anywhere() -> None:
         problem = Problem(arm, [task], [target])
         start = problem.descend(lanes(starts), gain=1e4)
         after = problem.descend(start.after).cost[0]
-        gradients = [solver_rows(problem, q) for q in starts]
+        gradients = [problem.rows(q) for q in starts]
         for lane, (e, jacobian) in enumerate(gradients):
             fall = 2.0 * (jacobian.T @ e)[problem.active] @ start.step[0, :, lane]
             assert start.cost[0, lane] - after[lane] == pytest.approx(fall, rel=1e-2)
@@ -350,7 +349,7 @@ def test_steps_of_growing_damping_lead_down_from_anywhere() -> None:
 
 
 @given(problems())
-@settings(steady, max_examples=60)
+@settings(steady, max_examples=40)
 def test_eight_lanes_step_as_eight_single_runs_do(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     wide = problem.descend(lanes(starts))
@@ -382,7 +381,7 @@ def test_descents_of_arms_agree_in_either_width(name: str) -> None:
 
 
 @given(st.data())
-@settings(steady, max_examples=60)
+@settings(steady, max_examples=40)
 def test_a_single_pose_has_the_step_of_any_tasks(data: st.DataObject) -> None:
     model = data.draw(trees(most=6))
     frames = moving_frames(model)

@@ -37,15 +37,17 @@ _FLOOR = 1e-11
 _INSIDE = 0.9998
 """A lane must be this far inside the squared tolerances, so that rounding in the other width cannot undo it."""
 _EAGER = 48.0
-"""Starts that are given up as soon as they fall slowly.  Later ones may take their time: by then the target is likely
-out of reach, and what counts is how near each comes."""
+"""Starts that are bold, and given up as soon as they fall slowly.  Every other of the later ones descends and may take
+its time: by then the target is likely out of reach, and what counts is how near each comes."""
+_FAR = 20.0
+"""Errors beyond this [m^2, rad^2 a block] damp no more: a base that can travel is not held back by the distance."""
 _BOLD = 4.0
 """A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
 _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
 _POLISH = 300
 """Iterations of the last descent, at most."""
-_LEVEL = 1.0 - 1e-8
+_LEVEL = 1.0 - 1e-7
 """A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
@@ -228,29 +230,21 @@ def evaluate(p, w):
 def improve(p, w, cost, bold):
     """Move w.q by one step, from the errors and Jacobians there.
 
-    A bold step goes along the screw to a pose and may raise the error; one that is not descends on the sum of squares.
+    A bold lane goes along the screw to a pose and may raise the error; the others descend on the sum of squares.
     """
-    slack, low = (_BOLD, _MU_LOW) if bold else (_CAREFUL, _MU_LAST)
+    slack, low = select(bold, _BOLD, _CAREFUL), select(bold, _MU_LOW, _MU_LAST)
     limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
     accepted = cost <= limit * slack
-    damping = cost * mu + _FLOOR
+    far = _FAR * p.blocks.shape[0]
+    damping = select(cost < far, cost, far) * mu + _FLOOR
     if p.effectors.shape[0] == 1 and p.effectors[0, 1] == POSE:
         columns = 3 * p.slots.shape[0]
         linear = section(w.jacobian, p.blocks[0], columns)
         angular = section(w.jacobian, p.blocks[1], columns)
+        plain = p.effectors[0, 7] == 0
         pose_direction(
-            p.slots,
-            p.coords,
-            p.limits,
-            linear,
-            angular,
-            w.q,
-            w.e,
-            bold and not p.effectors[0, 7],
-            damping,
-            w.free,
-            w.step,
-        )
+            p.slots, p.coords, p.limits, linear, angular, w.q, w.e, bold, plain, damping, w.free, w.step
+        )  # fmt: skip
     else:
         direction(
         p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs,
@@ -274,7 +268,7 @@ def track(p, w, start, max_iterations, near):
     if score <= _INSIDE or cost > near:
         return 0, score
     for i in range(max_iterations):
-        improve(p, w, cost, True)
+        improve(p, w, cost, cost >= 0.0)
         last = cost
         cost, score = evaluate(p, w)
         if score <= _INSIDE or not cost < 0.3 * last:
@@ -383,7 +377,9 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
         cost, score = evaluate(p, w)
         limit = load(w.state, _LIMIT)
         age = load(w.state, _AGE) + 1.0
-        hope = select(load(w.state, _START) > _EAGER, 0.97, splat(w.q, 0.25))
+        start = load(w.state, _START)
+        eager = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
+        hope = select(eager, 0.25, splat(w.q, 0.97))
         slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         store(w.state, _AGE, age), store(w.state, _SLOW, slow)
@@ -411,7 +407,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
             if not alive:
                 return -1, spent, False
             begin(p, w, load(w.state, _FRESH) > 0.5, offsets, q0)
-        improve(p, w, cost, True)
+        improve(p, w, cost, eager)
     return -1, spent, True
 
 
@@ -437,7 +433,7 @@ def polish(p, w, max_iterations):
             resting = rested(w)
             if resting:
                 break
-        improve(p, w, cost, False)
+        improve(p, w, cost, cost < 0.0)
     best = 0
     for lane in range(WIDTH):
         if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:

@@ -6,7 +6,7 @@ from poise.kernels.step import screw
 
 
 @kernel
-def pose_direction(slots, coords, limits, linear, angular, q, e, bold, damping, free, step):
+def pose_direction(slots, coords, limits, linear, angular, q, e, bold, plain, damping, free, step):
     """dq = J_F^T (J_F J_F^T + damping I)^-1 e over the free joints F, into `step`.
 
     `linear` and `angular` hold the columns of J; `slots` tells which velocity each belongs to.
@@ -41,8 +41,9 @@ def pose_direction(slots, coords, limits, linear, angular, q, e, bold, damping, 
         a40, a41, a42, a43, a44 = a40 + f4 * j0, a41 + f4 * j1, a42 + f4 * j2, a43 + f4 * j3, a44 + f4 * j4
         a50, a51, a52 = a50 + f5 * j0, a51 + f5 * j1, a52 + f5 * j2
         a53, a54, a55 = a53 + f5 * j3, a54 + f5 * j4, a55 + f5 * j5
-    if bold:
-        e0, e1, e2 = screw(e0, e1, e2, e3, e4, e5)
+    if plain:
+        v0, v1, v2 = screw(e0, e1, e2, e3, e4, e5)
+        e0, e1, e2 = select(bold, v0, e0), select(bold, v1, e1), select(bold, v2, e2)
     # Cholesky, with the inverses of the diagonal.
     a00 = 1.0 / sqrt(a00)
     a10, a20, a30, a40, a50 = a10 * a00, a20 * a00, a30 * a00, a40 * a00, a50 * a00

@@ -61,12 +61,14 @@ def direction(
     for i in range(size):
         store(y, i, load(e, i))
     for k in range(effectors.shape[0]):
-        if bold and effectors[k, 1] == POSE and not effectors[k, 7]:
+        if effectors[k, 1] == POSE and not effectors[k, 7]:
             i = 3 * effectors[k, 4]
             v0, v1, v2 = screw(
                 load(e, i), load(e, i + 1), load(e, i + 2), load(e, i + 3), load(e, i + 4), load(e, i + 5)
             )
-            store(y, i, v0), store(y, i + 1, v1), store(y, i + 2, v2)
+            store(y, i, select(bold, v0, load(e, i)))
+            store(y, i + 1, select(bold, v1, load(e, i + 1)))
+            store(y, i + 2, select(bold, v2, load(e, i + 2)))
     back_substitute(size, matrix, y, y)
     for a in range(count):
         store(step, a, 0.0)

@@ -1,0 +1,121 @@
+"""The kernels are plain Python too: un-jitted, they give what they give compiled."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.robots import TEXTBOOK
+
+
+def everything() -> dict[str, Any]:
+    """Poses, rows and solves of two arms and a ball, as numbers."""
+    panda, planar = TEXTBOOK["panda"](), TEXTBOOK["planar2"]()
+    builder = pz.ModelBuilder("eye")
+    builder.joint("base", "planar", parent="ground", child="cart")
+    builder.joint("screw", "helical", parent="cart", child="mast", pitch=0.2, limits=(-3, 3))
+    builder.joint("ball", "spherical", parent="mast", child="head", origin=pz.SE3.from_parts([0, 0.2, 1]))
+    builder.joint("lid", "revolute", parent="head", child="lid", mimic=pz.Mimic(joint="screw", multiplier=-0.5))
+    builder.frame("sight", link="lid", origin=pz.SE3.from_xyz_rpy([0.1, 0, 0], [0, 0.3, 0]))
+    eye = builder.build()
+
+    values: dict[str, Any] = {}
+    for name, model, frame in (("panda", panda, "panda_hand"), ("planar", planar, planar.tip), ("eye", eye, "sight")):
+        q, there = model.sample(2, seed=1)
+        pose = model.pose(frame, there)
+        values[f"{name} pose"] = model.pose(frame, [q, there]).array.tolist()
+        values[f"{name} jacobian"] = model.jacobian(frame, q).tolist()
+        tasks = [
+            (pz.PoseTask(frame), pose),
+            (pz.PoseTask(frame, position_weight=(1, 0, 2), rotation_weight=0.5, axes="target"), pose),
+            (pz.PositionTask(frame), pose.xyz),
+            (pz.OrientationTask(frame, weight=(1, 2, 0)), pose.rotation),
+            (pz.AxisTask(frame), pose.xyz),
+            (pz.LookAtTask(frame), pose.xyz + 1.0),
+        ]
+        for i, (task, target) in enumerate(tasks):
+            e, jacobian = pz.Solver(model, task).linearise(q, target)
+            values[f"{name} rows {i}"] = [e.tolist(), jacobian.tolist()]
+
+    solves = {
+        # The first width: a start beside the target.  The second: starts all over, until one arrives.
+        "panda near": (panda, pz.PoseTask("panda_hand"), 0.02),
+        "panda far": (panda, pz.PoseTask("panda_hand"), None),
+        "planar near": (planar, pz.PositionTask(planar.tip), 0.05),
+        "planar far": (planar, pz.PositionTask(planar.tip), None),
+        "eye far": (eye, pz.PoseTask("sight"), None),
+    }
+    for name, (model, task, step) in solves.items():
+        there = model.sample(seed=5)
+        pose = model.pose(task.frame, there)
+        q0 = model.sample(seed=6) if step is None else model.integrate(there, np.full(model.nv, step))
+        target = pose if isinstance(task, pz.PoseTask) else pose.xyz
+        solution = pz.Solver(model, task, max_restarts=8)(target, q0=q0)
+        values[f"solve {name}"] = summary(solution)
+    beyond = pz.Solver(planar, pz.PositionTask(planar.tip), max_restarts=0, max_iterations=8)
+    values["solve out of reach"] = summary(beyond([9.0, 0.0, 0.0]))
+    return values
+
+
+def summary(solution: pz.Solution) -> dict[str, Any]:
+    """What must not depend on the last digits."""
+    return {
+        "status": solution.status.name,
+        "position": solution.position_error,
+        "rotation": solution.rotation_error,
+        "inside": solution.solver.model.within_limits(solution.q),
+    }
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, Any]:
+    """The same un-jitted, in a process of its own, for Numba decides on import."""
+    run = subprocess.run(
+        [sys.executable, __file__],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert "compiling" not in run.stderr
+    values: dict[str, Any] = json.loads(run.stdout)
+    return values
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, Any]:
+    return everything()
+
+
+def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
+    assert plain.keys() == compiled.keys()
+    names = [name for name in plain if not name.startswith("solve")]
+    assert len(names) == 3 * 8
+    for name in names:
+        for ours, theirs in zip(plain[name], compiled[name], strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
+
+
+def test_solves_end_alike(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
+    names = [name for name in plain if name.startswith("solve")]
+    assert len(names) == 6
+    for name in names:
+        ours, theirs = plain[name], compiled[name]
+        assert ours["status"] == theirs["status"], name
+        assert ours["inside"] is theirs["inside"] is True, name
+        if ours["status"] == "CONVERGED":
+            assert max(ours["position"], ours["rotation"], theirs["position"], theirs["rotation"]) <= 1e-6, name
+        else:
+            assert ours["position"] == pytest.approx(theirs["position"], rel=1e-6), name
+    assert plain["solve out of reach"]["status"] != "CONVERGED"
+    assert sum(plain[name]["status"] == "CONVERGED" for name in names) == 5
+
+
+if __name__ == "__main__":
+    print(json.dumps(everything()))
