@@ -13,13 +13,19 @@ _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 
 
+_MANY = 50
+"""Starts that all came to rest short of the target before it is called out of reach."""
+
+
 def cause(solution: Solution) -> Status:
-    """The status of a solution that came to rest short of its target."""
+    """The status of a solution that ended short of its target."""
     if _out_of_reach(solution):
         return Status.UNREACHABLE
+    if not solution.stationary:
+        return Status.MAX_ITERATIONS
     if joints_at_limits(solution):
         return Status.LIMIT_BLOCKED
-    return Status.UNREACHABLE
+    return Status.UNREACHABLE if solution.restarts >= _MANY else Status.STALLED
 
 
 def explain(solution: Solution) -> str:

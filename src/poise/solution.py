@@ -110,8 +110,6 @@ class Solution:
             return Status.CONVERGED
         if self._timed_out:
             return Status.MAX_TIME
-        if not self.stationary:
-            return Status.MAX_ITERATIONS
         from poise.explain import cause
 
         return cause(self)

@@ -75,16 +75,12 @@ class Solver:
         max_time: float | None = None,
     ) -> None:
         self.model = model
-        self.tasks: tuple[Task, ...] = tuple(tasks) if isinstance(tasks, Sequence) else (tasks,)
-        if not self.tasks:
-            raise ValueError("tasks is empty; state at least one")
-        for name, value, least in (("max_iterations", max_iterations, 1), ("max_restarts", max_restarts, 0)):
-            if value < least:
-                raise ValueError(f"{name} is {value}; it must be at least {least}")
-        if not 0 <= seed < _WHOLE:
-            raise ValueError(f"seed is {seed}; it must be a whole number from 0 to 2**62")
-        if max_time is not None and not max_time > 0.0:
-            raise ValueError(f"max_time is {max_time}; it must be positive seconds, or None")
+        self.tasks: tuple[Task, ...] = _several(tasks)
+        _whole("max_iterations", max_iterations, 1)
+        _whole("max_restarts", max_restarts, 0)
+        _whole("seed", seed, 0)
+        if max_time is not None and not (isinstance(max_time, (int, float)) and 0.0 < max_time < 1e9):
+            raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
         self.seed, self.max_iterations, self.max_restarts, self.max_time = seed, max_iterations, max_restarts, max_time
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         packed = pack(model, self.frame_tasks)
@@ -125,8 +121,8 @@ class Solver:
             start = self._one_start(q0)
         if seed is None:
             seed = self.seed
-        elif not 0 <= seed < _WHOLE:
-            raise ValueError(f"seed is {seed}; it must be a whole number from 0 to 2**62")
+        else:
+            _whole("seed", seed, 0)
         out = np.empty(self._size)
         timed_out = False
         if self.max_time is None:
@@ -179,8 +175,8 @@ class Solver:
             return self._own
         tasks = self.tasks
         targets = [target] if len(tasks) == 1 else target
-        if isinstance(targets, SE3) or len(targets) != len(tasks):
-            count = "one pose" if isinstance(targets, SE3) else f"{len(targets)}"
+        if not isinstance(targets, (Sequence, np.ndarray)) or len(targets) != len(tasks):
+            count = f"{len(targets)}" if isinstance(targets, (Sequence, np.ndarray)) else f"{target!r}"
             raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
         goals = []
         for task, value in zip(tasks, targets, strict=True):
@@ -201,6 +197,8 @@ class Solver:
         """Say which number the kernel refused."""
         if code == drive.BAD_START:
             self.model.check_q(start, "q0")
+            for i in np.flatnonzero(np.abs(start) >= 1e300):
+                raise ValueError(f"q0[{i}] is {start[i]}, too large to compute with")
             raise ValueError("q0 holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
         name = "target"
         for k, task in enumerate(self.frame_tasks):
@@ -209,7 +207,7 @@ class Solver:
                 name = f"target[{k}]"
             for i in np.flatnonzero(~np.isfinite(numbers)):
                 raise ValueError(f"{name}[{i}] of {type(task).__name__}({task.frame!r}) is {numbers[i]}")
-            if isinstance(task, AxisTask) and not numbers[:3].any():
+            if isinstance(task, AxisTask) and np.linalg.norm(numbers[:3]) < 1e-9:
                 raise ValueError(f"{name} of AxisTask({task.frame!r}) is a zero direction")
         raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
@@ -247,6 +245,24 @@ class Solver:
         return tuple(out)
 
 
+def _several(tasks: Task | Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
+    several = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
+    if not several:
+        raise ValueError("tasks is empty; state at least one")
+    for i, task in enumerate(several):
+        if not isinstance(task, Task):
+            place = f"tasks[{i}]" if len(several) > 1 else "tasks"
+            raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}")
+    return several
+
+
+def _whole(name: str, value: int, least: int) -> None:
+    """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
+    if not isinstance(value, (int, np.integer)) or not least <= value < _WHOLE:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} to 2**62")
+
+
 def solve(
     model: Model,
     tasks: Task | Sequence[Task],
@@ -267,7 +283,7 @@ def solve(
     The model keeps what it prepared for tasks of this structure, so the next call with other targets does not pay
     for it again.  Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite.
     """
-    several = tasks if isinstance(tasks, Sequence) else (tasks,)
+    several = _several(tasks)
     key = (get_ident(), max_iterations, max_restarts, max_time, *(task.structure for task in several))
     prepared = model.prepared
     solver = prepared.get(key)

@@ -32,14 +32,14 @@ _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _MU_LAST = 1e-5
 """The smallest mu of the last descent, which has flat valleys to follow."""
-_FLOOR = 1e-11
+_FLOOR = 1e-13
 """Damping that remains at the target, so that a singular pose is no division by zero [m^2]."""
 _INSIDE = 0.9998
 """A lane must be this far inside the squared tolerances, so that rounding in the other width cannot undo it."""
 _EAGER = 48.0
 """Starts that are bold, and given up as soon as they fall slowly.  Every other of the later ones descends and may take
 its time: by then the target is likely out of reach, and what counts is how near each comes."""
-_FAR = 20.0
+_FAR = 1.0
 """Errors beyond this [m^2, rad^2 a block] damp no more: a base that can travel is not held back by the distance."""
 _BOLD = 4.0
 """A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
@@ -341,7 +341,7 @@ def keep_candidate(w, lane):
     slot = 1
     for k in range(1, WIDTH):
         other = w.state[_POOL_COST, k]
-        if abs(other - cost) < 0.01 * cost:  # most likely the same valley; the others are worth more
+        if abs(other - cost) < 0.001 * cost:  # most likely the same valley; the others are worth more
             slot = k
             break
         if other > w.state[_POOL_COST, slot]:

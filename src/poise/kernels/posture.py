@@ -1,8 +1,7 @@
 """Move within the null space of the tasks towards a posture.
 
-Step.     dq = c + J_F^T (J_F J_F^T + damping I)^-1 (e - J_F c) over the free joints F, with c = -W^2 (q - posture)
-          the way down sum (w_i (q_i - posture_i))^2: the exact minimum of |dq - c| subject to J dq = e, after
-          Liegeois 1977, not the leaky damped projector.
+Step.     dq = c + M J^T (J M J^T)^-1 (e - J c) over the free joints, with c = posture - q and M = W^-2: the exact
+          minimum of sum (w_i (dq_i - c_i))^2 subject to J dq = e, after Liegeois 1977, not the leaky damped projector.
 Limits.   A primal active set: a joint at a limit that the step would push out is held and the step found anew; the
           step ends where the first free joint meets its limit.
 """
@@ -15,19 +14,20 @@ from poise.kernels.drive import ANSWER, divide, evaluate, finish, unpack
 from poise.kernels.lanes import sqrt
 
 _DAMPING = 1e-12
+_LEAST = 1e-2
+"""The smallest weight that the metric takes for one: a joint without a weight is free, not infinitely so."""
 _LONGEST = 0.2
 """Largest joint change of a step [rad or m]: beyond it the null space has turned away."""
 
 
 @kernel
 def _pull(p, q, posture, weight, c):
-    """Fill c with -W^2 (q - posture); return sum (w_i (q_i - posture_i))^2."""
+    """Fill c with posture - q, 0 without a weight; return sum (w_i (q_i - posture_i))^2."""
     cost = 0.0
     for k in range(p.coords.shape[0]):
         i, a = p.coords[k, 0], p.coords[k, 1]
-        w = weight[a] * weight[a]
-        c[a] = w * (posture[i] - q[i])
-        cost += w * (posture[i] - q[i]) ** 2
+        c[a] = posture[i] - q[i] if weight[a] > 0.0 else 0.0
+        cost += (weight[a] * c[a]) ** 2
     for k in range(p.balls.shape[0]):
         i, a = p.balls[k, 0], p.balls[k, 1]
         # Twice the vector part of posture * q^-1, which is the turn that is left to first order.
@@ -40,9 +40,8 @@ def _pull(p, q, posture, weight, c):
             sign * (w0 * z1 + x0 * y1 - y0 * x1 + z0 * w1),
         )
         for j in range(3):
-            w = weight[a + j] * weight[a + j]
-            c[a + j] = w * turn[j]
-            cost += w * turn[j] ** 2
+            c[a + j] = turn[j] if weight[a + j] > 0.0 else 0.0
+            cost += (weight[a + j] * c[a + j]) ** 2
     return cost
 
 
@@ -60,14 +59,14 @@ def _multiply(p, w, x, sign, y):
 
 
 @kernel
-def _null_step(p, w, c, rest):
+def _null_step(p, w, c, weight, rest):
     """The step above into w.step; joints are held as the active set demands."""
     count, size = w.step.shape[0], w.e.shape[0]
     for a in range(count):
-        w.free[a] = 1.0
+        w.free[a] = 1.0 / max(weight[a], _LEAST) ** 2
     for _ in range(count + 1):
         for a in range(count):
-            w.step[a] = c[a] * w.free[a]
+            w.step[a] = c[a] if w.free[a] > 0.0 else 0.0
         for i in range(size):
             rest[i] = w.e[i]
         _multiply(p, w, w.step, -1.0, rest)
@@ -120,7 +119,7 @@ def settle(ints, floats, work, c, rest, posture, weight, max_iterations, out):
         last = cost
         for a in range(c.shape[0]):
             c[a] *= size
-        _null_step(p, w, c, rest)
+        _null_step(p, w, c, weight, rest)
         longest = 0.0
         for a in range(w.step.shape[0]):
             longest = max(longest, abs(w.step[a]))

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import Array, finite
-from poise.tasks.base import point, tolerance, weights
+from poise.tasks.base import numbers, point, tolerance, weights
 
 
 def _unit(axis: Any) -> tuple[float, float, float]:
@@ -71,6 +71,6 @@ def _prepare(task: AxisTask | LookAtTask) -> None:
     object.__setattr__(task, "axis", _unit(task.axis))
     if task.target is not None:
         object.__setattr__(task, "target", point("target", task.target))
-    weight = weights("weight", float(task.weight))
+    weight = weights("weight", numbers("weight", task.weight))
     structure = (type(task), task.frame, task.axis, weight, tolerance("tolerance", task.tolerance))
     object.__setattr__(task, "structure", structure)

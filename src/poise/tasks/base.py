@@ -1,6 +1,5 @@
 """What every task is made of: checked weights and tolerances, and the form that the solver reads."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -9,8 +8,12 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.spatial import Array
 
-Weight: TypeAlias = float | Sequence[float]
+Weight: TypeAlias = npt.ArrayLike
 """One number for all three rows, or one a row; 0 drops a row."""
+
+
+_LEAST = 1e-9
+_FINEST = 1e-15
 
 
 class FrameTask(Protocol):
@@ -32,31 +35,42 @@ class FrameTask(Protocol):
         """(7,) numbers that the kernel reads: place, then quaternion w x y z; checked for shape only."""
 
 
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """`value` as float64; raises ShapeError naming the argument if it is no array of numbers."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{name} must be numbers, got {value!r}") from error
+
+
 def weights(name: str, value: Weight) -> tuple[float, float, float]:
     """Three row weights; raises ValueError or ShapeError naming the argument and the entry."""
-    array = np.asarray(value, dtype=np.float64)
+    array = numbers(name, value)
     if array.ndim == 0:
         array = np.full(3, float(array))
     if array.shape != (3,):
         raise ShapeError(f"{name} must be one number or three, one a row, got shape {array.shape}")
     for i, w in enumerate(array):
-        if not (np.isfinite(w) and w >= 0.0):
-            raise ValueError(f"{name}[{i}] is {w}; a weight must be finite and not negative")
+        if not (w == 0.0 or _LEAST <= w <= 1.0 / _LEAST):
+            raise ValueError(f"{name}[{i}] is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}")
     x, y, z = map(float, array)
     return x, y, z
 
 
 def tolerance(name: str, value: float) -> float:
     """A tolerance; raises ValueError unless it is a positive number."""
-    number = float(value)
-    if not number > 0.0:
-        raise ValueError(f"{name} is {value}; a tolerance must be positive")
+    array = numbers(name, value)
+    if array.ndim:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}")
+    number = float(array)
+    if not number >= _FINEST:
+        raise ValueError(f"{name} is {value}; a tolerance must be at least {_FINEST:g}, which doubles can resolve")
     return number
 
 
 def point(name: str, value: npt.ArrayLike) -> Array:
     """(3,) numbers; raises ShapeError."""
-    array = np.asarray(value, dtype=np.float64)
+    array = numbers(name, value)
     if array.shape != (3,):
         raise ShapeError(f"{name} must have shape (3,), got {array.shape}")
     return array

@@ -32,6 +32,7 @@ class PostureTask:
             object.__setattr__(self, "target", array)
         weight: npt.NDArray[np.float64] = finite("weight", self.weight)
         if (weight < 0.0).any():
-            raise ValueError(f"weight{list(map(int, np.argwhere(weight < 0.0)[0]))} is negative")
+            place = np.argwhere(weight < 0.0)[0]
+            raise ValueError(f"weight{list(map(int, place)) if weight.ndim else ''} is negative")
         structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
         object.__setattr__(self, "structure", structure)
