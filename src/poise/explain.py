@@ -41,7 +41,7 @@ def explain(solution: Solution) -> str:
     parts += _too_few_joints(solution)
     if solution.status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
-    if solution.status in (Status.UNREACHABLE, Status.LIMIT_BLOCKED) and len(parts) == 1:
+    if solution.status is not Status.MAX_ITERATIONS and solution.status is not Status.MAX_TIME and len(parts) == 1:
         tried = 8 + solution.restarts
         parts.append(
             f"All {tried} starts came to rest short of the target; that is no proof that it cannot be reached."

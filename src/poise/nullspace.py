@@ -13,7 +13,7 @@ from poise.problem import Packed
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
-_ITERATIONS = 100
+_ITERATIONS = 400
 
 
 @final
@@ -50,15 +50,15 @@ class Posture:
                 places += range(at.start, at.stop)
         return np.array(places, dtype=np.intp)
 
-    def _checked(self, target: npt.ArrayLike) -> Array:
-        posture = self._model.normalize(target, "target")
+    def _checked(self, target: npt.ArrayLike, name: str = "target") -> Array:
+        posture = self._model.normalize(target, name)
         if posture.shape != (self._model.nq,):
-            raise ShapeError(f"target of the PostureTask must have shape ({self._model.nq},), got {posture.shape}")
+            raise ShapeError(f"{name} of the PostureTask must have shape ({self._model.nq},), got {posture.shape}")
         return posture
 
-    def aim(self, target: npt.ArrayLike | None) -> None:
+    def aim(self, target: npt.ArrayLike | None, name: str = "target") -> None:
         """Take the posture (nq,) for the next solve; None: the task's own, or the model's home."""
-        self._target[:] = self._own if target is None else self._checked(target)
+        self._target[:] = self._own if target is None else self._checked(target, name)
 
     def distance(self, q: Array) -> float:
         """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""

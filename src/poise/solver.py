@@ -79,9 +79,10 @@ class Solver:
         _whole("max_iterations", max_iterations, 1)
         _whole("max_restarts", max_restarts, 0)
         _whole("seed", seed, 0)
-        if max_time is not None and not (isinstance(max_time, (int, float)) and 0.0 < max_time < 1e9):
+        if max_time is not None and not (isinstance(max_time, (int, float)) and max_time > 0.0):
             raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
-        self.seed, self.max_iterations, self.max_restarts, self.max_time = seed, max_iterations, max_restarts, max_time
+        self.seed, self.max_iterations, self.max_restarts = seed, max_iterations, max_restarts
+        self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         packed = pack(model, self.frame_tasks)
         self._ints, self._floats = packed.ints, packed.floats
@@ -132,10 +133,10 @@ class Solver:
                     self.max_iterations, self.max_restarts, self._near, _WHOLE, drive.FRESH,
                 )  # fmt: skip
             except TypeError:  # the kernel takes one kind of array only, and q0 is of another
-                code = self._run(goal, np.array(start, dtype=np.float64), out, seed, _WHOLE, drive.FRESH)
+                code = self._run(goal, np.array(self._one_start(start)), out, seed, _WHOLE, drive.FRESH)
         else:
             end = began + int(self.max_time * 1e9)
-            code, timed_out = self._run_until(end, goal, np.array(start, dtype=np.float64), out, seed)
+            code, timed_out = self._run_until(end, goal, np.array(self._one_start(start)), out, seed)
         if code < 0:
             self._refuse(code, goal, start)
         if self._posture is not None:
@@ -176,15 +177,18 @@ class Solver:
         tasks = self.tasks
         targets = [target] if len(tasks) == 1 else target
         if not isinstance(targets, (Sequence, np.ndarray)) or len(targets) != len(tasks):
-            count = f"{len(targets)}" if isinstance(targets, (Sequence, np.ndarray)) else f"{target!r}"
+            count = "one pose" if isinstance(targets, SE3) else f"{target!r}"
+            if isinstance(targets, (Sequence, np.ndarray)):
+                count = f"{len(targets)}"
             raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
         goals = []
-        for task, value in zip(tasks, targets, strict=True):
+        for i, (task, value) in enumerate(zip(tasks, targets, strict=True)):
+            name = f"target[{i}]" if len(tasks) > 1 else "target"
             if isinstance(task, PostureTask):
                 if self._posture is not None:
-                    self._posture.aim(value)
+                    self._posture.aim(value, name)
             else:
-                goals.append(task.goal(value))
+                goals.append(task.goal(value, name))
         return self._joined(goals)
 
     @staticmethod
@@ -259,8 +263,12 @@ def _several(tasks: Task | Sequence[Task]) -> tuple[Task, ...]:
 
 def _whole(name: str, value: int, least: int) -> None:
     """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
-    if not isinstance(value, (int, np.integer)) or not least <= value < _WHOLE:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} to 2**62")
+    if not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number")
+    if value < least:
+        raise ValueError(f"{name} is {value}; it must be at least {least}")
+    if value >= _WHOLE:
+        raise ValueError(f"{name} is {value}; it must be less than 2**62")
 
 
 def solve(

@@ -291,7 +291,8 @@ class SE3:
         if array.ndim >= 2 and array.shape[-2:] == (4, 4):
             return cls.from_matrix(finite(name, value, 4, 4))
         if array.ndim >= 1 and array.shape[-1] == 7:
-            return cls(finite(name, value, 7))
+            numbers = finite(name, value, 7)
+            return cls(np.concatenate([numbers[..., :3], unit_quaternion(name, numbers[..., 3:])], axis=-1))
         raise ShapeError(f"{wanted}, got shape {array.shape}")
 
     @classmethod

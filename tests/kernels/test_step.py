@@ -130,7 +130,7 @@ class Problem:
         out = np.full((count * (3 + nq + 4 * na) + 2 * nq, *width), np.nan)
         assert descend(
             *(self.packed.ints, self.packed.floats, self.goal, start, start if before is None else before),
-            *(np.full((1, *width), value) for value in (gain, rejected, bold)),
+            *(np.full((1, *width), value, dtype=np.float64) for value in (gain, rejected, bold)),
             *(np.zeros(drive.GOAL * len(self.tasks)), np.zeros((self.packed.rows, *width)), count, out),
         )
         steps = out[: -2 * nq].reshape(count, -1, *width)
@@ -220,7 +220,7 @@ def moved(model: Model, q: Array, step: Array) -> Array:
 def test_a_step_is_the_damped_least_squares_step_of_the_free_joints(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     bold = np.arange(WIDTH) % 4 == 1
-    seen = problem.descend(lanes(starts), bold=bold.astype(np.float64))
+    seen = problem.descend(lanes(starts), bold=bold)
     for lane, q in enumerate(starts):
         damping = seen.damping[0, lane]
         assume(damping > 1e-6)
@@ -287,7 +287,7 @@ def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple
     model = problem.model
     before = np.roll(starts, 1, axis=0)
     rejected = np.arange(WIDTH) % 2
-    seen = problem.descend(lanes(starts), before=lanes(before), rejected=rejected.astype(np.float64))
+    seen = problem.descend(lanes(starts), before=lanes(before), rejected=rejected)
     touched = set(problem.active)
     for lane in range(WIDTH):
         q, step = starts[lane], np.zeros(model.nv)
@@ -343,7 +343,7 @@ def test_steps_of_growing_damping_lead_down_from_anywhere() -> None:
 def test_eight_lanes_step_as_eight_single_runs_do(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     bold = np.arange(WIDTH) % 2
-    wide = problem.descend(lanes(starts), bold=bold.astype(np.float64))
+    wide = problem.descend(lanes(starts), bold=bold)
     for lane, q in enumerate(starts):
         single = problem.descend(q, bold=bold[lane])
         assert single.cost[0] == pytest.approx(wide.cost[0, lane], rel=1e-12, abs=1e-20)

@@ -114,8 +114,7 @@ def settle(ints, floats, work, c, rest, posture, weight, max_iterations, out):
             best = cost
             for i in range(count):
                 w.before[i] = w.q[i]
-        if cost > last:
-            size = max(0.5 * size, 0.05)
+        size = max(0.5 * size, 0.05) if cost > last else min(1.2 * size, 1.0)
         last = cost
         for a in range(c.shape[0]):
             c[a] *= size

@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.errors import ShapeError
 from poise.spatial import Array, finite
 from poise.tasks.base import numbers, point, tolerance, weights
 
@@ -36,10 +37,10 @@ class AxisTask:
     def __post_init__(self) -> None:
         _prepare(self)
 
-    def goal(self, target: Any) -> Array:
+    def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a direction."""
         out = np.zeros(7)
-        out[:3] = point("target", target)
+        out[:3] = point(name, target)
         return out
 
 
@@ -60,10 +61,10 @@ class LookAtTask:
     def __post_init__(self) -> None:
         _prepare(self)
 
-    def goal(self, target: Any) -> Array:
+    def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point."""
         out = np.zeros(7)
-        out[:3] = point("target", target)
+        out[:3] = point(name, target)
         return out
 
 
@@ -71,6 +72,9 @@ def _prepare(task: AxisTask | LookAtTask) -> None:
     object.__setattr__(task, "axis", _unit(task.axis))
     if task.target is not None:
         object.__setattr__(task, "target", point("target", task.target))
-    weight = weights("weight", numbers("weight", task.weight))
+    given = numbers("weight", task.weight)
+    if given.ndim:
+        raise ShapeError(f"weight must be one number, got shape {given.shape}")
+    weight = weights("weight", given)
     structure = (type(task), task.frame, task.axis, weight, tolerance("tolerance", task.tolerance))
     object.__setattr__(task, "structure", structure)

@@ -31,7 +31,7 @@ class FrameTask(Protocol):
     def structure(self) -> tuple[Any, ...]:
         """All but the target, hashable: two tasks of one structure share a prepared solver."""
 
-    def goal(self, target: Any) -> Array:
+    def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers that the kernel reads: place, then quaternion w x y z; checked for shape only."""
 
 
@@ -64,7 +64,7 @@ def tolerance(name: str, value: float) -> float:
         raise ShapeError(f"{name} must be one number, got shape {array.shape}")
     number = float(array)
     if not number >= _FINEST:
-        raise ValueError(f"{name} is {value}; a tolerance must be at least {_FINEST:g}, which doubles can resolve")
+        raise ValueError(f"{name} is {value}; a tolerance must be positive, and at least {_FINEST:g}")
     return number
 
 

@@ -62,10 +62,10 @@ class PoseTask:
         )
         object.__setattr__(self, "structure", structure)
 
-    def goal(self, target: Any) -> Array:
+    def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a pose: an SE3, 7 numbers, or a 4x4 matrix."""
         if type(target) is not SE3:
-            target = SE3.parse(target, "target")
+            target = SE3.parse(target, name)
         _single(target)
         return target.array
 
@@ -94,10 +94,10 @@ class PositionTask:
         )
         object.__setattr__(self, "structure", structure)
 
-    def goal(self, target: Any) -> Array:
+    def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point."""
         out = np.zeros(7)
-        out[:3] = point("target", target)
+        out[:3] = point(name, target)
         return out
 
 
@@ -129,12 +129,12 @@ class OrientationTask:
         )
         object.__setattr__(self, "structure", structure)
 
-    def goal(self, target: Any) -> Array:
+    def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a rotation."""
         if not isinstance(target, SO3):
-            raise ShapeError(f"target must be an SO3, got {type(target).__name__}; see SO3.from_rpy, SO3.from_matrix")
+            raise ShapeError(f"{name} must be an SO3, got {type(target).__name__}; see SO3.from_rpy, SO3.from_matrix")
         if target.wxyz.ndim != 1:
-            raise ShapeError(f"target must be one rotation, got a batch of {target.wxyz.shape[:-1]}")
+            raise ShapeError(f"{name} must be one rotation, got a batch of {target.wxyz.shape[:-1]}")
         out = np.zeros(7)
         out[3:] = target.wxyz
         return out
