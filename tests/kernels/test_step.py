@@ -258,7 +258,8 @@ def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) ->
     seen = problem.descend(lanes(starts))
     for lane, q in enumerate(starts):
         e, _ = problem.rows(q)
-        assert seen.cost[0, lane] == pytest.approx(e @ e, rel=1e-12, abs=1e-20)
+        # Next to a half turn a rounding grows.
+        assert seen.cost[0, lane] == pytest.approx(e @ e, rel=1e-9, abs=1e-20)
         ratios, row = [], 0
         for task in problem.tasks:
             for weight, tolerance in rows_of(task):
@@ -266,7 +267,7 @@ def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) ->
                 left = e[row : row + 3][used] / np.array(weight)[used]
                 ratios.append(left @ left / tolerance**2)
                 row += 3
-        assert seen.score[0, lane] == pytest.approx(max(ratios), rel=1e-12, abs=1e-9)
+        assert seen.score[0, lane] == pytest.approx(max(ratios), rel=1e-9, abs=1e-9)
 
 
 def rows_of(task: Any) -> list[tuple[Any, float]]:

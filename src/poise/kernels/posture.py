@@ -14,8 +14,8 @@ from poise.kernels.drive import ANSWER, divide, evaluate, finish, unpack
 from poise.kernels.lanes import sqrt
 
 _DAMPING = 1e-12
-_LEAST = 1e-2
-"""The smallest weight that the metric takes for one: a joint without a weight is free, not infinitely so."""
+_LEAST, _NONE = 0.01, 0.1
+"""The smallest weight that the metric knows, and what it takes for none: such a joint moves easily, not wildly."""
 _LONGEST = 0.2
 """Largest joint change of a step [rad or m]: beyond it the null space has turned away."""
 
@@ -63,7 +63,7 @@ def _null_step(p, w, c, weight, rest):
     """The step above into w.step; joints are held as the active set demands."""
     count, size = w.step.shape[0], w.e.shape[0]
     for a in range(count):
-        w.free[a] = 1.0 / max(weight[a], _LEAST) ** 2
+        w.free[a] = 1.0 / (max(weight[a], _LEAST) if weight[a] > 0.0 else _NONE) ** 2
     for _ in range(count + 1):
         for a in range(count):
             w.step[a] = c[a] if w.free[a] > 0.0 else 0.0
