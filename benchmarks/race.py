@@ -4,6 +4,7 @@ import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
+from typing import Any
 
 import numpy as np
 from judge import Array
@@ -62,16 +63,29 @@ def run_block(problems: Problems, peer: Peer, first: int, answers: Array, record
     gc.disable()
     # The caches are still full of the library before.
     peer.solve(*peer.pack(problems.targets[first], problems.starts[first]))
-    for i in range(first, min(first + BLOCK, len(problems.targets))):
-        start = latest(answers[:i], problems.starts[0]) if problems.tracking else problems.starts[i]
-        arguments = peer.pack(problems.targets[i], start)
+    block = range(first, min(first + BLOCK, len(problems.targets)))
+    packed = {} if problems.tracking else {i: peer.pack(problems.targets[i], problems.starts[i]) for i in block}
+    found: list[Any] = []
+    for i in block:
+        if problems.tracking:
+            packed[i] = peer.pack(problems.targets[i], latest(answers[:i], problems.starts[0]))
+        arguments = packed[i]
         before = perf_counter_ns()
         answer = peer.solve(*arguments)
         record.seconds.append((perf_counter_ns() - before) * 1e-9)
-        q = peer.unpack(answer)
-        if q is not None:
-            answers[i] = q
+        if problems.tracking:
+            keep(answers, i, peer.unpack(answer))
+        else:
+            found.append(answer)
+    for i, answer in zip(block, found, strict=False):
+        keep(answers, i, peer.unpack(answer))
     gc.enable()
+
+
+def keep(answers: Array, i: int, q: Array | None) -> None:
+    """Write down an answer, if there is one."""
+    if q is not None:
+        answers[i] = q
 
 
 def latest(answers: Array, first: Array) -> Array:

@@ -34,7 +34,7 @@ def trees(
     """Models of `least` to `most` joints of the `kinds`, with branches, several roots, mimics and sites.
 
     Structure is drawn number by number, so that a failing tree shrinks; lengths and directions come from one seed,
-    half of them special: axes along the frame's, origins with nothing but zeros and right angles.
+    half of them special: axes along the frame's, origins of zeros and right angles, or almost.
     """
     builder = ModelBuilder("tree")
     rng = np.random.default_rng(draw(_seeds))
@@ -87,10 +87,14 @@ def _limits(kind: JointKind, rng: np.random.Generator, centre: float) -> tuple[l
 
 
 def origins(rng: np.random.Generator) -> SE3:
-    """A random pose, or one of zeros and right angles."""
-    if rng.random() < 0.5:
+    """A random pose, one of zeros and right angles, or one that is tilted from such by next to nothing."""
+    which = rng.random()
+    if which < 0.4:
         return SE3.from_rotvec(rng.normal(size=3), rng.uniform(-2.0, 2.0, 3))
-    return SE3.from_xyz_rpy(rng.choice([0.0, 0.0, 0.7], 3), rng.choice([0.0, _RIGHT, math.pi], 3))
+    square = SE3.from_xyz_rpy(rng.choice([0.0, 0.0, 0.7], 3), rng.choice([0.0, _RIGHT, math.pi], 3))
+    if which < 0.8:
+        return square
+    return square @ SE3.from_rotvec(np.zeros(3), 10.0 ** rng.uniform(-17.0, -1.0) * rng.normal(size=3))
 
 
 def configurations(model: Model) -> st.SearchStrategy[Array]:

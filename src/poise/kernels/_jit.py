@@ -115,4 +115,4 @@ def prepare(function: Any) -> None:
 
 @functools.cache
 def _note() -> None:
-    print("poise: compiling kernels for this CPU, once: about 15 s", file=sys.stderr, flush=True)
+    print("poise: compiling kernels for this CPU, once: about 20 s", file=sys.stderr, flush=True)
