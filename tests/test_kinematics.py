@@ -107,6 +107,23 @@ def test_the_questions_array_is_not_touched_and_may_have_any_layout() -> None:
     np.testing.assert_array_equal(crane.pose("cart", whole).array, crane.pose("cart", whole.astype(float)).array)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "helical", "prismatic"])
+@pytest.mark.parametrize("tilt", [0.0, *(10.0**k for k in range(-17, 0))])
+@pytest.mark.parametrize("flipped", [0.0, np.pi], ids=["along", "against"])
+def test_axes_that_are_almost_parallel(kind: str, tilt: float, flipped: float) -> None:
+    """Their common normal is far away, or nowhere."""
+    builder = ModelBuilder("stack")
+    for i in range(4):
+        origin = SE3.from_xyz_rpy([0.5, -0.2, 0.3], [flipped, 0, 0]) @ SE3.from_rotvec([0, 0, 0], [tilt, -2 * tilt, 0])
+        builder.joint(f"j{i}", kind, parent=f"l{i}", child=f"l{i + 1}", origin=origin, pitch=0.1)
+    stack = builder.build()
+    for q in stack.sample(5, seed=0):
+        for link in stack.links:
+            expected = composed(stack, link, q).matrix()
+            np.testing.assert_allclose(stack.pose(link, q).matrix(), expected, rtol=0, atol=2e-13)
+        check_jacobians(stack, "l4", q)
+
+
 # Jacobians -------------------------------------------------------------------------------------------------------
 
 

@@ -152,8 +152,6 @@ def test_a_long_walk_keeps_quaternions_at_unit_length(data: st.DataObject) -> No
 @given(st.data())
 def test_neutral_is_zeros_and_no_turn_and_home_is_next_to_it(data: st.DataObject) -> None:
     model = data.draw(trees())
-    for name in model.frames:
-        assert composed(model, name, model.neutral).array.shape == (7,)
     for joint in model.joints:
         if joint.nq:
             numbers = model.neutral[model.index(joint.name)]
@@ -273,7 +271,8 @@ def test_q_sets_what_it_is_told_and_leaves_the_rest_at_home() -> None:
     np.testing.assert_array_equal(model.q(wrist=-0.5), [-0.5, 0.05, 1, 0, 0, 0])
     np.testing.assert_array_equal(model.q({"ball": [0, 1, 0, 0]}, finger=0.1), [0.5, 0.1, 0, 1, 0, 0])
     np.testing.assert_array_equal(model.q({"ball.qw": 0.6, "ball.qz": 0.8}), [0.5, 0.05, 0.6, 0, 0, 0.8])
-    assert not model.q().flags.writeable or model.q() is not model.q()
+    model.q()[0] = 9.0
+    assert model.home[0] == 0.5, "what is given out is a copy"
     assert model.named(model.q(finger=0.02)) == {
         "wrist": 0.5,
         "finger": 0.02,
