@@ -574,3 +574,12 @@ def test_the_table_of_a_hand() -> None:
     assert re.split(r"\s{2,}", lines[4]) == ["thumb", "revolute", "= -10 finger", "+ 0", "palm", "tip"]
     assert lines[5].split() == ["ball", "spherical", "palm", "eye"]
     assert repr(hand()) == "Model('hand', 4 joints, nq=6, nv=5)"
+
+
+def test_a_chain_from_the_world_stands_where_the_robot_stands() -> None:
+    builder = ModelBuilder("arm")
+    builder.joint("a", "revolute", parent="base", child="upper", origin=SE3.from_parts([0, 0, 0.5]), limits=(-1, 1))
+    builder.joint("b", "revolute", parent="upper", child="lower", origin=SE3.from_parts([1, 0, 0]), limits=(-1, 1))
+    arm = builder.build()
+    whole = arm.chain("world", "lower")
+    np.testing.assert_array_equal(whole.pose("lower", [0.3, -0.2]).array, arm.pose("lower", [0.3, -0.2]).array)

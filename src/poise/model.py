@@ -391,13 +391,14 @@ class Model:
         root, end = self.frame(base), self.frame(tip)
         path = list(self.root_path(end.link))
         links = [path[0].parent if path else end.link, *(joint.child for joint in path)]
-        if root.link not in links:
+        if root.link != WORLD and root.link not in links:
             raise ModelError(
                 f"{base!r} does not carry {tip!r} in {self.name}; the way to {tip!r} is {' > '.join(links)}"
             )
-        kept = path[links.index(root.link) :]
+        first = links.index(root.link) if root.link in links else 0
+        kept = path[first:]
         names = {joint.name for joint in kept}
-        inside = [links[links.index(root.link)], *(joint.child for joint in kept)]
+        inside = [links[first], *(joint.child for joint in kept)]
         inside = [link for link in inside if link != WORLD]
         frames = [f for f in self._frames.values() if f.link in inside and f.name not in inside and f.name != WORLD]
         for joint in kept:

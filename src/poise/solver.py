@@ -218,7 +218,8 @@ class Solver:
     def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
 
-        Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`.
+        Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`; with unequal
+        weights of the rows of a rotation only to first order, near the target.
         """
         return self.rows_at(self._one_start(q), self._goal_numbers(target))
 
