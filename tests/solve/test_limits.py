@@ -312,13 +312,3 @@ def test_an_angle_too_large_to_mean_anything_is_never_called_solved() -> None:
             continue
         left = np.linalg.norm(fk(model, "tool", solution.q)[:3, 3] - [1.2, 0.7, 0.0])
         assert solution.success == bool(left <= 1e-6)
-
-
-def test_joints_that_no_task_moves_keep_their_limits_too() -> None:
-    builder = pz.ModelBuilder("two")
-    builder.joint("asked", "revolute", parent="base", child="left", limits=(-1, 1))
-    builder.joint("idle", "revolute", parent="base", child="right", limits=(-1, 1))
-    builder.frame("tip", link="left", origin=pz.SE3.from_parts([1, 0, 0]))
-    solution = pz.solve(builder.build(), pz.PositionTask("tip", [1.0, 0.0, 0.0]), q0=[0.5, 3.0])
-    assert solution.success
-    assert solution.q[1] == 1.0
