@@ -285,7 +285,8 @@ def solve(
     """Bring `model` to its `tasks`: one task or a sequence, each with its target.
 
     Projected Levenberg-Marquardt from `q0` (nq,), or from the model's home, and from random starts drawn with `seed`:
-    eight at once, then up to `max_restarts` more, of at most `max_iterations` each, for at most `max_time` seconds.
+    eight at once, then up to `max_restarts` more, of at most `max_iterations` each, for at most `max_time` seconds.  If
+    none converges, the best of them descend further, to the closest configuration.
     Joint limits are kept at every iterate.  Returns the best configuration found, whether or not it converged; its
     errors are recomputed by forward kinematics.
 

@@ -4,7 +4,7 @@
 2. Eight lanes, eight starts: lane 0 at q0, the others random.  The first lane to converge wins; a lane that stalls
    is kept as a candidate and starts anew elsewhere, until `max_restarts` new starts have been spent.
 3. No start converged: the eight best candidates descend together to where the error falls no more, and the best
-   is the answer, the caller's own unless another is better by a thousandth.
+   is the answer, the caller's own unless another is clearly better (see `_BETTER`).
 
 `ints` and `floats` hold a whole problem (see `poise.problem`), `work1` and `work8` its workspaces.
 """
