@@ -27,11 +27,36 @@ if TYPE_CHECKING:
     from poise.joint import Joint as Joint
     from poise.joint import JointKind as JointKind
     from poise.joint import Mimic as Mimic
+    from poise.methods.base import ClampMag as ClampMag
+    from poise.methods.base import JointCentring as JointCentring
+    from poise.methods.base import RestPosture as RestPosture
+    from poise.methods.damped import DampedLeastSquares as DampedLeastSquares
+    from poise.methods.damping import ChanLawrence as ChanLawrence
+    from poise.methods.damping import Chiaverini as Chiaverini
+    from poise.methods.damping import ChiaveriniSicilianoEgeland as ChiaveriniSicilianoEgeland
+    from poise.methods.damping import Constant as Constant
+    from poise.methods.damping import DeoWalker as DeoWalker
+    from poise.methods.damping import GainRatio as GainRatio
+    from poise.methods.damping import MaciejewskiKlein as MaciejewskiKlein
+    from poise.methods.damping import MaxNorm as MaxNorm
+    from poise.methods.damping import NakamuraHanafusa as NakamuraHanafusa
+    from poise.methods.damping import RateBound as RateBound
+    from poise.methods.damping import Sugihara as Sugihara
+    from poise.methods.filtered import FilteredInverse as FilteredInverse
+    from poise.methods.halley import Halley as Halley
+    from poise.methods.hybrid import Hybrid as Hybrid
+    from poise.methods.newton import GaussNewton as GaussNewton
+    from poise.methods.newton import LevenbergMarquardt as LevenbergMarquardt
+    from poise.methods.pseudoinverse import Pseudoinverse as Pseudoinverse
+    from poise.methods.registry import METHODS as METHODS
+    from poise.methods.selective import SelectivelyDamped as SelectivelyDamped
+    from poise.methods.transpose import JacobianTranspose as JacobianTranspose
     from poise.model import Frame as Frame
     from poise.model import Model as Model
     from poise.solution import Solution as Solution
     from poise.solution import Status as Status
     from poise.solution import TaskError as TaskError
+    from poise.solution import Trace as Trace
     from poise.solver import Solver as Solver
     from poise.solver import solve as solve
     from poise.spatial import SE3 as SE3
@@ -42,36 +67,63 @@ if TYPE_CHECKING:
     from poise.tasks.pose import PoseTask as PoseTask
     from poise.tasks.pose import PositionTask as PositionTask
     from poise.tasks.posture import PostureTask as PostureTask
+    from poise.tracker import Tracker as Tracker
 
 __version__ = "0.1.0"
 
 _HOME = {
     "DH": "poise.io.dh",
+    "METHODS": "poise.methods.registry",
     "SE3": "poise.spatial",
     "SO3": "poise.spatial",
     "AxisTask": "poise.tasks.aim",
+    "ChanLawrence": "poise.methods.damping",
+    "Chiaverini": "poise.methods.damping",
+    "ChiaveriniSicilianoEgeland": "poise.methods.damping",
+    "ClampMag": "poise.methods.base",
+    "Constant": "poise.methods.damping",
+    "DampedLeastSquares": "poise.methods.damped",
+    "DeoWalker": "poise.methods.damping",
+    "FilteredInverse": "poise.methods.filtered",
     "Frame": "poise.model",
     "FrameNotFound": "poise.errors",
+    "GainRatio": "poise.methods.damping",
+    "GaussNewton": "poise.methods.newton",
+    "Halley": "poise.methods.halley",
+    "Hybrid": "poise.methods.hybrid",
+    "JacobianTranspose": "poise.methods.transpose",
     "Joint": "poise.joint",
+    "JointCentring": "poise.methods.base",
     "JointKind": "poise.joint",
     "JointNotFound": "poise.errors",
+    "LevenbergMarquardt": "poise.methods.newton",
     "LookAtTask": "poise.tasks.aim",
+    "MaciejewskiKlein": "poise.methods.damping",
+    "MaxNorm": "poise.methods.damping",
     "Mimic": "poise.joint",
     "MissingExtra": "poise.errors",
     "Model": "poise.model",
     "ModelBuilder": "poise.builder",
     "ModelError": "poise.errors",
     "ModelWarning": "poise.errors",
+    "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
     "PositionTask": "poise.tasks.pose",
     "PostureTask": "poise.tasks.posture",
+    "Pseudoinverse": "poise.methods.pseudoinverse",
+    "RateBound": "poise.methods.damping",
+    "RestPosture": "poise.methods.base",
+    "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
     "Solution": "poise.solution",
     "Solver": "poise.solver",
     "Status": "poise.solution",
+    "Sugihara": "poise.methods.damping",
     "TaskError": "poise.solution",
+    "Trace": "poise.solution",
+    "Tracker": "poise.tracker",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "solve": "poise.solver",

@@ -31,8 +31,20 @@ class Packed:
     """Rows of a workspace."""
     blocks: int
     """Blocks of three residual rows."""
+    entries: int
+    """Numbers of the Jacobian."""
     velocities: tuple[int, ...]
     """The velocities that move the tasks, in the order in which the kernels number them."""
+
+    def without_limits(self) -> Array:
+        """`floats` with every limit at infinity."""
+        floats = self.floats.copy()
+        units, effectors, blocks, raw, _, coords = map(int, self.ints[:6])
+        first = 16 * units + 2 * raw + 16 * effectors + 8 * blocks
+        idle = len(floats) - 2 * int(self.ints[13])
+        for start, stop in ((first, first + 2 * coords), (idle, len(floats))):
+            floats[start:stop:2], floats[start + 1 : stop : 2] = -np.inf, np.inf
+        return floats
 
 
 def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
@@ -79,22 +91,22 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
     jobs, pairs = _gram_jobs(effectors, columns, blocks, active)
     coords, limits, boxes, balls = _coordinates(model, units, active)
     na, widest = len(active), max((3 * len(c.velocities) for c in columns), default=0)
-    header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coords}, {b[0] for b in balls})
-    header += [model.nq, na, row, widest, len(idle), len(idle_balls)]
-    header += [0] * (HEADER - len(header))
+    header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
+    m = 3 * len(blocks)
+    rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
+    rows += len(coords) + 3 * len(balls)
+    header += [model.nq, na, row, widest, len(idle), len(idle_balls), rows]
     ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
     ints += [idle, idle_balls]
     floats = [arrays.places, *(c.scales for c in columns), tools, shapes, limits, boxes]
     floats += [strides(len(coords) + 3 * len(balls)), idle_limits]
-    m = 3 * len(blocks)
-    rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
-    rows += len(coords) + 3 * len(balls)
     return Packed(
         np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints]),
         np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats]),
         rows,
         len(blocks),
+        row,
         tuple(velocities),
     )
 

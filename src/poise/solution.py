@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
 from poise.spatial import Array
+
+NOT_FINITE: Final = 3
+"""The code of `poise.kernels.iterate`."""
 
 if TYPE_CHECKING:
     from poise.solver import Solver
@@ -21,6 +24,7 @@ class Status(Enum):
     MAX_TIME = "the time was spent before a start converged"
     LIMIT_BLOCKED = "joint limits keep the tasks from being reached; q is the closest configuration found"
     UNREACHABLE = "the target is out of reach; q is the closest configuration found"
+    NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
 
     @property
     def message(self) -> str:
@@ -44,23 +48,51 @@ class TaskError:
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What a method did, iteration by iteration, from the last start that it made."""
+
+    error: Array
+    """(k,) root of the sum of the weighted squares of all errors, before each update."""
+    step: Array
+    """(k,) largest change of a joint [rad or m]."""
+    damping: Array
+    """(k,) lambda squared; 0 for methods without it."""
+    singular_values: Array
+    """(k, m) of the Jacobian, largest first."""
+    q: Array
+    """(k, nq) configurations."""
+
+
+@final
 class Solution:
     """The best configuration found, whether or not it converged; every error is recomputed by forward kinematics.
 
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
-    __slots__ = ("_code", "_nanoseconds", "_raw", "_solver", "_timed_out", "goal")
+    __slots__ = ("_code", "_nanoseconds", "_raw", "_solver", "_timed_out", "goal", "trace")
     goal: Array
     """(tasks, 7) targets, as the kernels read them."""
+    trace: Trace | None
+    """If it was asked for."""
 
-    def __init__(self, solver: "Solver", raw: Array, goal: Array, code: int, nanoseconds: int, timed_out: bool) -> None:
+    def __init__(
+        self,
+        solver: "Solver",
+        raw: Array,
+        goal: Array,
+        code: int,
+        nanoseconds: int,
+        timed_out: bool,
+        trace: Trace | None = None,
+    ) -> None:
         self._solver, self._raw, self.goal, self._code = solver, raw, goal, code
-        self._nanoseconds, self._timed_out = nanoseconds, timed_out
+        self._nanoseconds, self._timed_out, self.trace = nanoseconds, timed_out, trace
 
     @property
     def q(self) -> Array:
-        """(nq,) configuration; every joint within its limits."""
+        """(nq,) configuration; every joint within its limits, unless it was solved with `limits=False`."""
         return self._raw[5 : 5 + self._solver.model.nq]
 
     @property
@@ -110,6 +142,8 @@ class Solution:
             return Status.CONVERGED
         if self._timed_out:
             return Status.MAX_TIME
+        if self._code == NOT_FINITE:
+            return Status.NOT_FINITE
         from poise.explain import cause
 
         return cause(self)

@@ -3,28 +3,28 @@
 from collections.abc import Sequence
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.arguments import WHOLE, Task, joined, one_a_task, refuse_goal, refuse_start, several, whole
 from poise.errors import ShapeError
-from poise.kernels import drive
+from poise.kernels import drive, iterate
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
+from poise.methods.registry import AnyMethod, method_of
 from poise.model import Model
 from poise.nullspace import Posture
 from poise.problem import pack
 from poise.solution import Solution, TaskError
 from poise.spatial import SE3, Array
-from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.pose import PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
+from poise.updates import Updates
 
-Task: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask | PostureTask
-
-_WHOLE = 2**62
-"""A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
+_ITERATIONS = 30
+"""Iterations of a start, at most, without a method of the caller's choice."""
 _CHUNK = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
 _KEPT = 64
@@ -35,8 +35,8 @@ _KEPT = 64
 class Solver:
     """A model and tasks, prepared: call it with targets and a start as often as you like.
 
-    It holds its own workspace, so two threads need two solvers.  Joint limits are kept at every iterate.  For a given
-    `seed` the answer is the same in any process, on any thread.
+    It holds its own workspace, so two threads need two solvers.  Joint limits are kept at every iterate, unless
+    `limits` is False.  For a given `seed` the answer is the same in any process, on any thread.  See `solve`.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense.
     """
@@ -52,12 +52,16 @@ class Solver:
         "_posture",
         "_shape",
         "_size",
+        "_traced",
+        "_updates",
         "_wide",
         "_work",
         "frame_tasks",
+        "limits",
         "max_iterations",
         "max_restarts",
         "max_time",
+        "method",
         "model",
         "seed",
         "tasks",
@@ -69,25 +73,44 @@ class Solver:
         model: Model,
         tasks: Task | Sequence[Task],
         *,
+        method: str | AnyMethod | None = None,
+        limits: bool = True,
         seed: int = 0,
-        max_iterations: int = 30,
+        max_iterations: int | None = None,
         max_restarts: int = 200,
         max_time: float | None = None,
+        trace: bool = False,
     ) -> None:
         self.model = model
-        self.tasks: tuple[Task, ...] = _several(tasks)
-        _whole("max_iterations", max_iterations, 1)
-        _whole("max_restarts", max_restarts, 0)
-        _whole("seed", seed, 0)
+        self.tasks: tuple[Task, ...] = several(tasks)
+        chosen = None if method is None else method_of(method)
+        if max_iterations is None:
+            max_iterations = _ITERATIONS if chosen is None else chosen.iterations
+        if trace and chosen is None:
+            raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
+        whole("max_iterations", max_iterations, 1)
+        whole("max_restarts", max_restarts, 0)
+        whole("seed", seed, 0)
         if max_time is not None and not (isinstance(max_time, (int, float)) and max_time > 0.0):
             raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
         self.seed, self.max_iterations, self.max_restarts = seed, max_iterations, max_restarts
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         packed = pack(model, self.frame_tasks)
-        self._ints, self._floats = packed.ints, packed.floats
+        self.method, self.limits = chosen, limits
+        self._ints, self._floats = packed.ints, packed.floats if limits else packed.without_limits()
         self.velocities = packed.velocities
-        self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
+        self._updates: Updates | None = None
+        self._traced = np.zeros((0, 0))
+        if chosen is None:
+            self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
+            prepare(drive.solve)
+        else:
+            self._updates = Updates(model, self.frame_tasks, packed, chosen, limits=limits)
+            self._work, self._wide = self._updates.work, np.zeros((0, WIDTH))
+            if trace:
+                self._traced = self._updates.empty_trace(max_iterations + 1)
+            prepare(iterate.iterate)
         self._blocks = packed.blocks
         self._size = drive.ANSWER + model.nq + packed.blocks + 1
         self._near = 0.1 * packed.blocks
@@ -98,10 +121,9 @@ class Solver:
         if len(postures) > 1:
             raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
         self._posture = Posture(model, postures[0], packed) if postures else None
-        prepare(drive.solve)
         self._own: Array | None = None
         if all(task.target is not None for task in self.frame_tasks):
-            self._own = self._joined([task.goal(task.target) for task in self.frame_tasks])
+            self._own = joined([task.goal(task.target) for task in self.frame_tasks])
 
     def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None, *, seed: int | None = None) -> Solution:
         """Solve for `target`, starting from `q0` (nq,), or from the model's home.
@@ -123,17 +145,19 @@ class Solver:
         if seed is None:
             seed = self.seed
         else:
-            _whole("seed", seed, 0)
+            whole("seed", seed, 0)
         out = np.empty(self._size)
         timed_out = False
-        if self.max_time is None:
+        if self.max_time is None and self._updates is None:
             try:
                 code: int = drive.solve(
                     self._ints, self._floats, goal, start, self._work, self._wide, out, seed,
-                    self.max_iterations, self.max_restarts, self._near, _WHOLE, drive.FRESH,
+                    self.max_iterations, self.max_restarts, self._near, WHOLE, drive.FRESH,
                 )  # fmt: skip
             except TypeError:  # the kernel takes one kind of array only, and q0 is of another
-                code = self._run(goal, np.array(self._one_start(start)), out, seed, _WHOLE, drive.FRESH)
+                code = self._run(goal, np.array(self._one_start(start)), out, seed, WHOLE, drive.FRESH)
+        elif self.max_time is None:
+            code = self._run(goal, np.array(self._one_start(start)), out, seed, WHOLE, drive.FRESH)
         else:
             end = began + int(self.max_time * 1e9)
             code, timed_out = self._run_until(end, goal, np.array(self._one_start(start)), out, seed)
@@ -141,7 +165,9 @@ class Solver:
             self._refuse(code, goal, start)
         if self._posture is not None:
             code = self._posture.settle(self._ints, self._floats, self._work, out, code)
-        return Solution(self, out, goal, code, perf_counter_ns() - began, timed_out)
+        taken = perf_counter_ns() - began
+        trace = self._updates.trace(self._traced) if self._updates is not None and len(self._traced) else None
+        return Solution(self, out, goal, code, taken, timed_out, trace)
 
     def _one_start(self, q0: npt.ArrayLike) -> Array:
         start = self.model.check_q(q0, "q0")
@@ -150,10 +176,17 @@ class Solver:
         return start
 
     def _run(self, goal: Array, start: Array, out: Array, seed: int, chunk: int, phase: int) -> int:
-        code: int = drive.solve(
-            self._ints, self._floats, goal, start, self._work, self._wide, out, seed,
-            self.max_iterations, self.max_restarts, self._near, chunk, phase,
-        )  # fmt: skip
+        code: int
+        if self._updates is None:
+            code = drive.solve(
+                self._ints, self._floats, goal, start, self._work, self._wide, out, seed,
+                self.max_iterations, self.max_restarts, self._near, chunk, phase,
+            )  # fmt: skip
+        else:
+            code = iterate.iterate(
+                self._ints, self._floats, self._updates.settings, self._updates.plan, goal, start, self._work, out,
+                self._traced, seed, self.max_iterations, self.max_restarts, chunk, phase,
+            )  # fmt: skip
         return code
 
     def _run_until(self, end: int, goal: Array, start: Array, out: Array, seed: int) -> tuple[int, bool]:
@@ -174,46 +207,21 @@ class Solver:
             if self._own is None:
                 raise ValueError("the tasks have no target; give one to the tasks or to the call")
             return self._own
-        tasks = self.tasks
-        targets = [target] if len(tasks) == 1 else target
-        if not isinstance(targets, (Sequence, np.ndarray)) or len(targets) != len(tasks):
-            count = "one pose" if isinstance(targets, SE3) else f"{target!r}"
-            if isinstance(targets, (Sequence, np.ndarray)):
-                count = f"{len(targets)}"
-            raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
         goals = []
-        for i, (task, value) in enumerate(zip(tasks, targets, strict=True)):
-            name = f"target[{i}]" if len(tasks) > 1 else "target"
+        for task, (name, value) in zip(self.tasks, one_a_task(self.tasks, target), strict=True):
             if isinstance(task, PostureTask):
                 if self._posture is not None:
                     self._posture.aim(value, name)
             else:
                 goals.append(task.goal(value, name))
-        return self._joined(goals)
-
-    @staticmethod
-    def _joined(goals: list[Array]) -> Array:
-        joined = np.concatenate(goals) if goals else np.zeros(0)
-        joined.flags.writeable = False
-        return joined
+        return joined(goals)
 
     def _refuse(self, code: int, goal: Array, start: Array) -> None:
         """Say which number the kernel refused."""
         if code == drive.BAD_START:
             self.model.check_q(start, "q0")
-            for i in np.flatnonzero(np.abs(start) >= 1e300):
-                raise ValueError(f"q0[{i}] is {start[i]}, too large to compute with")
-            raise ValueError("q0 holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
-        name = "target"
-        for k, task in enumerate(self.frame_tasks):
-            numbers = goal[7 * k : 7 * k + 7]
-            if len(self.frame_tasks) > 1:
-                name = f"target[{k}]"
-            for i in np.flatnonzero(~np.isfinite(numbers)):
-                raise ValueError(f"{name}[{i}] of {type(task).__name__}({task.frame!r}) is {numbers[i]}")
-            if isinstance(task, AxisTask) and np.linalg.norm(numbers[:3]) < 1e-9:
-                raise ValueError(f"{name} of AxisTask({task.frame!r}) is a zero direction")
-        raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
+            refuse_start(start)
+        refuse_goal(self.frame_tasks, goal)
 
     def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
@@ -250,60 +258,52 @@ class Solver:
         return tuple(out)
 
 
-def _several(tasks: Task | Sequence[Task]) -> tuple[Task, ...]:
-    """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
-    several = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
-    if not several:
-        raise ValueError("tasks is empty; state at least one")
-    for i, task in enumerate(several):
-        if not isinstance(task, Task):
-            place = f"tasks[{i}]" if len(several) > 1 else "tasks"
-            raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}")
-    return several
-
-
-def _whole(name: str, value: int, least: int) -> None:
-    """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
-    if not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} is {value!r}; it must be a whole number")
-    if value < least:
-        raise ValueError(f"{name} is {value}; it must be at least {least}")
-    if value >= _WHOLE:
-        raise ValueError(f"{name} is {value}; it must be less than 2**62")
-
-
 def solve(
     model: Model,
     tasks: Task | Sequence[Task],
     *,
     q0: npt.ArrayLike | None = None,
+    method: str | AnyMethod | None = None,
+    limits: bool = True,
     seed: int = 0,
-    max_iterations: int = 30,
+    max_iterations: int | None = None,
     max_restarts: int = 200,
     max_time: float | None = None,
+    trace: bool = False,
 ) -> Solution:
     """Bring `model` to its `tasks`: one task or a sequence, each with its target.
 
     Projected Levenberg-Marquardt from `q0` (nq,), or from the model's home, and from random starts drawn with `seed`:
     eight at once, then up to `max_restarts` more, of at most `max_iterations` each, for at most `max_time` seconds.  If
     none converges, the best of them descend further, to the closest configuration.
-    Joint limits are kept at every iterate.  Returns the best configuration found, whether or not it converged; its
-    errors are recomputed by forward kinematics.
+
+    With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
+    instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start
+    is given up after `max_iterations`, or when its error has all but stopped falling.
+
+    Joint limits are kept at every iterate, unless `limits` is False.  Returns the best configuration found, whether or
+    not it converged; its errors are recomputed by forward kinematics.
 
     The model keeps what it prepared for tasks of this structure, so the next call with other targets does not pay
-    for it again.  Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite.
+    for it again.  Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite or for what the
+    method cannot do.
     """
-    several = _several(tasks)
-    key = (get_ident(), max_iterations, max_restarts, max_time, *(task.structure for task in several))
+    given = several(tasks)
+    chosen = method_of(method) if method is not None else None
+    structures = (task.structure for task in given)
+    key = (get_ident(), chosen, limits, max_iterations, max_restarts, max_time, trace, *structures)
     prepared = model.prepared
     solver = prepared.get(key)
     if solver is None:
-        solver = Solver(model, tasks, max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time)
+        solver = Solver(
+            model, tasks, method=chosen, limits=limits, max_iterations=max_iterations, max_restarts=max_restarts,
+            max_time=max_time, trace=trace,
+        )  # fmt: skip
         while len(prepared) >= _KEPT:
             prepared.pop(next(iter(prepared)), None)
         prepared[key] = solver
-    targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in several]
-    for task, target in zip(several, targets, strict=True):
+    targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
+    for task, target in zip(given, targets, strict=True):
         if target is None:
             raise ValueError(f"{type(task).__name__} has no target; give it one")
     return solver(targets if len(targets) > 1 else targets[0], q0, seed=seed)

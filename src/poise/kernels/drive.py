@@ -27,7 +27,7 @@ SOLVED, UNSOLVED, RUNNING, BAD_GOAL, BAD_START = 0, 1, 2, -1, -2
 FRESH, RESUME, FINISH = 0, 1, 2
 CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5
 
-_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, _START, _POOL_COST, _FRESH, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _POOL_COST, _FRESH, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _MU_LAST = 1e-5
@@ -296,7 +296,7 @@ def _spread(p, offsets, place, start):
 @kernel
 def begin(p, w, fresh, offsets, q0):
     """Put each fresh lane at the start of its number: number 0 is the caller's, the others are random."""
-    start = load(w.state, _START)
+    start = load(w.state, STARTED)
     given = start < 0.5
     for c in range(p.coords.shape[0]):
         i = p.coords[c, 0]
@@ -377,7 +377,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
         cost, score = evaluate(p, w)
         limit = load(w.state, _LIMIT)
         age = load(w.state, _AGE) + 1.0
-        start = load(w.state, _START)
+        start = load(w.state, STARTED)
         eager = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
         hope = select(eager, 0.25, splat(w.q, 0.97))
         slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
@@ -391,15 +391,15 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
             for lane in range(WIDTH):
                 w.state[_FRESH, lane] = 0.0
                 if w.state[_SLOW, lane] > 2.5 or w.state[_AGE, lane] >= max_iterations:
-                    if w.state[_START, lane] >= 0.0:
+                    if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
                     if spent < max_restarts:
                         spent += 1
-                        w.state[_START, lane] = WIDTH - 1 + spent
+                        w.state[STARTED, lane] = WIDTH - 1 + spent
                         w.state[_FRESH, lane] = 1.0
                         alive = True
                     else:
-                        w.state[_START, lane] = -1.0
+                        w.state[STARTED, lane] = -1.0
                         w.state[_SLOW, lane] = 0.0
                         w.state[_AGE, lane] = -1e18
                 elif w.state[_AGE, lane] >= 0.0:
@@ -523,8 +523,8 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
         for lane in range(WIDTH):
-            v.state[_START, lane] = lane
-        begin(p, v, load(v.state, _START) >= 0.0, w.offsets, w.pool)
+            v.state[STARTED, lane] = lane
+        begin(p, v, load(v.state, STARTED) >= 0.0, w.offsets, w.pool)
         store(v.state, _LIMIT, np.inf), store(v.state, _POOL_COST, np.inf)
         v.state[_POOL_COST, 0] = 0.0
         for i in range(count):
@@ -541,7 +541,7 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
         lane = -1
     if lane < 0:
         for k in range(WIDTH):
-            if v.state[_START, k] >= 0.0:
+            if v.state[STARTED, k] >= 0.0:
                 keep_candidate(v, k)
         lane, stationary, iterations = polish(p, v, _POLISH)
     else:

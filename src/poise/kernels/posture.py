@@ -9,6 +9,7 @@ Limits.   A primal active set: a joint at a limit that the step would push out i
 import numpy as np
 
 from poise.kernels._jit import REALS, WHOLE, WHOLES, border, kernel
+from poise.kernels.blocks import times
 from poise.kernels.dense import back_substitute, factor, gram
 from poise.kernels.drive import ANSWER, divide, evaluate, finish, unpack
 from poise.kernels.lanes import sqrt
@@ -46,19 +47,6 @@ def _pull(p, q, posture, weight, c):
 
 
 @kernel
-def _multiply(p, w, x, sign, y):
-    """y += sign J x, by blocks of three rows."""
-    for k in range(p.effectors.shape[0]):
-        slot0 = p.effectors[k, 8]
-        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-            j = p.blocks[b]
-            for s in range(p.effectors[k, 6]):
-                v = sign * x[p.slots[slot0 + s]]
-                for r in range(3):
-                    y[3 * b + r] += w.jacobian[j + 3 * s + r] * v
-
-
-@kernel
 def _null_step(p, w, c, weight, rest):
     """The step above into w.step; joints are held as the active set demands."""
     count, size = w.step.shape[0], w.e.shape[0]
@@ -67,9 +55,9 @@ def _null_step(p, w, c, weight, rest):
     for _ in range(count + 1):
         for a in range(count):
             w.step[a] = c[a] if w.free[a] > 0.0 else 0.0
+        times(p.effectors, p.blocks, p.slots, w.jacobian, w.step, w.y)
         for i in range(size):
-            rest[i] = w.e[i]
-        _multiply(p, w, w.step, -1.0, rest)
+            rest[i] = w.e[i] - w.y[i]
         gram(p.jobs, p.pairs, size, w.jacobian, w.free, w.matrix)
         factor(size, _DAMPING, w.matrix)
         back_substitute(size, w.matrix, rest, w.y)

@@ -61,3 +61,13 @@ def uniform(seed, place):
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     h = h ^ (h >> np.uint64(31))
     return (h >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def exp(x):
+    """Exponential of x <= 0, to 1e-12, in either width; below -200 it is 0."""
+    t = select(x < -200.0, -200.0, x) * (1.0 / 1024.0)
+    y = 1.0 + t * (1.0 + t * (0.5 + t * (1.0 / 6.0 + t * (1.0 / 24.0 + t * (1.0 / 120.0)))))
+    for _ in range(10):
+        y = y * y
+    return select(x < -200.0, 0.0, y)

@@ -9,6 +9,7 @@ Accepted  if the error fell; else q goes a quarter of the way from where it was 
 """
 
 from poise.kernels._jit import kernel
+from poise.kernels.blocks import transpose_times
 from poise.kernels.dense import back_substitute, factor, gram
 from poise.kernels.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows import POSE
@@ -38,19 +39,9 @@ def direction(
 ):
     """The damped least-squares step over the free joints, into `step` (active velocities); a bold one along screws."""
     count = step.shape[0]
+    transpose_times(effectors, blocks, slots, jacobian, e, step)
     for a in range(count):
-        store(step, a, 0.0)
         store(free, a, 1.0)
-    for k in range(effectors.shape[0]):
-        slot0, columns = effectors[k, 8], effectors[k, 6]
-        for b in range(effectors[k, 4], effectors[k, 5]):
-            e0, e1, e2 = load(e, 3 * b), load(e, 3 * b + 1), load(e, 3 * b + 2)
-            j = blocks[b]
-            for c in range(columns):
-                a = slots[slot0 + c]
-                gradient = load(jacobian, j) * e0 + load(jacobian, j + 1) * e1 + load(jacobian, j + 2) * e2
-                store(step, a, load(step, a) + gradient)
-                j += 3
     for c in range(coords.shape[0]):
         x, g = load(q, coords[c, 0]), load(step, coords[c, 1])
         locked = ((x <= limits[c, 0]) & (g < 0.0)) | ((x >= limits[c, 1]) & (g > 0.0))
@@ -70,18 +61,7 @@ def direction(
             store(y, i + 1, select(bold, v1, load(e, i + 1)))
             store(y, i + 2, select(bold, v2, load(e, i + 2)))
     back_substitute(size, matrix, y, y)
-    for a in range(count):
-        store(step, a, 0.0)
-    for k in range(effectors.shape[0]):
-        slot0, columns = effectors[k, 8], effectors[k, 6]
-        for b in range(effectors[k, 4], effectors[k, 5]):
-            y0, y1, y2 = load(y, 3 * b), load(y, 3 * b + 1), load(y, 3 * b + 2)
-            j = blocks[b]
-            for c in range(columns):
-                a = slots[slot0 + c]
-                move = load(jacobian, j) * y0 + load(jacobian, j + 1) * y1 + load(jacobian, j + 2) * y2
-                store(step, a, load(step, a) + move)
-                j += 3
+    transpose_times(effectors, blocks, slots, jacobian, y, step)
     for a in range(count):
         store(step, a, load(step, a) * load(free, a))
 

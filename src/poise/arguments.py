@@ -1,0 +1,79 @@
+"""What solve and Tracker are given: checked, and turned into the numbers that the kernels read."""
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from poise.errors import ShapeError
+from poise.spatial import SE3, Array
+from poise.tasks.aim import AxisTask, LookAtTask
+from poise.tasks.base import FrameTask
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.posture import PostureTask
+
+Task: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask | PostureTask
+
+WHOLE: Final = 2**62
+"""A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
+
+
+def several(tasks: Task | Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
+    found = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
+    if not found:
+        raise ValueError("tasks is empty; state at least one")
+    for i, task in enumerate(found):
+        if not isinstance(task, Task):
+            place = f"tasks[{i}]" if len(found) > 1 else "tasks"
+            raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}")
+    return found
+
+
+def whole(name: str, value: int, least: int) -> None:
+    """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
+    if not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number")
+    if value < least:
+        raise ValueError(f"{name} is {value}; it must be at least {least}")
+    if value >= WHOLE:
+        raise ValueError(f"{name} is {value}; it must be less than 2**62")
+
+
+def one_a_task(tasks: Sequence[Task], target: Any) -> list[tuple[str, Any]]:
+    """The target of each task with its name in messages; raises ShapeError for another number of them."""
+    targets = [target] if len(tasks) == 1 else target
+    if not isinstance(targets, (Sequence, np.ndarray)) or len(targets) != len(tasks):
+        count = "one pose" if isinstance(targets, SE3) else f"{target!r}"
+        if isinstance(targets, (Sequence, np.ndarray)):
+            count = f"{len(targets)}"
+        raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
+    return [(f"target[{i}]" if len(tasks) > 1 else "target", value) for i, value in enumerate(targets)]
+
+
+def joined(goals: list[Array]) -> Array:
+    """(7 tasks,) read-only numbers."""
+    out = np.concatenate(goals) if goals else np.zeros(0)
+    out.flags.writeable = False
+    return out
+
+
+def refuse_goal(tasks: Sequence[FrameTask], goal: Array) -> None:
+    """Raises ValueError that says which number of `goal` (7 tasks,) is no target."""
+    name = "target"
+    for k, task in enumerate(tasks):
+        numbers = goal[7 * k : 7 * k + 7]
+        if len(tasks) > 1:
+            name = f"target[{k}]"
+        for i in np.flatnonzero(~np.isfinite(numbers)):
+            raise ValueError(f"{name}[{i}] of {type(task).__name__}({task.frame!r}) is {numbers[i]}")
+        if isinstance(task, AxisTask) and np.linalg.norm(numbers[:3]) < 1e-9:
+            raise ValueError(f"{name} of AxisTask({task.frame!r}) is a zero direction")
+    raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
+
+
+def refuse_start(q0: Array, name: str = "q0") -> None:
+    """Raises ValueError that says which number of `q0` (nq,), finite all, is no start."""
+    for i in np.flatnonzero(np.abs(q0) >= 1e300):
+        raise ValueError(f"{name}[{i}] is {q0[i]}, too large to compute with")
+    raise ValueError(f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")

@@ -1,0 +1,168 @@
+"""Steps through the singular values of J = sum sigma_i u_i v_i^T: see `poise.methods.filtered` and `.selective`."""
+
+import functools
+
+from poise.kernels._jit import kernel
+from poise.kernels.blocks import spread
+from poise.kernels.damping import from_values, ranked, shaped
+from poise.kernels.lanes import load, select, splat, sqrt, store
+from poise.kernels.memory import DAMPING
+from poise.kernels.scalar import exp
+from poise.kernels.settings import (
+    DROP,
+    ESTIMATED,
+    ESTIMATED_TWO,
+    FILTER,
+    FILTER_A,
+    FILTER_B,
+    GAUSSIAN,
+    JPARSE,
+    NULL,
+    OPTION,
+    OPTION_A,
+    RULE,
+    RULE_A,
+    RULE_B,
+    RULE_C,
+    TRUNCATED,
+)
+from poise.kernels.svd import decompose
+
+RANK = 1e-9
+"""Against the largest, a singular value below which a direction belongs to the null space."""
+
+
+@functools.partial(kernel, inline=True)
+def split(p, w, d):
+    """Rows of d.rows become sigma_i v_i, of d.turn u_i, and d.c u_i^T e; the largest singular value."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    for i in range(m * n):
+        store(d.rows, i, splat(w.e, 0.0))
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, d.rows)
+    decompose(m, n, d.rows, d.turn, d.sigma)
+    top = splat(w.e, 0.0)
+    for i in range(m):
+        total = splat(w.e, 0.0)
+        for k in range(m):
+            total = total + load(d.turn, i * m + k) * load(d.e, k)
+        store(d.c, i, total)
+        x = load(d.sigma, i)
+        top = select(x > top, x, top)
+    return top
+
+
+@functools.partial(kernel, inline=True)
+def filtered_step(p, s, w, d):
+    """step = sum tau_i v_i (u_i^T e) + (I - sum v_i v_i^T) phi, tau the filter (Buss 2004, section 6 and eq. 7)."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    top = split(p, w, d)
+    kind = s[FILTER]
+    damping = splat(w.e, 0.0)
+    low = ranked(d.sigma, s[DROP] + (1.0 if s[RULE] == ESTIMATED_TWO else 0.0))
+    if kind != TRUNCATED and kind != JPARSE:
+        damping = from_values(s, d, w.jacobian)
+    store(d.memory, DAMPING, damping)
+    for a in range(n):
+        store(w.step, a, splat(w.e, 0.0))
+    for i in range(m):
+        sigma = load(d.sigma, i)
+        safe = select(sigma > RANK * top, sigma, 1.0)
+        inverse = select(sigma > RANK * top, 1.0 / safe, 0.0)
+        if kind == TRUNCATED:
+            tau = select(sigma > s[FILTER_A] * top, inverse, 0.0)
+        elif kind == JPARSE:
+            edge = s[FILTER_A] * top
+            inside = sigma / select(edge > 0.0, edge * edge, 1.0)
+            tau = select(sigma > edge, inverse, s[FILTER_B] * inside)
+        else:
+            own = damping
+            if kind == GAUSSIAN:
+                ratio = sigma * (1.0 / s[RULE_B])
+                own = exp(-2.0 * ratio * ratio) * s[RULE_A]
+            elif s[RULE] == ESTIMATED or s[RULE] == ESTIMATED_TWO:
+                own = select(sigma <= low, shaped(sigma, s[RULE_A], s[RULE_B]), 0.0) + s[RULE_C]
+            square = sigma * sigma + own
+            tau = select(sigma > RANK * top, sigma / select(square > 0.0, square, 1.0), 0.0)
+        scale = tau * inverse * load(d.c, i)
+        for a in range(n):
+            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * n + a))
+    if s[NULL]:
+        add_null_term(w, d, top)
+
+
+@functools.partial(kernel, inline=True)
+def add_null_term(w, d, top):
+    """step += phi - sum v_i (v_i^T phi): nothing of it moves an effector, to first order."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    for a in range(n):
+        store(w.step, a, load(w.step, a) + load(d.phi, a))
+    for i in range(m):
+        sigma = load(d.sigma, i)
+        along = splat(w.e, 0.0)
+        for a in range(n):
+            along = along + load(d.rows, i * n + a) * load(d.phi, a)
+        scale = select(sigma > RANK * top, along / select(sigma > RANK * top, sigma * sigma, 1.0), 0.0)
+        for a in range(n):
+            store(w.step, a, load(w.step, a) - scale * load(d.rows, i * n + a))
+
+
+@functools.partial(kernel, inline=True)
+def selective_step(p, s, w, d):
+    """Each singular direction's own clamp gamma_i: selectively damped least squares (Buss and Kim 2005).
+
+    phi_i = v_i (u_i^T e) / sigma_i goes no farther than gamma_i = gamma_max min(1, N_i / M_i), where N_i is how far a
+    unit of u_i moves all effectors, and M_i bounds how far they would travel on the way.  OPTION 1 has the soft
+    clamps of the released program in place of the paper's.
+    """
+    m, n = w.e.shape[0], w.step.shape[0]
+    widest, soft = s[OPTION_A], s[OPTION] == 1.0
+    for a in range(n):
+        store(d.h, a, splat(w.e, 0.0))
+        store(w.step, a, splat(w.e, 0.0))
+    for k in range(p.effectors.shape[0]):
+        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+            j = p.blocks[b]
+            for c in range(p.effectors[k, 6]):
+                a = p.slots[p.effectors[k, 8] + c]
+                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
+                store(d.h, a, load(d.h, a) + sqrt(x * x + y * y + z * z))
+                j += 3
+    top = split(p, w, d)
+    for i in range(m):
+        sigma = load(d.sigma, i)
+        real = sigma > RANK * top
+        inverse = select(real, 1.0 / select(real, sigma, 1.0), 0.0)
+        moved = splat(w.e, 0.0)
+        for k in range(0, m, 3):
+            x, y, z = load(d.turn, i * m + k), load(d.turn, i * m + k + 1), load(d.turn, i * m + k + 2)
+            moved = moved + sqrt(x * x + y * y + z * z)
+        travel, longest = splat(w.e, 0.0), splat(w.e, 0.0)
+        for a in range(n):
+            v = load(d.rows, i * n + a)
+            v = select(v < 0.0, -v, v)
+            travel = travel + v * load(d.h, a)
+            longest = select(v > longest, v, longest)
+        travel = travel * inverse * inverse
+        gamma = widest * select(moved < travel, moved / select(real, travel, 1.0), 1.0)
+        scale = load(d.c, i) * inverse * inverse
+        size = longest * select(scale < 0.0, -scale, scale)
+        if soft:
+            scale = scale * gamma / (gamma + size)
+        else:
+            scale = scale * select(size > gamma, gamma / select(real, size, 1.0), 1.0)
+        scale = select(real, scale, 0.0)
+        for a in range(n):
+            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * n + a))
+    longest = splat(w.e, 0.0)
+    for a in range(n):
+        x = load(w.step, a)
+        x = select(x < 0.0, -x, x)
+        longest = select(x > longest, x, longest)
+    over = longest > widest
+    scale = widest / (widest + longest) if soft else widest / select(over, longest, 1.0)
+    scale = select(over, scale, 1.0)
+    for a in range(n):
+        store(w.step, a, load(w.step, a) * scale)
+    store(d.memory, DAMPING, splat(w.e, 0.0))
+    if s[NULL]:
+        add_null_term(w, d, top)

@@ -1,0 +1,46 @@
+"""A classical method's settings as numbers: their places in one array, and what its codes mean.
+
+The array is `SETTINGS` numbers, then the largest change of each active velocity in one update (0: none is stated),
+then the posture (nq,) that a null-space term pulls to.
+"""
+
+from typing import Final
+
+METHOD: Final = 0
+RULE: Final = 1
+RULE_A: Final = 2
+RULE_B: Final = 3
+RULE_C: Final = 4
+FILTER: Final = 5
+FILTER_A: Final = 6
+FILTER_B: Final = 7
+MAX_STEP: Final = 8
+"""ClampMaxAbs of the step [rad or m]; infinite: none."""
+CLAMP: Final = 9
+MAX_ERROR: Final = 10
+"""ClampMag of a position block [m]."""
+MAX_TURN: Final = 11
+"""ClampMag of a rotation block [rad]."""
+AT_TARGET: Final = 12
+"""1: Jacobian columns are taken at the target instead of the effector."""
+NULL: Final = 13
+NULL_GAIN: Final = 14
+OPTION: Final = 15
+OPTION_A: Final = 16
+OPTION_B: Final = 17
+DROP: Final = 19
+"""Singular values that are zero in every pose, the rows being more than the directions of motion."""
+PACED: Final = 18
+"""1: the largest changes behind the settings count."""
+SETTINGS: Final = 20
+
+TRANSPOSE, DAMPED, COLUMNS, ORTHOGONAL, FILTERED, SELECTIVE, HALLEY, HYBRID, CCD, FABRIK, BFGS, LBFGS = range(12)
+"""METHOD."""
+CONSTANT, NAKAMURA, ESTIMATED, ESTIMATED_TWO, SMALLEST, CHAN, SUGIHARA, TRUST, MAX_NORM, RATE, GAIN = range(11)
+"""RULE."""
+TRUNCATED, SMOOTH, GAUSSIAN, JPARSE = range(4)
+"""FILTER."""
+NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
+"""CLAMP."""
+NO_TERM, REST, CENTRE = range(3)
+"""NULL."""

@@ -1,0 +1,65 @@
+"""Damped least squares.
+
+Idea.     Weigh the step against the error: of all steps, the one with the least |J dq - e|^2 + lambda^2 |dq|^2.  Near a
+          singular pose, and for a target out of reach, it stays short where the pseudoinverse's does not.
+Step.     dq = J^T (J J^T + lambda^2 I)^-1 e (eq. 11), or (J^T J + lambda^2 I)^-1 J^T e (eq. 10), or by singular values
+          sum sigma_i / (sigma_i^2 + lambda^2) v_i u_i^T e (eq. 14), or by orthogonal rows [J, lambda I]: all the same.
+          With a null-space term, (I - J^+ J) phi is added, with the true projector, not the damped one, which leaks.
+Use when  targets are sometimes out of reach, effectors are several, the arm must never shake.
+Not for   the last digits in few steps: with a constant lambda it converges linearly.
+Cost      a Cholesky factorisation an update; a singular value decomposition with a null-space term or a rule that
+          reads singular values.
+Source.   Wampler 1986; Nakamura and Hanafusa 1986; eqs. 10, 11 and 14 of Buss 2004.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal, final
+
+from poise.kernels import settings as at
+from poise.methods.base import Capabilities, NullSpaceMethod, one_of
+from poise.methods.damping import ChanLawrence, Damping, GainRatio, estimates, needs_values, rule_of
+from poise.spatial import Array
+
+Form = Literal["auto", "rows", "columns", "svd", "qr"]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DampedLeastSquares(NullSpaceMethod):
+    """dq = J^T (J J^T + lambda^2 I)^-1 e + (I - J^+ J) phi; see the module."""
+
+    name: ClassVar[str] = "dls"
+    title: ClassVar[str] = "Damped least squares"
+    references: ClassVar[tuple[str, ...]] = ("buss2004", "wampler1986", "nakamura1986")
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    iterations: ClassVar[int] = 300
+    max_step: float = math.radians(45.0)
+    damping: Damping = ChanLawrence()
+    """lambda, or a rule."""
+    form: Form = "auto"
+    """"rows" is eq. 11, "columns" eq. 10, "svd" eq. 14, "qr" by orthogonal rows; "auto" is "rows" where it serves."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rule = rule_of(self.damping)
+        one_of("form", self.form, ("auto", "rows", "columns", "svd", "qr"))
+        if isinstance(rule, GainRatio) and (self.form not in ("auto", "rows") or self.null_space is not None):
+            raise ValueError("GainRatio works with form='rows' and without a null_space")
+        if self.form in ("rows", "columns", "qr") and (needs_values(rule) or self.null_space is not None):
+            what = "null_space" if self.null_space is not None else type(rule).__name__
+            raise ValueError(f"{what} needs singular values; form must be 'svd' or 'auto', not {self.form!r}")
+        if self.form in ("columns", "qr") and estimates(rule):
+            raise ValueError(f"{type(rule).__name__} damps rows; form must be 'rows', 'svd' or 'auto'")
+
+    def write(self, settings: Array) -> None:
+        """Put the settings into the array."""
+        self.write_clamps(settings)
+        self.write_null_space(settings)
+        rule = rule_of(self.damping)
+        rule.write(settings)
+        form = self.form
+        if form == "auto":
+            form = "svd" if needs_values(rule) or self.null_space is not None else "rows"
+        methods = {"rows": at.DAMPED, "columns": at.COLUMNS, "svd": at.FILTERED, "qr": at.ORTHOGONAL}
+        settings[at.METHOD], settings[at.FILTER] = methods[form], at.SMOOTH

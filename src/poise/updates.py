@@ -1,0 +1,118 @@
+"""A method prepared for a model and its tasks: what the kernels of `poise.kernels.iterate` read and work in."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+
+from poise.kernels import drive, iterate
+from poise.kernels import settings as at
+from poise.kernels._jit import prepare
+from poise.kernels.lanes import WIDTH
+from poise.kernels.memory import LENGTH, LOOP, MEMORY, SEEN
+from poise.methods.base import Method, NullSpaceMethod, RestPosture
+from poise.model import Model
+from poise.problem import Packed
+from poise.solution import Trace
+from poise.spatial import Array
+from poise.tasks.base import FrameTask
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+
+_POSES = 3
+"""Samples from which the rank that the tasks' Jacobian has in general is read."""
+
+
+@final
+class Updates:
+    """The arrays of one method on one problem."""
+
+    __slots__ = ("_nq", "_rows", "_wide", "floats", "ints", "method", "packed", "plan", "settings", "work")
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[FrameTask],
+        packed: Packed,
+        method: Method,
+        *,
+        limits: bool,
+        dt: float | None = None,
+    ) -> None:
+        """Raises ValueError for what the method cannot do; `dt` [s] bounds the steps by the joints' speeds."""
+        refuse(model, tasks, method, limits=limits)
+        self.method, self.packed = method, packed
+        n, m = len(packed.velocities), 3 * packed.blocks
+        self.ints, self.floats = packed.ints, packed.floats
+        if not limits:
+            self.floats = packed.without_limits()
+        settings = np.zeros(at.SETTINGS + n + model.nq)
+        settings[at.MAX_STEP] = np.inf
+        method.write(settings)
+        if dt is not None:
+            speeds = model.velocity[list(packed.velocities)] * dt
+            settings[at.PACED] = 1.0
+            settings[at.SETTINGS : at.SETTINGS + n] = np.where(np.isfinite(speeds), speeds, 0.0)
+        term = method.null_space if isinstance(method, NullSpaceMethod) else None
+        posture = model.home
+        if isinstance(term, RestPosture) and term.q is not None:
+            posture = model.check_q(term.q, "q of the RestPosture")
+        settings[at.SETTINGS + n :] = posture
+        settings[at.DROP] = m - _rank(model, packed)
+        self.settings = settings
+        self.plan = np.zeros(0, dtype=np.int64)
+        big = max(m * m, n * n + n, m * (n + m))
+        rows = MEMORY + LOOP + 2 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
+        rows += m * n + m * m + packed.entries + big
+        self._rows, self._nq = packed.rows + rows, model.nq
+        self.work = np.zeros(self._rows)
+        self._wide: Array | None = None
+
+    def wide(self) -> Array:
+        """A workspace of eight lanes."""
+        if self._wide is None:
+            self._wide = np.zeros((self._rows, WIDTH))
+        return self._wide
+
+    def memory(self, row: int) -> int:
+        """Where in `work` a row of `poise.kernels.memory` is."""
+        return self.packed.rows + row
+
+    def empty_trace(self, rows: int) -> Array:
+        """Room for a trace."""
+        return np.full((rows, iterate.TRACE + 3 * self.packed.blocks + self._nq), np.nan)
+
+    def trace(self, table: Array) -> Trace:
+        """The trace that `poise.kernels.iterate` wrote into `table`."""
+        m, first = 3 * self.packed.blocks, iterate.TRACE
+        rows = table[: int(self.work[self.memory(MEMORY + LENGTH)])].copy()
+        values = np.sort(rows[:, first : first + m], axis=1)[:, ::-1]
+        return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
+
+
+def _rank(model: Model, packed: Packed) -> int:
+    """The rank that the Jacobian of the tasks has in general: its largest over a few poses."""
+    prepare(drive.linearise)
+    m, n = 3 * packed.blocks, len(packed.velocities)
+    goal = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], int(packed.ints[1]))
+    work, e, jacobian = np.zeros(packed.rows), np.zeros(m), np.zeros((m, n))
+    ranks = [0]
+    for q in model.sample(_POSES, seed=0):
+        drive.linearise(packed.ints, packed.floats, goal, np.array(q), work, e, jacobian)
+        if n:
+            ranks.append(int(np.linalg.matrix_rank(jacobian, rtol=1e-9)))
+    return max(ranks)
+
+
+def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: bool) -> None:
+    """Raises ValueError, with the way out, for what the method cannot do."""
+    can, name = method.capabilities, method.name
+    if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():
+        raise ValueError(
+            f"the method {name!r} does not keep joint limits, and {model.name} has some: pass limits=False to let "
+            "joints leave them, or choose another method, such as 'lm'"
+        )
+    for task in tasks:
+        if can.tasks == "positions" and not isinstance(task, PositionTask):
+            raise ValueError(f"the method {name!r} follows positions only, not {type(task).__name__}({task.frame!r})")
+        if can.tasks == "poses" and not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
+            raise ValueError(f"the method {name!r} follows poses only, not {type(task).__name__}({task.frame!r})")
