@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from poise.methods.damping import Chiaverini as Chiaverini
     from poise.methods.damping import ChiaveriniSicilianoEgeland as ChiaveriniSicilianoEgeland
     from poise.methods.damping import Constant as Constant
+    from poise.methods.damping import Curvature as Curvature
     from poise.methods.damping import DeoWalker as DeoWalker
     from poise.methods.damping import GainRatio as GainRatio
     from poise.methods.damping import MaciejewskiKlein as MaciejewskiKlein
@@ -82,6 +83,7 @@ _HOME = {
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
     "ClampMag": "poise.methods.base",
     "Constant": "poise.methods.damping",
+    "Curvature": "poise.methods.damping",
     "DampedLeastSquares": "poise.methods.damped",
     "DeoWalker": "poise.methods.damping",
     "FilteredInverse": "poise.methods.filtered",

@@ -5,7 +5,7 @@ import functools
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import spread, times, transpose_times
 from poise.kernels.cholesky import solve_symmetric
-from poise.kernels.damping import damp_estimated, from_errors
+from poise.kernels.damping import damp_estimated, from_errors, longest_column
 from poise.kernels.dense import back_substitute, factor, gram
 from poise.kernels.lanes import load, section, select, splat, store
 from poise.kernels.memory import DAMPING, LAST, MU, NU, PREDICTED
@@ -27,7 +27,7 @@ def damped_step(p, s, w, d):
         store(d.memory, DAMPING, damp_estimated(s, d, size, w.matrix) + s[RULE_C])
         damping = splat(w.e, s[RULE_C])
     else:
-        damping = from_errors(s, d, w.jacobian)
+        damping = from_errors(p, s, w, d)
         store(d.memory, DAMPING, damping)
     factor(size, damping, w.matrix)
     _through_rows(p, w, d)
@@ -46,7 +46,7 @@ def _through_rows(p, w, d):
 def columns_step(p, s, w, d):
     """step = (J^T J + lambda^2 I)^-1 J^T e (Buss 2004, eq. 10); joints that are held have the identity's rows."""
     m, n = w.e.shape[0], w.step.shape[0]
-    damping = from_errors(s, d, w.jacobian)
+    damping = from_errors(p, s, w, d)
     store(d.memory, DAMPING, damping)
     spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, d.rows)
     matrix = section(d.big, 0, n * n)
@@ -64,7 +64,7 @@ def columns_step(p, s, w, d):
 @functools.partial(kernel, inline=True)
 def orthogonal_step(p, s, w, d):
     """The same step by orthogonal rows [J, lambda I] (Buss 2004, section 5): no squared condition number."""
-    damping = from_errors(s, d, w.jacobian)
+    damping = from_errors(p, s, w, d)
     store(d.memory, DAMPING, damping)
     m, n = w.e.shape[0], w.step.shape[0]
     for i in range(m * n):
@@ -82,23 +82,13 @@ def judge_last(p, w, d, cost):
     """
     predicted, last = load(d.memory, PREDICTED), load(d.memory, LAST)
     mu, nu = load(d.memory, MU), load(d.memory, NU)
-    largest = splat(w.e, 0.0)
-    for k in range(p.effectors.shape[0]):
-        slot0 = p.effectors[k, 8]
-        for c in range(p.effectors[k, 6]):
-            a, square = p.slots[slot0 + c], splat(w.e, 0.0)
-            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-                j = p.blocks[b] + 3 * c
-                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
-                square = square + (x * x + y * y + z * z)
-            largest = select(square > largest, square, largest)
     judged = predicted > 0.0
     worse = judged & (cost >= last)
     rho = (last - cost) / select(judged, predicted, 1.0)
     x = 2.0 * rho - 1.0
     shrink = 1.0 - x * x * x
     shrink = select(shrink > 1.0 / 3.0, shrink, 1.0 / 3.0)
-    mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), largest)
+    mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), longest_column(p, w))
     store(d.memory, MU, mu)
     store(d.memory, NU, select(worse, 2.0 * nu, select(judged, 2.0, select(nu > 1.0, nu, 2.0))))
     store(d.memory, LAST, select(worse, last, cost))
@@ -121,7 +111,7 @@ def predict(p, w, d):
 def halley_step(p, s, w, d):
     """A damped step d, then the damped step of A = J + (dJ/dt along d) / 2 (Lloyd, Irani and Ahmadi 2022)."""
     size = w.e.shape[0]
-    damping = from_errors(s, d, w.jacobian)
+    damping = from_errors(p, s, w, d)
     store(d.memory, DAMPING, damping)
     gram(p.jobs, p.pairs, size, w.jacobian, w.free, w.matrix)
     factor(size, damping, w.matrix)

@@ -11,8 +11,8 @@ from poise.kernels.lanes import any_of, load, section, select, splat, sqrt, stor
 from poise.kernels.memory import FRESH, MU
 from poise.kernels.settings import (
     CHAN,
+    CURVATURE,
     DROP,
-    ESTIMATED,
     ESTIMATED_TWO,
     GAIN,
     MAX_NORM,
@@ -32,8 +32,8 @@ _STARTING = 4
 
 
 @functools.partial(kernel, inline=True)
-def from_errors(s, d, jacobian):
-    """lambda^2 of the rules that look at the error, or at the change of the Jacobian, alone."""
+def from_errors(p, s, w, d):
+    """lambda^2 of the rules that look at no singular values."""
     rule = s[RULE]
     square = splat(d.e, 0.0)
     for i in range(d.e.shape[0]):
@@ -44,18 +44,66 @@ def from_errors(s, d, jacobian):
         damping = (0.5 * s[RULE_A]) * square + s[RULE_B]
     elif rule == SUGIHARA:
         damping = 0.5 * square + s[RULE_A]
+    elif rule == CURVATURE:
+        damping = s[RULE_A] * curvature(p, w, d) + s[RULE_B]
     elif rule == GAIN:
         damping = load(d.memory, MU)
     elif rule == RATE:
         change = splat(d.e, 0.0)
-        for i in range(jacobian.shape[0]):
-            x = load(jacobian, i) - load(d.kept, i)
+        for i in range(w.jacobian.shape[0]):
+            x = load(w.jacobian, i) - load(d.kept, i)
             change = change + x * x
-            store(d.kept, i, load(jacobian, i))
+            store(d.kept, i, load(w.jacobian, i))
         bound = (1.25 / s[RULE_B]) * sqrt(select(load(d.memory, FRESH) < 0.5, 0.0, change))
         damping = (0.25 / (s[RULE_A] * s[RULE_A])) * square
         damping = select(bound > damping, bound, damping) + s[RULE_C]
     return damping
+
+
+@kernel
+def longest_column(p, w):
+    """The largest square of a Jacobian column, over the effectors."""
+    largest = splat(w.e, 0.0)
+    for k in range(p.effectors.shape[0]):
+        for c in range(p.effectors[k, 6]):
+            square = splat(w.e, 0.0)
+            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+                j = p.blocks[b] + 3 * c
+                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
+                square = square + (x * x + y * y + z * z)
+            largest = select(square > largest, square, largest)
+    return largest
+
+
+@kernel
+def curvature(p, w, d):
+    """A bound of the norm of sum e_k Hess f_k, the part of the Hessian of |e|^2 / 2 that J^T J lacks.
+
+    The second derivative by joints i <= j along a chain is axis i times column j, hence no longer than column j; with
+    the columns of all effectors weighed by their errors that bounds the 2 depth - 1 entries of the Hessian that belong
+    to j and the joints before it, and so its Frobenius norm.
+    """
+    for a in range(d.h.shape[0]):
+        store(d.h, a, splat(w.e, 0.0))
+    for k in range(p.effectors.shape[0]):
+        slot0 = p.effectors[k, 8]
+        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+            x, y, z = load(d.e, 3 * b), load(d.e, 3 * b + 1), load(d.e, 3 * b + 2)
+            size = sqrt(x * x + y * y + z * z)
+            j = p.blocks[b]
+            for c in range(p.effectors[k, 6]):
+                a = p.slots[slot0 + c]
+                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
+                store(d.h, a, load(d.h, a) + size * sqrt(x * x + y * y + z * z))
+                j += 3
+    square = splat(w.e, 0.0)
+    for k in range(p.effectors.shape[0]):
+        slot0 = p.effectors[k, 8]
+        for c in range(p.effectors[k, 6]):
+            a = p.slots[slot0 + c]
+            square = square + (2.0 * c + 1.0) * (load(d.h, a) * load(d.h, a))
+            store(d.h, a, splat(w.e, 0.0))  # a joint that several effectors share counts once
+    return sqrt(square)
 
 
 @kernel
@@ -153,18 +201,18 @@ def ranked(sigma, rank):
 
 
 @functools.partial(kernel, inline=True)
-def from_values(s, d, jacobian):
+def from_values(p, s, w, d):
     """lambda^2 of every rule, the singular values of J and c = U^T e being known."""
     rule = s[RULE]
     if rule == NAKAMURA:
         return _of_manipulability(s, d.sigma)
-    if rule == SMALLEST or rule == ESTIMATED or rule == ESTIMATED_TWO:
+    if rule == SMALLEST:
         return shaped(ranked(d.sigma, s[DROP]), s[RULE_A], s[RULE_B])
     if rule == TRUST:
         return _of_trust(d.sigma, d.c, s[RULE_A])
     if rule == MAX_NORM:
         return _of_norm(d.c, ranked(d.sigma, s[DROP]), s[RULE_A])
-    return from_errors(s, d, jacobian)
+    return from_errors(p, s, w, d)
 
 
 @kernel

@@ -4,7 +4,7 @@ import functools
 
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import spread
-from poise.kernels.damping import from_values, ranked, shaped
+from poise.kernels.damping import from_errors, from_values, ranked, shaped
 from poise.kernels.lanes import load, select, splat, sqrt, store
 from poise.kernels.memory import DAMPING
 from poise.kernels.scalar import exp
@@ -60,7 +60,7 @@ def filtered_step(p, s, w, d):
     damping = splat(w.e, 0.0)
     low = ranked(d.sigma, s[DROP] + (1.0 if s[RULE] == ESTIMATED_TWO else 0.0))
     if kind != TRUNCATED and kind != JPARSE:
-        damping = from_values(s, d, w.jacobian)
+        damping = from_values(p, s, w, d)
     store(d.memory, DAMPING, damping)
     for a in range(n):
         store(w.step, a, splat(w.e, 0.0))
@@ -110,12 +110,14 @@ def add_null_term(w, d, top):
 def selective_step(p, s, w, d):
     """Each singular direction's own clamp gamma_i: selectively damped least squares (Buss and Kim 2005).
 
-    phi_i = v_i (u_i^T e) / sigma_i goes no farther than gamma_i = gamma_max min(1, N_i / M_i), where N_i is how far a
-    unit of u_i moves all effectors, and M_i bounds how far they would travel on the way.  OPTION 1 has the soft
-    clamps of the released program in place of the paper's.
+    phi_i = v_i (u_i^T e) sigma_i / (sigma_i^2 + lambda^2) goes no farther than gamma_i = gamma_max min(1, N_i / M_i),
+    where N_i is how far a unit of u_i moves all effectors, and M_i bounds how far they would travel on the way.  OPTION 1 has the soft
+    clamps of the released program in place of the paper's; lambda^2 is 0 in both.
     """
     m, n = w.e.shape[0], w.step.shape[0]
     widest, soft = s[OPTION_A], s[OPTION] == 1.0
+    damping = from_errors(p, s, w, d)
+    store(d.memory, DAMPING, damping)
     for a in range(n):
         store(d.h, a, splat(w.e, 0.0))
         store(w.step, a, splat(w.e, 0.0))
@@ -144,7 +146,8 @@ def selective_step(p, s, w, d):
             longest = select(v > longest, v, longest)
         travel = travel * inverse * inverse
         gamma = widest * select(moved < travel, moved / select(real, travel, 1.0), 1.0)
-        scale = load(d.c, i) * inverse * inverse
+        square = sigma * sigma + damping
+        scale = select(real, load(d.c, i) / select(real, square, 1.0), 0.0)
         size = longest * select(scale < 0.0, -scale, scale)
         if soft:
             scale = scale * gamma / (gamma + size)
@@ -163,6 +166,5 @@ def selective_step(p, s, w, d):
     scale = select(over, scale, 1.0)
     for a in range(n):
         store(w.step, a, load(w.step, a) * scale)
-    store(d.memory, DAMPING, splat(w.e, 0.0))
     if s[NULL]:
         add_null_term(w, d, top)

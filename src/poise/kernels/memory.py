@@ -11,7 +11,7 @@ last step was no number; which half of a hybrid acts; the sum of squares before 
 MEMORY = 16
 STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
-error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows of the trace."""
+error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced."""
 LOOP = 16
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""

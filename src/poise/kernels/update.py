@@ -1,7 +1,7 @@
 """One update of a classical method: errors, Jacobian, a step, and where it leads.
 
 The methods differ in the step alone; the clamps, the limits and the way to the new configuration are the same for
-all.  `p` is a problem, `s` the settings, `w` the workspace of `poise.kernels.drive`, `d` that of `poise.kernels.memory`.
+all.  `p` is a problem, `s` the settings, `w` the workspace of `poise.kernels.drive`, `d` that of `.memory`.
 """
 
 import functools
@@ -18,8 +18,10 @@ from poise.kernels.memory import COST, FAILED, FRESH, NEWTON, PREDICTED, SEEN, S
 from poise.kernels.rows import GOAL, POSITION
 from poise.kernels.scalar import sincos
 from poise.kernels.settings import (
+    ADAPTIVE,
     AT_TARGET,
     CENTRE,
+    CLAMP,
     COLUMNS,
     DAMPED,
     DROP,
@@ -49,7 +51,10 @@ from poise.kernels.tree import columns
 def jacobian_update(p, s, w, d):
     """Move w.q by one update of a Jacobian method, in either width; the sum of squares before it."""
     cost, score = evaluate(p, w)
-    remember(p, w, d, cost)
+    remember(w, d, cost)
+    watching = s[CLAMP] >= ADAPTIVE or s[RULE] == GAIN
+    if watching:
+        notice_moved_targets(p, w, d)
     clamp_errors(p, s, w, d)
     if s[AT_TARGET] == 1.0:
         take_columns_at_targets(p, w)
@@ -82,22 +87,29 @@ def jacobian_update(p, s, w, d):
     if method == DAMPED and s[RULE] == GAIN:
         predict(p, w, d)
         store(d.memory, PREDICTED, select(back, 0.0, load(d.memory, PREDICTED)))
-    keep_targets(p, w, d)
+    if watching:
+        keep_targets(p, w, d)
+    store(d.memory, FRESH, 1.0)
     return cost, score
 
 
 @functools.partial(kernel, inline=True)
-def remember(p, w, d, cost):
-    """Where this update starts from; what the last one predicted no longer counts if the targets have moved."""
+def remember(w, d, cost):
+    """Where this update starts from."""
     for i in range(w.q.shape[0]):
         store(w.before, i, load(w.q, i))
+    store(d.memory, COST, cost)
+
+
+@functools.partial(kernel, inline=True)
+def notice_moved_targets(p, w, d):
+    """What the last update predicted no longer counts if the targets have moved since."""
     away = splat(w.e, 0.0)
     for k in range(p.effectors.shape[0]):
         for i in range(SEEN):
             x = load(w.target, GOAL * k + i) - load(d.seen, SEEN * k + i)
             away = away + x * x
     store(d.memory, PREDICTED, select(away > 0.0, 0.0, load(d.memory, PREDICTED)))
-    store(d.memory, COST, cost)
 
 
 @functools.partial(kernel, inline=True)
@@ -108,7 +120,6 @@ def keep_targets(p, w, d):
             store(d.seen, SEEN * k + i, load(w.target, GOAL * k + i))
     for i in range(d.last.shape[0]):
         store(d.last, i, load(w.e, i))
-    store(d.memory, FRESH, 1.0)
 
 
 @functools.partial(kernel, inline=True)

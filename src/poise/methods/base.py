@@ -141,7 +141,7 @@ class JacobianMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class NullSpaceMethod(JacobianMethod):
-    """A Jacobian method whose step can take in a velocity of the null space, by the true projector (Buss 2004, eq. 7)."""
+    """A Jacobian method whose step can take in a velocity of the null space (Buss 2004, eq. 7)."""
 
     null_space: NullSpace | None = None
     """phi of the term (I - J^+ J) phi, which moves no effector, to first order."""

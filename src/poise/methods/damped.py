@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from poise.kernels import settings as at
-from poise.methods.base import Capabilities, NullSpaceMethod, one_of
-from poise.methods.damping import ChanLawrence, Damping, GainRatio, estimates, needs_values, rule_of
+from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, one_of
+from poise.methods.damping import Curvature, Damping, GainRatio, estimates, needs_values, rule_of
 from poise.spatial import Array
 
 Form = Literal["auto", "rows", "columns", "svd", "qr"]
@@ -35,7 +35,8 @@ class DampedLeastSquares(NullSpaceMethod):
     capabilities: ClassVar[Capabilities] = Capabilities()
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
-    damping: Damping = ChanLawrence()
+    max_error: float | ClampMag | None = 0.2
+    damping: Damping = Curvature(0.2)
     """lambda, or a rule."""
     form: Form = "auto"
     """"rows" is eq. 11, "columns" eq. 10, "svd" eq. 14, "qr" by orthogonal rows; "auto" is "rows" where it serves."""

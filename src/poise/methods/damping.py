@@ -159,8 +159,32 @@ class Sugihara:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Curvature:
+    """lambda^2 = gain |e| max_j |J_j| + floor^2: as much as the linear model can be wrong; out of reach nothing shakes.
+
+    J_j are the columns of the Jacobian, whose lengths bound the second derivatives of the effectors' places, so that
+    |e| |J_j| bounds the part of the Hessian of |e|^2 / 2 that J^T J lacks; half of it keeps the iteration from
+    overshooting where a stretched arm points at its target.  In metres and radians no number has to be found.
+    lambda^2 proportional to |e| converges quadratically (Fan and Yuan 2005).
+    """
+
+    gain: float = 0.5
+    floor: float = 1e-6
+    """lambda at the target, so that a singular pose there is no division by zero."""
+
+    def __post_init__(self) -> None:
+        positive("gain", self.gain)
+        not_negative("floor", self.floor)
+
+    def write(self, settings: Array) -> None:
+        """Put the rule into the array."""
+        settings[at.RULE], settings[at.RULE_A], settings[at.RULE_B] = at.CURVATURE, self.gain, self.floor**2
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class DeoWalker:
-    """The least lambda^2 by which the step is no longer than `longest`, exactly: a trust region (Deo and Walker 1992)."""
+    """The least lambda^2 by which the step is no longer than `longest`, exactly (Deo and Walker 1992)."""
 
     longest: float = 0.2
     """Euclidean length of the step [rad]."""
@@ -242,6 +266,7 @@ DampingRule: TypeAlias = (
     | ChiaveriniSicilianoEgeland
     | ChanLawrence
     | Sugihara
+    | Curvature
     | DeoWalker
     | MaxNorm
     | RateBound

@@ -1,15 +1,14 @@
 """Filters of the singular values.
 
 Idea.     Every step of this family is sum tau_i v_i (u_i^T e); a method is its filter tau.
-Step.     truncated: 1 / sigma_i, 0 below a share of the largest.  gaussian: sigma_i / (sigma_i^2 + lambda_i^2) with
-          lambda_i = max_damping exp(-(sigma_i / epsilon)^2), a damping of its own for each direction.  jparse: 1 / sigma_i
-          above the share gamma of the largest, else gain sigma_i / (gamma sigma_1)^2, which goes on along singular
-          directions, slowly.
-Use when  directions away from a singularity must not feel it.
+Step.     truncated: 1 / sigma_i, 0 below a share of the largest.
+          gaussian: sigma_i / (sigma_i^2 + lambda_i^2), lambda_i = max_damping exp(-(sigma_i / epsilon)^2).
+          jparse: 1 / sigma_i above the share gamma of the largest, else gain sigma_i / (gamma sigma_1)^2.
+Use when  directions away from a singularity must not feel it; jparse still creeps along the singular ones.
 Not for   the shortest time an update.
 Cost      a singular value decomposition an update.
-Source.   Section 6 of Buss 2004; Maciejewski and Klein 1988; Phuoc, Martinet, Lee and Kim 2008; Guptasarma, Strong, Zhen
-          and Kennedy 2025 (J-PARSE).
+Source.   Section 6 of Buss 2004; Phuoc, Martinet, Lee and Kim 2008; Guptasarma, Strong, Zhen and Kennedy 2025
+          (J-PARSE).
 """
 
 import math
@@ -39,8 +38,8 @@ class FilteredInverse(NullSpaceMethod):
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
     filter: Literal["truncated", "gaussian", "jparse"] = "truncated"
-    cutoff: float = 0.1
-    """Share of the largest singular value: below it, "truncated" leaves out and "jparse" (its gamma) goes slowly."""
+    cutoff: float = 0.01
+    """Share of the largest singular value: below it, "truncated" leaves out and "jparse" goes slowly (its gamma; the paper has 0.1)."""
     gain: float = 1.0
     """Speed of "jparse" along singular directions."""
     epsilon: float = 0.1

@@ -1,8 +1,8 @@
 """Newton's step where it is sound, the transpose where it is not.
 
 Idea.     The pseudoinverse is quick away from singular poses and wild near them, where the transpose is only slow.
-Step.     Newton's, if sigma_min >= switch sigma_max and it lowers the error; else the transpose with Buss's alpha.  Once
-          left, Newton's step is left again only below half the switch, so that the two do not take turns.
+Step.     Newton's, if sigma_min >= switch sigma_max and it lowers the error; else the transpose with Buss's alpha.
+          Newton's step is given up only below half the switch, so that the two do not take turns.
 Use when  comparing: Levenberg-Marquardt is the smooth version of the same idea.
 Not for   the least error out of reach, which the transpose approaches slowly.
 Cost      a singular value decomposition and two evaluations an update.
