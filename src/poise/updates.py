@@ -60,9 +60,10 @@ class Updates:
         settings[at.DROP] = m - _rank(model, packed)
         self.settings = settings
         self.plan = np.zeros(0, dtype=np.int64)
-        big = max(m * m, n * n + n, m * (n + m))
+        row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
+        big = max(m * side, n * n + n, m * (n + m))
         rows = MEMORY + LOOP + 2 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
-        rows += m * n + m * m + packed.entries + big
+        rows += m * row + m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
         self.work = np.zeros(self._rows)
         self._wide: Array | None = None

@@ -41,17 +41,16 @@ def transpose_times(effectors, blocks, slots, jacobian, y, v):
 
 
 @kernel
-def spread(effectors, blocks, slots, jacobian, free, rows):
-    """J F as dense rows, one after the other, F the diagonal of `free`; entries that J lacks are left as they are."""
-    n = free.shape[0]
+def spread(effectors, blocks, slots, jacobian, free, pitch, rows):
+    """J F as dense rows, `pitch` apart, F the diagonal of `free`; entries that J lacks are left as they are."""
     for k in range(effectors.shape[0]):
         slot0, columns = effectors[k, 8], effectors[k, 6]
         for b in range(effectors[k, 4], effectors[k, 5]):
-            j, at = blocks[b], 3 * b * n
+            j, at = blocks[b], 3 * b * pitch
             for c in range(columns):
                 a = slots[slot0 + c]
                 f = load(free, a)
                 store(rows, at + a, load(jacobian, j) * f)
-                store(rows, at + n + a, load(jacobian, j + 1) * f)
-                store(rows, at + 2 * n + a, load(jacobian, j + 2) * f)
+                store(rows, at + pitch + a, load(jacobian, j + 1) * f)
+                store(rows, at + 2 * pitch + a, load(jacobian, j + 2) * f)
                 j += 3

@@ -48,7 +48,9 @@ def columns_step(p, s, w, d):
     m, n = w.e.shape[0], w.step.shape[0]
     damping = from_errors(p, s, w, d)
     store(d.memory, DAMPING, damping)
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, d.rows)
+    for i in range(m * n):
+        store(d.rows, i, splat(w.e, 0.0))
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, n, d.rows)
     matrix = section(d.big, 0, n * n)
     for a in range(n):
         for b in range(a + 1):
@@ -69,7 +71,7 @@ def orthogonal_step(p, s, w, d):
     m, n = w.e.shape[0], w.step.shape[0]
     for i in range(m * n):
         store(d.big, i, splat(w.e, 0.0))
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, d.big)
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, n, d.big)
     least_norm(m, n, damping, d.big, d.e, w.y, w.step)
 
 

@@ -60,7 +60,7 @@ def from_errors(p, s, w, d):
     return damping
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def longest_column(p, w):
     """The largest square of a Jacobian column, over the effectors."""
     largest = splat(w.e, 0.0)
@@ -75,7 +75,7 @@ def longest_column(p, w):
     return largest
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def curvature(p, w, d):
     """A bound of the norm of sum e_k Hess f_k, the part of the Hessian of |e|^2 / 2 that J^T J lacks.
 

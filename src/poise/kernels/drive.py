@@ -139,7 +139,7 @@ def divide(ints, work):
     )
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def aim_at(p, goal, target):
     """Read each effector's seven goal numbers into `target` (one number wide); False if one is no pose."""
     for k in range(p.effectors.shape[0]):
@@ -181,7 +181,7 @@ def aim_at(p, goal, target):
     return True
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def clip_start(p, q0, q):
     """Copy q0 into q, coordinates within their limits, quaternions to unit length; False if one is not finite."""
     for i in range(q0.shape[0]):

@@ -5,8 +5,8 @@ import functools
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import spread
 from poise.kernels.damping import from_errors, from_values, ranked, shaped
-from poise.kernels.lanes import load, select, splat, sqrt, store
-from poise.kernels.memory import DAMPING
+from poise.kernels.lanes import any_of, load, pitch, select, splat, sqrt, store
+from poise.kernels.memory import DAMPING, SPLIT
 from poise.kernels.scalar import exp
 from poise.kernels.settings import (
     DROP,
@@ -26,25 +26,40 @@ from poise.kernels.settings import (
     RULE_C,
     TRUNCATED,
 )
-from poise.kernels.svd import decompose
+from poise.kernels.svd import decompose, identity
 
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
 
 
+_RENEWED = 500.0
+"""Updates after which the rotation kept from one to the next is made anew, before rounding shows in it."""
+
+
 @functools.partial(kernel, inline=True)
 def split(p, w, d):
-    """Rows of d.rows become sigma_i v_i, of d.turn u_i, and d.c u_i^T e; the largest singular value."""
+    """Rows of d.rows become sigma_i v_i, of d.turn u_i, and d.c u_i^T e; the largest singular value.
+
+    The decomposition of the last update is where this one starts.
+    """
     m, n = w.e.shape[0], w.step.shape[0]
-    for i in range(m * n):
+    row, side = pitch(d.rows, n), pitch(d.turn, m)
+    age = load(d.memory, SPLIT)
+    for i in range(m * row):
         store(d.rows, i, splat(w.e, 0.0))
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, d.rows)
+    if any_of((age < 0.5) | (age >= _RENEWED)):
+        identity(m, d.turn)
+        age = 0.0 * age
+        spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
+    else:
+        rotate(p, w, d)
+    store(d.memory, SPLIT, age + 1.0)
     decompose(m, n, d.rows, d.turn, d.sigma)
     top = splat(w.e, 0.0)
     for i in range(m):
         total = splat(w.e, 0.0)
         for k in range(m):
-            total = total + load(d.turn, i * m + k) * load(d.e, k)
+            total = total + load(d.turn, i * side + k) * load(d.e, k)
         store(d.c, i, total)
         x = load(d.sigma, i)
         top = select(x > top, x, top)
@@ -52,9 +67,29 @@ def split(p, w, d):
 
 
 @functools.partial(kernel, inline=True)
+def rotate(p, w, d):
+    """d.rows = W J F, W being d.turn and F the diagonal of w.free; d.rows is zero before."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    row, side = pitch(d.rows, n), pitch(d.turn, m)
+    for k in range(p.effectors.shape[0]):
+        slot0 = p.effectors[k, 8]
+        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+            for i in range(m):
+                at = i * side + 3 * b
+                x, y, z = load(d.turn, at), load(d.turn, at + 1), load(d.turn, at + 2)
+                j = p.blocks[b]
+                for c in range(p.effectors[k, 6]):
+                    a = p.slots[slot0 + c]
+                    product = load(w.jacobian, j) * x + load(w.jacobian, j + 1) * y + load(w.jacobian, j + 2) * z
+                    store(d.rows, i * row + a, load(d.rows, i * row + a) + product * load(w.free, a))
+                    j += 3
+
+
+@functools.partial(kernel, inline=True)
 def filtered_step(p, s, w, d):
     """step = sum tau_i v_i (u_i^T e) + (I - sum v_i v_i^T) phi, tau the filter (Buss 2004, section 6 and eq. 7)."""
     m, n = w.e.shape[0], w.step.shape[0]
+    row = pitch(d.rows, n)
     top = split(p, w, d)
     kind = s[FILTER]
     damping = splat(w.e, 0.0)
@@ -85,7 +120,7 @@ def filtered_step(p, s, w, d):
             tau = select(sigma > RANK * top, sigma / select(square > 0.0, square, 1.0), 0.0)
         scale = tau * inverse * load(d.c, i)
         for a in range(n):
-            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * n + a))
+            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * row + a))
     if s[NULL]:
         add_null_term(w, d, top)
 
@@ -94,27 +129,29 @@ def filtered_step(p, s, w, d):
 def add_null_term(w, d, top):
     """step += phi - sum v_i (v_i^T phi): nothing of it moves an effector, to first order."""
     m, n = w.e.shape[0], w.step.shape[0]
+    row = pitch(d.rows, n)
     for a in range(n):
         store(w.step, a, load(w.step, a) + load(d.phi, a))
     for i in range(m):
         sigma = load(d.sigma, i)
         along = splat(w.e, 0.0)
         for a in range(n):
-            along = along + load(d.rows, i * n + a) * load(d.phi, a)
+            along = along + load(d.rows, i * row + a) * load(d.phi, a)
         scale = select(sigma > RANK * top, along / select(sigma > RANK * top, sigma * sigma, 1.0), 0.0)
         for a in range(n):
-            store(w.step, a, load(w.step, a) - scale * load(d.rows, i * n + a))
+            store(w.step, a, load(w.step, a) - scale * load(d.rows, i * row + a))
 
 
 @functools.partial(kernel, inline=True)
 def selective_step(p, s, w, d):
     """Each singular direction's own clamp gamma_i: selectively damped least squares (Buss and Kim 2005).
 
-    phi_i = v_i (u_i^T e) sigma_i / (sigma_i^2 + lambda^2) goes no farther than gamma_i = gamma_max min(1, N_i / M_i),
-    where N_i is how far a unit of u_i moves all effectors, and M_i bounds how far they would travel on the way.  OPTION 1 has the soft
-    clamps of the released program in place of the paper's; lambda^2 is 0 in both.
+    phi_i = v_i (u_i^T e) sigma_i / (sigma_i^2 + lambda^2) goes no farther than gamma_i = gamma_max min(1, N_i / M_i):
+    N_i is how far a unit of u_i moves all effectors, and M_i bounds how far they would travel on the way.  OPTION 1
+    has the soft clamps of the released program in place of the paper's; lambda^2 is 0 in both.
     """
     m, n = w.e.shape[0], w.step.shape[0]
+    row, side = pitch(d.rows, n), pitch(d.turn, m)
     widest, soft = s[OPTION_A], s[OPTION] == 1.0
     damping = from_errors(p, s, w, d)
     store(d.memory, DAMPING, damping)
@@ -136,11 +173,11 @@ def selective_step(p, s, w, d):
         inverse = select(real, 1.0 / select(real, sigma, 1.0), 0.0)
         moved = splat(w.e, 0.0)
         for k in range(0, m, 3):
-            x, y, z = load(d.turn, i * m + k), load(d.turn, i * m + k + 1), load(d.turn, i * m + k + 2)
+            x, y, z = load(d.turn, i * side + k), load(d.turn, i * side + k + 1), load(d.turn, i * side + k + 2)
             moved = moved + sqrt(x * x + y * y + z * z)
         travel, longest = splat(w.e, 0.0), splat(w.e, 0.0)
         for a in range(n):
-            v = load(d.rows, i * n + a)
+            v = load(d.rows, i * row + a)
             v = select(v < 0.0, -v, v)
             travel = travel + v * load(d.h, a)
             longest = select(v > longest, v, longest)
@@ -155,7 +192,7 @@ def selective_step(p, s, w, d):
             scale = scale * select(size > gamma, gamma / select(real, size, 1.0), 1.0)
         scale = select(real, scale, 0.0)
         for a in range(n):
-            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * n + a))
+            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * row + a))
     longest = splat(w.e, 0.0)
     for a in range(n):
         x = load(w.step, a)

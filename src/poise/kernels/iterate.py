@@ -1,8 +1,11 @@
 """The loops around an update: one time step, a whole rollout, a solve to tolerance."""
 
+import functools
+
 import numpy as np
 
 from poise.kernels._jit import FROZEN, REALS, TABLE, WHOLE, WHOLES, border, kernel
+from poise.kernels.blocks import spread
 from poise.kernels.drive import (
     BAD_GOAL,
     BAD_START,
@@ -19,8 +22,7 @@ from poise.kernels.drive import (
     finish,
     unpack,
 )
-from poise.kernels.filters import split
-from poise.kernels.lanes import WIDTH, section, splat, store
+from poise.kernels.lanes import WIDTH, pitch, section, splat, store
 from poise.kernels.memory import (
     AGE,
     BEST,
@@ -38,6 +40,7 @@ from poise.kernels.memory import (
     STEP,
     recall,
 )
+from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
 
 NOT_FINITE = 3
@@ -49,7 +52,7 @@ TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def update(p, s, plan, w, d):
     """One update of any method; the sum of squares and the score before it."""
     return jacobian_update(p, s, w, d)
@@ -137,12 +140,16 @@ def rollout_lanes(ints, floats, settings, goals, q, work1, work8, path, characte
 def _note_trace(p, w, d, trace, row):
     """Row `row` of the trace, but for what the step will add."""
     cost, score = evaluate(p, w)
-    m, count = w.e.shape[0], w.q.shape[0]
-    for a in range(w.free.shape[0]):
+    m, n, count = w.e.shape[0], w.free.shape[0], w.q.shape[0]
+    for a in range(n):
         w.free[a] = 1.0
-    for i in range(m):
-        d.e[i] = w.e[i]
-    split(p, w, d)
+    row = pitch(d.rows, n)
+    for i in range(m * row):
+        d.rows[i] = 0.0
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
+    turn = section(d.big, 0, m * pitch(d.big, m))
+    identity(m, turn)
+    decompose(m, n, d.rows, turn, d.sigma)
     trace[row, 0], trace[row, 1] = cost, score
     for i in range(m):
         trace[row, TRACE + i] = d.sigma[i]

@@ -79,6 +79,43 @@ def _plain_table(numbers, start, rows, columns):
     return numbers[start : start + rows * columns].reshape(rows, columns)
 
 
+def _plain_packs(work, count):
+    """Packs that a row of `count` numbers takes.
+
+    A pack is a vector of eight: eight neighbours of a row in a 1-D workspace, one number of eight problems in a 2-D
+    one.  A loop over packs is so one text that fills the registers in either width.
+    """
+    return count if work.ndim == 2 else (count + WIDTH - 1) // WIDTH
+
+
+def _plain_pitch(work, count):
+    """Rows of a workspace from one row of `count` numbers, kept in packs, to the next."""
+    return count if work.ndim == 2 else WIDTH * ((count + WIDTH - 1) // WIDTH)
+
+
+def _plain_load_pack(work, pack):
+    """Pack number `pack`."""
+    return work[pack].copy() if work.ndim == 2 else work[WIDTH * pack : WIDTH * pack + WIDTH].copy()
+
+
+def _plain_store_pack(work, pack, value):
+    """Write pack number `pack`."""
+    if work.ndim == 2:
+        work[pack] = value
+    else:
+        work[WIDTH * pack : WIDTH * pack + WIDTH] = value
+
+
+def _plain_total(work, value):
+    """The sum of what a loop over packs has added up for each of their places."""
+    return value if work.ndim == 2 else np.sum(value)
+
+
+def _plain_zeros(work):
+    """A pack of zeros."""
+    return np.zeros(WIDTH)
+
+
 def _plain_rint(x):
     """Nearest whole number."""
     return np.rint(x)
@@ -304,6 +341,73 @@ def _splat(typing, work, number):
     return _lanes(work, number), lambda context, builder, sig, args: _vector(context, builder, sig.args[1], args[1])
 
 
+def _pack_pointer(context, builder, array_type, array, index_type, index):
+    data = context.make_array(array_type)(context, builder, array).data
+    pack = context.cast(builder, index, index_type, types.intp)
+    address = builder.gep(data, [builder.mul(pack, ir.Constant(pack.type, WIDTH))])
+    return builder.bitcast(address, _VECTOR.as_pointer())
+
+
+@intrinsic
+def _load_pack(typing, work, pack):
+    def emit(context, builder, sig, args):
+        value = builder.load(_pack_pointer(context, builder, sig.args[0], args[0], sig.args[1], args[1]), typ=_VECTOR)
+        value.align = 8
+        return value
+
+    return _lanes(work, pack), emit
+
+
+@intrinsic
+def _store_pack(typing, work, pack, value):
+    def emit(context, builder, sig, args):
+        pointer = _pack_pointer(context, builder, sig.args[0], args[0], sig.args[1], args[1])
+        builder.store(args[2], pointer).align = 8
+        return context.get_dummy_value()
+
+    return types.void(work, pack, value), emit
+
+
+@intrinsic
+def _total(typing, work, value):
+    if work.ndim == 2:
+        return _lanes(work, value), lambda context, builder, sig, args: args[1]
+
+    def emit(context, builder, sig, args):
+        shape = ir.FunctionType(ir.DoubleType(), [ir.DoubleType(), _VECTOR])
+        called = cgutils.get_or_insert_function(builder.module, shape, f"llvm.vector.reduce.fadd.v{WIDTH}f64")
+        return builder.call(called, [ir.Constant(ir.DoubleType(), 0.0), args[1]], fastmath=_FLAGS)
+
+    return types.float64(work, value), emit
+
+
+@intrinsic
+def _zeros(typing, work):
+    return _lanes(work), lambda context, builder, sig, args: ir.Constant(_VECTOR, [0.0] * WIDTH)
+
+
+@intrinsic
+def _packs(typing, work, count):
+    def emit(context, builder, sig, args):
+        if sig.args[0].ndim == 2:
+            return args[1]
+        more = builder.add(args[1], ir.Constant(args[1].type, WIDTH - 1))
+        return builder.sdiv(more, ir.Constant(more.type, WIDTH))
+
+    return types.intp(work, types.intp), emit
+
+
+@intrinsic
+def _pitch(typing, work, count):
+    def emit(context, builder, sig, args):
+        if sig.args[0].ndim == 2:
+            return args[1]
+        more = builder.add(args[1], ir.Constant(args[1].type, WIDTH - 1))
+        return builder.and_(more, ir.Constant(more.type, -WIDTH))
+
+    return types.intp(work, types.intp), emit
+
+
 def _view(context, builder, kind, array, source, offset, shape):
     item = ir.Constant(context.get_value_type(types.intp), context.get_abi_sizeof(context.get_data_type(kind.dtype)))
     strides = [item]
@@ -355,7 +459,11 @@ if numba.config.DISABLE_JIT:
     load, store, splat, select = _plain_load, _plain_store, _plain_splat, _plain_select
     any_of, sqrt, floor, rint = _plain_any_of, _plain_sqrt, _plain_floor, _plain_rint
     section, table, fma = _plain_section, _plain_table, _plain_fma
+    packs, pitch, zeros = _plain_packs, _plain_pitch, _plain_zeros
+    load_pack, store_pack, total = _plain_load_pack, _plain_store_pack, _plain_total
 else:
     load, store, splat, select = _load, _store, _splat, _select
     any_of, sqrt, floor, rint = _any_of, _sqrt, _floor, _rint
     section, table, fma = _section, _table, _fma
+    packs, pitch, zeros = _packs, _pitch, _zeros
+    load_pack, store_pack, total = _load_pack, _store_pack, _total

@@ -3,11 +3,12 @@
 from collections import namedtuple
 
 from poise.kernels._jit import kernel
-from poise.kernels.lanes import section
+from poise.kernels.lanes import WIDTH, section
 
-FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
-last step was no number; which half of a hybrid acts; the sum of squares before the last update."""
+last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
+singular vectors were found from nothing."""
 MEMORY = 16
 STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
@@ -24,6 +25,7 @@ def recall(ints, work):
     """The sections of a workspace behind those of `poise.kernels.drive.divide`."""
     ne, nb, nq, n, rows = ints[1], ints[2], ints[9], ints[10], ints[11]
     m = 3 * nb
+    row, side = WIDTH * ((n + WIDTH - 1) // WIDTH), WIDTH * ((m + WIDTH - 1) // WIDTH)
     m0 = ints[15]
     l0 = m0 + MEMORY
     l1 = l0 + LOOP
@@ -32,8 +34,8 @@ def recall(ints, work):
     m3 = m2 + m
     m4 = m3 + SEEN * ne
     m5 = m4 + nb
-    m6 = m5 + m * n
-    m7 = m6 + m * m
+    m6 = m5 + m * row
+    m7 = m6 + m * side
     m8 = m7 + m
     m9 = m8 + m
     m10 = m9 + n
@@ -50,8 +52,8 @@ def recall(ints, work):
         section(work, m2, m),
         section(work, m3, SEEN * ne),
         section(work, m4, nb),
-        section(work, m5, m * n),
-        section(work, m6, m * m),
+        section(work, m5, m * row),
+        section(work, m6, m * side),
         section(work, m7, m),
         section(work, m8, m),
         section(work, m9, n),

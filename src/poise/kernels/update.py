@@ -232,7 +232,7 @@ def take_back(w, d, back):
         store(w.step, a, select(back, 0.0, load(w.step, a)))
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def move(p, w):
     """w.q is where w.step leads from w.before, within the limits; w.step becomes what was gone."""
     for c in range(p.coords.shape[0]):

@@ -39,7 +39,8 @@ class FilteredInverse(NullSpaceMethod):
     max_step: float = math.radians(45.0)
     filter: Literal["truncated", "gaussian", "jparse"] = "truncated"
     cutoff: float = 0.01
-    """Share of the largest singular value: below it, "truncated" leaves out and "jparse" goes slowly (its gamma; the paper has 0.1)."""
+    """Share of the largest singular value below which "truncated" leaves out, and "jparse" goes slowly: gamma, 0.1 in
+    the paper."""
     gain: float = 1.0
     """Speed of "jparse" along singular directions."""
     epsilon: float = 0.1

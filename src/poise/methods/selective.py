@@ -43,7 +43,7 @@ class SelectivelyDamped(NullSpaceMethod):
     """gamma_max [rad or m]."""
     max_error: float | ClampMag | None = 0.2
     damping: Damping = Curvature(0.1)
-    """lambda, or a rule that reads no singular values; the paper has none, so 0.0, and then the arm may still shake where
+    """lambda, or a rule that reads no singular values.  The paper has none, so 0.0; the arm may then still shake where
     a target is out of reach."""
     clamps: Literal["hard", "soft"] = "hard"
     """"hard" as in the paper; "soft" as in the program released with it: phi_i gamma_i / (gamma_i + max |phi_i|)."""
