@@ -82,8 +82,9 @@ ROOMS = [
     {"model", "tree", "kinematics"},
     {"builder"},
     {"io", "robots"},
-    {"tasks"},
-    {"problem", "nullspace", "solver", "solution", "explain"},
+    {"tasks", "methods"},
+    {"problem", "plan", "updates", "arguments", "nullspace", "solver", "tracker", "solution", "explain"},
+    {"bench"},
     {"warmup", "cli", "__main__"},
 ]
 """As docs/design.md has them; a room imports from its own row and those above."""

@@ -13,6 +13,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from poise.bench.compare import compare as compare
+    from poise.bench.report import Comparison as Comparison
     from poise.builder import ModelBuilder as ModelBuilder
     from poise.errors import FrameNotFound as FrameNotFound
     from poise.errors import JointNotFound as JointNotFound
@@ -82,6 +84,7 @@ _HOME = {
     "Chiaverini": "poise.methods.damping",
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
     "ClampMag": "poise.methods.base",
+    "Comparison": "poise.bench.report",
     "Constant": "poise.methods.damping",
     "Curvature": "poise.methods.damping",
     "DampedLeastSquares": "poise.methods.damped",
@@ -126,6 +129,7 @@ _HOME = {
     "TaskError": "poise.solution",
     "Trace": "poise.solution",
     "Tracker": "poise.tracker",
+    "compare": "poise.bench.compare",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "solve": "poise.solver",

@@ -1,0 +1,248 @@
+"""compare: methods side by side, on the same problems, from the same starts, under the same tolerances and judge."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from time import perf_counter_ns
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.arguments import Task, several, whole
+from poise.bench.judge import judge, tolerances
+from poise.bench.problems import Framed, Problems, given_starts, goals, reachable, starts
+from poise.bench.report import Comparison, Row
+from poise.errors import ShapeError
+from poise.methods.registry import METHODS, AnyMethod, method_of
+from poise.model import Model
+from poise.solution import Solution, Trace
+from poise.solver import Solver
+from poise.spatial import SE3, Array
+from poise.tasks.posture import PostureTask
+
+_TRACED: Final = 25
+"""Problems that are solved once more with a trace, for oscillation and convergence."""
+_POINTS: Final = 80
+"""Iterations at which a convergence curve is kept, about."""
+
+
+@final
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Entrant:
+    """A method that takes part."""
+
+    label: str
+    limits: bool
+    solver: Solver
+    tracer: Solver
+    """The same with a trace and without restarts."""
+
+
+def compare(
+    model: Model,
+    tasks: Task | Sequence[Task],
+    targets: Any = None,
+    *,
+    methods: Sequence[str | AnyMethod] | None = None,
+    q0: npt.ArrayLike | None = None,
+    count: int = 100,
+    seed: int = 0,
+    limits: bool = True,
+    max_iterations: int | None = None,
+    max_restarts: int = 0,
+    max_time: float | None = None,
+) -> Comparison:
+    """Solve the same problems with each of `methods`, all of them if None, and judge the answers alike.
+
+    `targets` are N targets, as a Solver takes them, or one SE3 of N poses; None: `count` random ones, which are within
+    reach and drawn with `seed`.  `q0` is one start for all (nq,) or one a problem (N, nq); None: random ones within the
+    limits, independent of the targets.  An answer is right if the poses of the model say so, to the tolerances of the
+    tasks, with every joint within its limits, unless `limits` is False.  A method that cannot keep limits runs without
+    them and is marked; one that cannot do the tasks is listed in `refused` with the reason.
+
+    Each call is timed by itself, after one that warms up, and the methods take turns problem by problem, so that a
+    machine that slows down slows all.  `max_iterations`, `max_restarts` and `max_time` are those of `solve`.
+
+    Raises FrameNotFound, ShapeError, and ValueError for arguments that make no sense or if no method can do the tasks.
+    """
+    followed = _frame_tasks(tasks)
+    problems = _problems(model, followed, targets, q0, count, seed)
+    entrants, refused = _entrants(
+        model, followed, methods, limits=limits, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
+        max_time=max_time,
+    )  # fmt: skip
+    answers, times = _race([entrant.solver for entrant in entrants], problems)
+    numbers = goals(followed, problems.targets)
+    rows = []
+    for entrant, given, taken in zip(entrants, answers, times, strict=True):
+        verdict = judge(model, followed, numbers, np.array([answer.q for answer in given]))
+        traces = _traces(entrant.tracer, problems)
+        rows.append(
+            Row(
+                label=entrant.label,
+                limits=entrant.limits,
+                solved=verdict.reached & ~verdict.outside if limits else verdict.reached,
+                claimed=np.array([answer.success for answer in given]),
+                outside=verdict.outside,
+                position_error=verdict.position.max(axis=1),
+                rotation_error=verdict.rotation.max(axis=1),
+                times=taken,
+                iterations=np.array([answer.iterations for answer in given]),
+                oscillation=oscillation(model, traces),
+                curve=convergence(traces),
+            )
+        )
+    return Comparison(
+        model=model.name,
+        tasks=tuple(_stated(task) for task in followed),
+        unit=" and ".join(unit for _, unit in _allowed(*followed)),
+        problems=problems,
+        seed=seed,
+        max_restarts=max_restarts,
+        limits=limits,
+        rows=tuple(rows),
+        refused=refused,
+    )
+
+
+def oscillation(model: Model, traces: Sequence[Trace]) -> float:
+    """See `Row.oscillation`."""
+    means = []
+    for trace in traces:
+        if len(trace.q) > 2:
+            steps = model.difference(trace.q[:-1], trace.q[1:])
+            means.append(float(np.abs(np.diff(steps, axis=0)).sum(axis=1).mean()))
+    return float(np.median(means)) if means else np.nan
+
+
+def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
+    """See `Row.curve`; it ends where nothing changes any more."""
+    last = max(len(trace.error) for trace in traces) - 1
+    at = np.unique(np.concatenate([[0], np.geomspace(1, last, _POINTS).round() if last else []])).astype(np.int64)
+    errors: Array = np.median([trace.error[np.minimum(at, len(trace.error) - 1)] for trace in traces], axis=0)
+    changing = np.flatnonzero(errors != errors[-1])
+    stop = changing[-1] + 2 if len(changing) else 1
+    return at[:stop], errors[:stop]
+
+
+def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[Framed, ...]:
+    out: list[Framed] = []
+    for task in several(tasks):
+        if isinstance(task, PostureTask):
+            raise ValueError("compare takes no PostureTask: what settles a posture is the same for all methods")
+        out.append(task)
+    return tuple(out)
+
+
+def _problems(
+    model: Model, tasks: Sequence[Framed], targets: Any, q0: npt.ArrayLike | None, count: int, seed: int
+) -> Problems:
+    whole("count", count, 1)
+    whole("seed", seed, 0)
+    if targets is None:
+        problems = reachable(model, tasks, count, seed)
+    else:
+        if isinstance(targets, SE3):
+            if targets.array.ndim != 2:
+                raise ShapeError(f"targets must be N poses, got an SE3 of shape {targets.array.shape[:-1]}")
+            targets = [targets[i] for i in range(len(targets.array))]
+        elif not isinstance(targets, (Sequence, np.ndarray)) or isinstance(targets, str):
+            raise ShapeError(f"targets must be a sequence of targets, one a problem, got {targets!r}")
+        if not len(targets):
+            raise ValueError("targets is empty; give at least one, or None for random ones")
+        problems = Problems(tuple(targets), starts(model, len(targets), seed))
+        goals(tasks, problems.targets)
+    if q0 is None:
+        return problems
+    return Problems(problems.targets, given_starts(model, q0, len(problems.targets)))
+
+
+def _entrants(
+    model: Model,
+    tasks: Sequence[Framed],
+    methods: Sequence[str | AnyMethod] | None,
+    *,
+    limits: bool,
+    seed: int,
+    max_iterations: int | None,
+    max_restarts: int,
+    max_time: float | None,
+) -> tuple[list[_Entrant], dict[str, str]]:
+    """Those that can do the tasks, and why the others cannot."""
+    if isinstance(methods, str) or not isinstance(methods, Iterable | None):
+        raise TypeError(f"methods must be a sequence, such as [{methods!r}], or None for all; got {methods!r}")
+    chosen = [method_of(method) for method in (METHODS if methods is None else methods)]
+    if not chosen:
+        raise ValueError("methods is empty; name at least one, or None for all")
+    entrants: list[_Entrant] = []
+    refused: dict[str, str] = {}
+    for label, method in zip(labels(chosen), chosen, strict=True):
+        kept = limits and method.capabilities.limits
+        try:
+            solver = Solver(
+                model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations,
+                max_restarts=max_restarts, max_time=max_time,
+            )  # fmt: skip
+            tracer = Solver(
+                model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations, max_restarts=0,
+                trace=True,
+            )  # fmt: skip
+        except ValueError as error:
+            refused[label] = str(error)
+        else:
+            entrants.append(_Entrant(label, kept, solver, tracer))
+    if not entrants:
+        reasons = set(refused.values())
+        several_reasons = "; ".join(f"{label}: {reason}" for label, reason in refused.items())
+        raise ValueError(reasons.pop() if len(reasons) == 1 else f"none of the methods can do this: {several_reasons}")
+    return entrants, refused
+
+
+def labels(methods: Sequence[AnyMethod]) -> list[str]:
+    """A label for each method: its short name, the settings that are not its defaults, and a number if it is not alone.
+
+    >>> from poise import DampedLeastSquares
+    >>> labels([DampedLeastSquares(), DampedLeastSquares(damping=0.1), DampedLeastSquares()])
+    ['dls', 'dls(damping=0.1)', 'dls #2']
+    """
+    out: list[str] = []
+    for method in methods:
+        usual = type(method)()
+        settings = [(field.name, getattr(method, field.name)) for field in dataclasses.fields(method)]
+        own = [f"{name}={value!r}" for name, value in settings if value != getattr(usual, name)]
+        label = f"{method.name}({', '.join(own)})" if own else method.name
+        again = sum(other.partition(" #")[0] == label for other in out)
+        out.append(f"{label} #{again + 1}" if again else label)
+    return out
+
+
+def _race(solvers: Sequence[Solver], problems: Problems) -> tuple[list[list[Solution]], Array]:
+    """Each solver's answers, and (solvers, N) seconds."""
+    for solver in solvers:
+        solver(problems.targets[0], problems.starts[0])
+    answers: list[list[Solution]] = [[] for _ in solvers]
+    times = np.zeros((len(solvers), len(problems.targets)))
+    for i, (target, start) in enumerate(zip(problems.targets, problems.starts, strict=True)):
+        for k, solver in enumerate(solvers):
+            begin = perf_counter_ns()
+            answer = solver(target, start)
+            times[k, i] = (perf_counter_ns() - begin) * 1e-9
+            answers[k].append(answer)
+    return answers, times
+
+
+def _traces(tracer: Solver, problems: Problems) -> list[Trace]:
+    pairs = zip(problems.targets[:_TRACED], problems.starts[:_TRACED], strict=True)
+    solved = [tracer(target, start) for target, start in pairs]
+    return [solution.trace for solution in solved if solution.trace is not None]
+
+
+def _allowed(*tasks: Framed) -> list[tuple[float, str]]:
+    """The least tolerances of position and rotation with their units, of those that the tasks have."""
+    least = np.min([tolerances(task) for task in tasks], axis=0)
+    return [(limit, unit) for limit, unit in zip(least, ("m", "rad"), strict=True) if limit < np.inf]
+
+
+def _stated(task: Framed) -> str:
+    """Type, frame and tolerances of a task."""
+    return f"{type(task).__name__}({task.frame!r}) to {' and '.join(f'{v:g} {unit}' for v, unit in _allowed(task))}"

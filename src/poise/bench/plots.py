@@ -1,0 +1,118 @@
+"""The picture of a comparison: who solves how many problems in which time, and how fast the error falls."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Final
+
+import numpy as np
+
+from poise.bench.report import Comparison, Row
+from poise.errors import MissingExtra
+
+_KINDS: Final = (".png", ".svg", ".pdf")
+_COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
+"""Of Okabe and Ito, told apart by colour-blind readers; the yellow is left out, too pale for a line."""
+_DASHES: Final = ("-", (0, (4, 1.5)), (0, (1, 1)))
+_DIGIT: Final = "\u2007"
+"""A space as wide as a digit."""
+_LETTERS: Final = 40
+"""Letters in a line of the legend, at most."""
+_GREY: Final = "#666666"
+_STYLE: Final = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": _GREY,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 12,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.8,
+    "xtick.color": _GREY,
+    "ytick.color": _GREY,
+    "svg.fonttype": "none",
+}
+
+
+def require(path: str | os.PathLike[str]) -> Any:
+    """Matplotlib, if a picture can be written to `path`.
+
+    Raises MissingExtra without it, ValueError for a kind of file that is none of .png, .svg and .pdf, and
+    FileNotFoundError for a folder that is not there.
+    """
+    file = Path(path)
+    if file.suffix.lower() not in _KINDS:
+        raise ValueError(f"{file} is no picture; its name must end in {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"{file} cannot be written: there is no folder {file.parent}")
+    try:
+        import_module("matplotlib.figure")
+        import_module("matplotlib.ticker")
+        return import_module("matplotlib")
+    except ImportError:
+        raise MissingExtra("drawing plots", "matplotlib", "plots") from None
+
+
+def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+    """Write the picture; raises as `require` does."""
+    matplotlib = require(path)
+    ranking = comparison.ranking
+    styles = {
+        row.label: {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _DASHES[i // len(_COLOURS) % len(_DASHES)]}
+        for i, row in enumerate(comparison.rows)
+    }
+    with matplotlib.rc_context(_STYLE):
+        letters = min(max(len(row.label) for row in ranking), _LETTERS)
+        figure = matplotlib.figure.Figure(figsize=(10.2 + 0.085 * letters, 5.0), layout="constrained", dpi=150)
+        success, convergence = figure.subplots(1, 2)
+        _success(success, ranking, styles, matplotlib.ticker)
+        _convergence(convergence, ranking, styles, matplotlib.ticker, comparison.unit)
+        count = len(comparison.problems.targets)
+        methods = f"{len(ranking)} methods" if len(ranking) > 1 else ranking[0].label
+        figure.suptitle(
+            f"{comparison.model}: {methods} on the same {count} problems\n", x=0.01, ha="left", weight="bold"
+        )
+        figure.text(0.01, 0.945, "; ".join(comparison.tasks), va="top", color=_GREY, size=9)
+        figure.legend(
+            *success.get_legend_handles_labels(),
+            loc="outside right center",
+            frameon=False,
+            title="solved",
+            alignment="left",
+        )
+        figure.savefig(path)
+
+
+def _success(axes: Any, ranking: list[Row], styles: dict[str, dict[str, Any]], ticker: Any) -> None:
+    """The share of the problems that are solved within a time; every curve ends at the method's success."""
+    first, last = min(row.times.min() for row in ranking), max(row.times.max() for row in ranking)
+    for row in ranking:
+        times = np.sort(row.times[row.solved])
+        share = 100.0 * np.arange(len(times) + 1) / len(row.times)
+        percent = f"{100.0 * row.success:3.0f}".replace(" ", _DIGIT)
+        label = f"{percent} %  " + f"\n{7 * _DIGIT}".join(wrap(row.label, _LETTERS))
+        axes.step(
+            [first, *times, last], [*share, share[-1]], where="post", linewidth=1.8, label=label, **styles[row.label]
+        )
+    axes.set(xscale="log", ylim=(-1.0, 101.0), xlabel="time of a call", ylabel="problems solved [%]")
+    axes.xaxis.set_major_formatter(ticker.EngFormatter("s"))
+    axes.set_title("Solved within a time")
+
+
+def _convergence(axes: Any, ranking: list[Row], styles: dict[str, dict[str, Any]], ticker: Any, unit: str) -> None:
+    """The median error after so many iterations."""
+    for row in ranking:
+        iterations, errors = row.curve
+        axes.plot(iterations, errors, linewidth=1.8, **styles[row.label])
+        axes.plot(iterations[-1:], errors[-1:], "o", markersize=4, color=styles[row.label]["color"])
+    longest = max(row.curve[0][-1] for row in ranking)
+    axes.set_xscale("symlog", linthresh=1.0, linscale=0.4)
+    axes.set_xlim(0.0, max(1.0, 1.1 * longest))
+    axes.set(yscale="log", xlabel="iteration", ylabel=f"median error [{unit}]")
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.yaxis.set_minor_formatter(ticker.LogFormatterSciNotation(minor_thresholds=(1.5, 0.5)))
+    axes.set_title("Convergence")

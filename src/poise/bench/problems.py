@@ -1,0 +1,159 @@
+"""Sets of problems: where each task shall go, and where each solve begins; the same seed makes the same problems."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.joint import JointKind
+from poise.model import Model
+from poise.spatial import SE3, Array, rotate
+from poise.tasks.aim import AxisTask, LookAtTask
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+
+Framed: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask
+"""A task about a frame: all but postures."""
+
+_NEAR = 0.1
+"""How far a near start is from an answer, a joint [rad or m]."""
+_CANDIDATES = 100
+"""Configurations of which a singular target takes the one nearest to a singular pose."""
+_BEYOND = 1.5
+"""How far a target out of reach is, in units of the reach."""
+_SLIDES = (JointKind.PRISMATIC, JointKind.HELICAL, JointKind.PLANAR, JointKind.FLOATING)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """N problems for the same tasks."""
+
+    targets: tuple[Any, ...]
+    """N targets, as a Solver takes them: one target, or for several tasks a tuple of them."""
+    starts: Array
+    """(N, nq) where each solve begins."""
+
+
+def reachable(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+    """Targets at random configurations within the limits; starts within the limits too, independent of them."""
+    goal, _ = _streams(seed)
+    return Problems(targets_at(model, tasks, model.sample(count, seed=goal)), starts(model, count, seed))
+
+
+def near(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+    """Targets as in `reachable`; every joint starts within 0.1 rad or m of an answer."""
+    goal, start = _streams(seed)
+    answers = model.sample(count, seed=goal)
+    moved = model.integrate(answers, start.uniform(-_NEAR, _NEAR, (count, model.nv)))
+    return Problems(targets_at(model, tasks, answers), np.clip(moved, model.lower, model.upper))
+
+
+def singular(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+    """Targets at the worst of 100 random configurations: least ratio of least to largest singular value of J."""
+    goal, _ = _streams(seed)
+    drawn = model.sample((count, _CANDIDATES), seed=goal)
+    rows = [model.jacobian(task.frame, drawn)[..., _rows(task), :] for task in tasks]
+    values = np.linalg.svd(np.concatenate(rows, axis=-2), compute_uv=False)
+    worst = np.argmin(values[..., -1] / values[..., 0], axis=1)
+    return Problems(targets_at(model, tasks, drawn[np.arange(count), worst]), starts(model, count, seed))
+
+
+def unreachable(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+    """Targets as in `reachable`, their positions moved out to 1.5 times the reach, seen from the world's origin.
+
+    Raises ValueError for tasks without a position, and for a robot that can slide without limit.
+    """
+    for task in tasks:
+        if not isinstance(task, (PoseTask, PositionTask)):
+            raise ValueError(f"{type(task).__name__}({task.frame!r}) has no position that could be out of reach")
+    for joint in model.joints:
+        if joint.kind in _SLIDES and not np.isfinite([joint.lower, joint.upper]).all():
+            raise ValueError(f"nothing is out of reach of {model.name}: its joint {joint.name!r} slides without limit")
+    goal, _ = _streams(seed)
+    answers = model.sample(count, seed=goal)
+    probes = np.concatenate([answers, model.sample(1000, seed=goal)])
+    targets = []
+    for task in tasks:
+        pose = model.pose(task.frame, answers).array.copy()
+        reach = np.linalg.norm(model.pose(task.frame, probes).xyz, axis=-1).max()
+        pose[:, :3] *= _BEYOND * reach / np.linalg.norm(pose[:, :3], axis=-1, keepdims=True)
+        targets.append(_of(task, SE3(pose)))
+    return Problems(_by_problem(targets), starts(model, count, seed))
+
+
+SETS: Final[Mapping[str, Callable[[Model, Sequence[Framed], int, int], Problems]]] = MappingProxyType(
+    {make.__name__: make for make in (reachable, near, singular, unreachable)}
+)
+"""What makes each set, by name."""
+
+
+def starts(model: Model, count: int, seed: int) -> Array:
+    """(count, nq) random configurations within the limits, independent of the targets of the same seed."""
+    _, start = _streams(seed)
+    return model.sample(count, seed=start)
+
+
+def targets_at(model: Model, tasks: Sequence[Framed], q: Array) -> tuple[Any, ...]:
+    """N targets that the configurations `q` (N, nq) fulfil."""
+    return _by_problem([_of(task, model.pose(task.frame, q)) for task in tasks])
+
+
+def goals(tasks: Sequence[Framed], targets: Sequence[Any]) -> Array:
+    """(N, tasks, 7) numbers of N targets; raises ShapeError or ValueError that says which one is none."""
+    out = np.zeros((len(targets), len(tasks), 7))
+    for i, given in enumerate(targets):
+        several = len(tasks) > 1
+        if several and (not isinstance(given, (Sequence, np.ndarray)) or len(given) != len(tasks)):
+            raise ShapeError(f"targets[{i}] must be {len(tasks)} targets, one a task in their order, got {given!r}")
+        for k, task in enumerate(tasks):
+            name = f"targets[{i}][{k}]" if several else f"targets[{i}]"
+            out[i, k] = task.goal(given[k] if several else given, name)
+            if not np.isfinite(out[i, k]).all():
+                raise ValueError(f"{name} of {type(task).__name__}({task.frame!r}) is not finite")
+    return out
+
+
+def given_starts(model: Model, q0: npt.ArrayLike, count: int) -> Array:
+    """(count, nq) of one start for all problems, or of one for each; raises ShapeError for another number of them."""
+    q = model.check_q(q0, "q0")
+    if q.shape not in ((model.nq,), (count, model.nq)):
+        raise ShapeError(
+            f"q0 must have shape ({model.nq},), one start for all, or ({count}, {model.nq}), one a problem, "
+            f"got {q.shape}"
+        )
+    return np.array(np.broadcast_to(q, (count, model.nq)))
+
+
+def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
+    goal, start = np.random.default_rng(seed).spawn(2)
+    return goal, start
+
+
+def _rows(task: Framed) -> slice:
+    """The rows of a frame's Jacobian that a task follows; an aim is taken as a whole rotation."""
+    if isinstance(task, PoseTask):
+        return slice(0, 6)
+    return slice(0, 3) if isinstance(task, PositionTask) else slice(3, 6)
+
+
+def _of(task: Framed, pose: SE3) -> list[Any]:
+    """N targets of one task that its frame fulfils at N poses."""
+    match task:
+        case PoseTask():
+            return [pose[i] for i in range(len(pose.array))]
+        case PositionTask():
+            return list(pose.xyz)
+        case OrientationTask():
+            return [pose[i].rotation for i in range(len(pose.array))]
+        case AxisTask():
+            return list(rotate(pose.wxyz, np.array(task.axis)))
+        case LookAtTask():
+            return list(pose.act(np.array(task.axis)))
+
+
+def _by_problem(targets: list[list[Any]]) -> tuple[Any, ...]:
+    return tuple(targets[0]) if len(targets) == 1 else tuple(zip(*targets, strict=True))

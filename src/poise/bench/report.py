@@ -1,0 +1,207 @@
+"""What a comparison found, as a table, as JSON and as a picture."""
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.bench.judge import Flags
+from poise.bench.problems import Problems
+from poise.errors import NameNotFound
+from poise.spatial import Array
+
+_HEAD: Final = ("method", "solved", "median", "p95", "iterations", "oscillation", "limits broken")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """How one method did on N problems."""
+
+    label: str
+    """The short name, with the settings that are not the method's defaults."""
+    limits: bool
+    """Whether it was made to keep the joint limits; False for a method that cannot."""
+    solved: Flags
+    """(N,) whether the judge found every task within its tolerances, and every joint within its limits."""
+    claimed: Flags
+    """(N,) whether the solver said that it converged."""
+    outside: Flags
+    """(N,) whether the judge found a joint beyond its limit."""
+    position_error: Array
+    """(N,) largest distance of a task to its target [m]."""
+    rotation_error: Array
+    """(N,) largest angle of a task to its target [rad]."""
+    times: Array
+    """(N,) what each call took [s]."""
+    iterations: npt.NDArray[np.int64]
+    """(N,) iterations of the start that came nearest."""
+    oscillation: float
+    """How much a step differs from the one before: the sum over the joints of |step_k - step_(k-1)|, its mean over the
+    iterations of a solve, the median of that over the traced problems [rad or m]; NaN if all ended in two steps.  A
+    method that converges in few long steps has a large one too, so compare those that take about as many."""
+    curve: tuple[npt.NDArray[np.int64], Array]
+    """Iterations, from 0 on and ever sparser, and the median error of the traced problems there: the root of the sum of
+    the weighted squares [m and rad].  A solve that has ended counts with the error that it ended with."""
+
+    @property
+    def success(self) -> float:
+        """The share of the problems that were solved, from 0 to 1."""
+        return float(self.solved.mean())
+
+    @property
+    def median_time(self) -> float:
+        """Of all calls, whether or not they solved their problem [s]."""
+        return float(np.median(self.times))
+
+    @property
+    def p95_time(self) -> float:
+        """The time that 95 % of all calls keep [s]."""
+        return float(np.quantile(self.times, 0.95))
+
+    @property
+    def median_iterations(self) -> float:
+        """Over the solved problems; NaN if there are none."""
+        return float(np.median(self.iterations[self.solved])) if self.solved.any() else np.nan
+
+    @property
+    def broken(self) -> float:
+        """The share of the answers that are beyond a joint limit."""
+        return float(self.outside.mean())
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Methods on the same problems; print it, or take its `rows`."""
+
+    model: str
+    """The name of the model."""
+    tasks: tuple[str, ...]
+    """Type, frame and tolerances of each task."""
+    unit: str
+    """Of the errors: m, rad, or both."""
+    problems: Problems
+    """The targets and starts that all methods had."""
+    seed: int
+    max_restarts: int
+    limits: bool
+    """Whether an answer beyond a joint limit counts as not solved."""
+    rows: tuple[Row, ...]
+    """One a method, in the order in which they were asked for."""
+    refused: dict[str, str]
+    """The methods that cannot do the tasks, and why."""
+
+    def __getitem__(self, label: str) -> Row:
+        """The row of this label; raises a KeyError that suggests the nearest ones."""
+        rows = {row.label: row for row in self.rows}
+        if label not in rows:
+            raise NameNotFound(label, rows, owner="the comparison")
+        return rows[label]
+
+    @property
+    def ranking(self) -> list[Row]:
+        """The rows, the most successful first, the quicker of two first."""
+        return sorted(self.rows, key=lambda row: (-row.success, row.median_time))
+
+    def __str__(self) -> str:
+        restarts = f"up to {self.max_restarts} restarts" if self.max_restarts else "no restarts"
+        limits = "" if self.limits else ", joint limits ignored"
+        lines = [
+            f"{self.model}: {', '.join(self.tasks)}",
+            f"{len(self.problems.targets)} problems, the same for all; seed {self.seed}, {restarts}{limits}",
+            "",
+            *_aligned([_HEAD, *(_cells(row, self.limits) for row in self.ranking)]),
+        ]
+        notes = []
+        if self.limits and any(not row.limits for row in self.rows):
+            notes.append("* cannot keep joint limits; an answer beyond them is not solved")
+        for row in self.rows:
+            wrong = int((row.claimed & ~row.solved & ~row.outside).sum())
+            if wrong:
+                notes.append(f"{row.label} said {wrong} times that it had converged when it had not")
+        notes += [f"{label} was left out: {reason}" for label, reason in self.refused.items()]
+        return "\n".join([*lines, *([""] if notes else []), *notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and strings; times in seconds, None where there is no number."""
+        return {
+            "model": self.model,
+            "tasks": list(self.tasks),
+            "unit": self.unit,
+            "count": len(self.problems.targets),
+            "seed": self.seed,
+            "max_restarts": self.max_restarts,
+            "limits": self.limits,
+            "rows": [_plain(row) for row in self.rows],
+            "refused": dict(self.refused),
+        }
+
+    def json(self) -> str:
+        """`to_dict` as one line of JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw success against time, and convergence, into a file: .png, .svg or .pdf.
+
+        Raises MissingExtra without the `plots` extra, ValueError for another kind of file.
+        """
+        from poise.bench.plots import draw
+
+        draw(self, path)
+
+
+def _cells(row: Row, limits: bool) -> tuple[str, ...]:
+    """A line of the table."""
+    marked = "" if row.limits or not limits else " *"
+    return (
+        row.label + marked,
+        f"{100.0 * row.success:.1f} %",
+        f"{1e6 * row.median_time:.0f} us",
+        f"{1e6 * row.p95_time:.0f} us",
+        "-" if np.isnan(row.median_iterations) else f"{row.median_iterations:g}",
+        "-" if np.isnan(row.oscillation) else f"{row.oscillation:.2g}",
+        f"{100.0 * row.broken:.1f} %" if row.broken else "never",
+    )
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    """Lines with the first column to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "   ".join([cells[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(cells[1:], widths[1:], strict=True))])
+        for cells in table
+    ]
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    iterations, errors = row.curve
+    return {
+        "label": row.label,
+        "limits": row.limits,
+        "success": row.success,
+        "median_time": row.median_time,
+        "p95_time": row.p95_time,
+        "median_iterations": _number(row.median_iterations),
+        "oscillation": _number(row.oscillation),
+        "broken": row.broken,
+        "curve": {"iterations": iterations.tolist(), "errors": _numbers(errors)},
+        "solved": row.solved.tolist(),
+        "claimed": row.claimed.tolist(),
+        "outside": row.outside.tolist(),
+        "position_error": _numbers(row.position_error),
+        "rotation_error": _numbers(row.rotation_error),
+        "times": row.times.tolist(),
+        "iterations": row.iterations.tolist(),
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Array) -> list[float | None]:
+    return [_number(value) for value in values]
