@@ -1,0 +1,132 @@
+"""The cost of one update of a classical method: Jacobian, step, and new positions, on Buss's Y and double Y.
+
+Every number of a row is taken in turns with the others, so their ratios mean more than the microseconds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+import poise as pz
+from poise.experiments.buss.shapes import targets, times
+
+STEPS = 500
+TURNS = 25
+CHARACTERS = 8
+METHODS = {
+    "y": {
+        "jt": pz.JacobianTranspose(),
+        "dls": pz.DampedLeastSquares(damping=0.6, max_error=None),
+        "sdls": pz.SelectivelyDamped(
+            damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release")
+        ),
+    },
+    "double_y": {
+        "jt": pz.JacobianTranspose(),
+        "dls": pz.DampedLeastSquares(damping=1.1, max_error=None),
+        "sdls": pz.SelectivelyDamped(
+            damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release")
+        ),
+    },
+}
+"""As Buss set them."""
+REBUILT = {
+    ("y", "jt"): 1.46,
+    ("y", "dls"): 2.01,
+    ("double_y", "jt"): 9.96,
+    ("double_y", "dls"): 14.9,
+    ("double_y", "sdls"): 27.5,
+}
+"""Microseconds of Buss's own program, rebuilt with g++ -O3 on a 2.5 GHz Xeon; not of this run."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """Medians of one method on one shape [microseconds]."""
+
+    shape: str
+    method: str
+    rollout: float
+    """One update within a compiled rollout."""
+    step: float
+    """One `Tracker.step` from Python."""
+    lanes: float
+    """One update of one of eight characters in a rollout."""
+    gain: float
+    """How many times the throughput of one character eight have: the median over turns of the ratio."""
+    numpy: float
+    """The same update written in NumPy."""
+
+
+def updates() -> list[Update]:
+    """Measure all."""
+    rows = []
+    for shape, methods in METHODS.items():
+        model = pz.load(shape)
+        goals = targets(shape, times(STEPS))
+        tasks = [pz.PositionTask(f"e{i}") for i in range(goals.shape[1])]
+        crowd = np.repeat(goals[None], CHARACTERS, axis=0)
+        homes = np.repeat(model.home[None], CHARACTERS, axis=0)
+        for name, method in methods.items():
+            tracker = pz.Tracker(model, tasks, method)
+            taken = alternate(
+                [
+                    lambda tracker=tracker: tracker.rollout(model.home, goals),
+                    lambda tracker=tracker: by_steps(tracker, goals),
+                    lambda tracker=tracker: tracker.rollout(homes, crowd),
+                    lambda: in_numpy(model, goals[:20]),
+                ]
+            )
+            micro = np.median(taken, axis=0) * 1e6 / np.array([STEPS, STEPS, STEPS * CHARACTERS, 20])
+            gain = float(np.median(CHARACTERS * taken[:, 0] / taken[:, 2]))
+            rows.append(Update(shape, name, *micro[:3], gain, micro[3]))
+    return rows
+
+
+def alternate(runs: list[Callable[[], object]]) -> np.ndarray:
+    """(turns, runs) seconds, after one turn that warms up."""
+    taken = np.empty((TURNS + 1, len(runs)))
+    for turn in taken:
+        for i, run in enumerate(runs):
+            began = perf_counter()
+            run()
+            turn[i] = perf_counter() - began
+    return taken[1:]
+
+
+def by_steps(tracker: pz.Tracker, goals: np.ndarray) -> np.ndarray:
+    """A loop in Python."""
+    tracker.reset()
+    q = tracker.model.home
+    for goal in goals:
+        q = tracker.step(q, goal)
+    return q
+
+
+def in_numpy(model: pz.Model, goals: np.ndarray) -> np.ndarray:
+    """Damped least squares with poise's poses and Jacobians, in Python."""
+    q = np.array(model.home)
+    frames = [f"e{i}" for i in range(goals.shape[1])]
+    for goal in goals:
+        e = np.concatenate([t - model.pose(frame, q).xyz for frame, t in zip(frames, goal, strict=True)])
+        jacobian = np.concatenate([model.jacobian(frame, q)[:3] for frame in frames])
+        q += jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + np.eye(len(e)), e)
+    return q
+
+
+def show(rows: list[Update]) -> None:
+    """Print them as Markdown."""
+    print("\n| shape | method | rollout us | step us | 8 characters us each | x one | NumPy us | Buss's C++ us |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    for row in rows:
+        rebuilt = REBUILT.get((row.shape, row.method))
+        print(
+            f"| {row.shape} | {row.method} | {row.rollout:.2f} | {row.step:.2f} | {row.lanes:.2f} | {row.gain:.2f} "
+            f"| {row.numpy:.0f} | {'' if rebuilt is None else rebuilt} |"
+        )
+
+
+if __name__ == "__main__":
+    show(updates())
