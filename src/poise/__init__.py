@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from poise.methods.newton import GaussNewton as GaussNewton
     from poise.methods.newton import LevenbergMarquardt as LevenbergMarquardt
     from poise.methods.pseudoinverse import Pseudoinverse as Pseudoinverse
+    from poise.methods.quasi_newton import BFGS as BFGS
+    from poise.methods.quasi_newton import LBFGS as LBFGS
     from poise.methods.registry import METHODS as METHODS
     from poise.methods.selective import SelectivelyDamped as SelectivelyDamped
     from poise.methods.transpose import JacobianTranspose as JacobianTranspose
@@ -75,7 +77,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BFGS": "poise.methods.quasi_newton",
     "DH": "poise.io.dh",
+    "LBFGS": "poise.methods.quasi_newton",
     "METHODS": "poise.methods.registry",
     "SE3": "poise.spatial",
     "SO3": "poise.spatial",

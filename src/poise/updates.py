@@ -61,7 +61,8 @@ class Updates:
         self.settings = settings
         self.plan = np.zeros(0, dtype=np.int64)
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
-        big = max(m * side, n * n + n, m * (n + m))
+        pairs = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
+        big = max(m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1))
         rows = MEMORY + LOOP + 2 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq

@@ -1,4 +1,4 @@
-"""Sine and cosine against forty digits, and the random numbers of the starts."""
+"""Sine and cosine against forty digits, the exponential, and the random numbers of the starts."""
 
 import math
 from decimal import Decimal, localcontext
@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from poise.kernels.lanes import WIDTH, load, store
-from poise.kernels.scalar import sincos, uniform
+from poise.kernels.scalar import exp, sincos, uniform
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False)
@@ -25,6 +25,11 @@ def both(x, out):
     s, c = sincos(load(x, 0))
     store(out, 0, s)
     store(out, 1, c)
+
+
+@compiled
+def run_exp(x, out):
+    store(out, 0, exp(load(x, 0)))
 
 
 @compiled
@@ -121,6 +126,37 @@ def test_sine_and_cosine_lie_on_the_circle() -> None:
 @pytest.mark.parametrize("x", [np.nan, np.inf, -np.inf])
 def test_what_is_no_angle_has_no_sine(x: float) -> None:
     assert np.isnan(our_sincos(np.array([x, 1.0]))[0]).all()
+
+
+# The exponential -------------------------------------------------------------------------------------------------
+
+
+def our_exp(x: Array) -> Array:
+    """(n,) in eight lanes, n a multiple of eight."""
+    out, values = np.zeros((1, WIDTH)), []
+    for lanes in x.reshape(-1, 1, WIDTH):
+        run_exp(np.ascontiguousarray(lanes), out)
+        values.append(out[0].copy())
+    return np.concatenate(values)
+
+
+def test_the_exponential_is_right_to_twelve_places_in_either_width() -> None:
+    rng = np.random.default_rng(8)
+    x = np.concatenate(
+        [-rng.uniform(0.0, 200.0, 400), -(10.0 ** rng.uniform(-20.0, 2.3, 396)), [0.0, -1.0, -0.5, -200]]
+    )
+    wide, out = our_exp(x), np.zeros(1)
+    np.testing.assert_allclose(wide, np.exp(x), rtol=0, atol=1e-12)
+    for value, lane in zip(x, wide, strict=True):
+        run_exp(np.array([value]), out)
+        np.testing.assert_allclose(out[0], lane, rtol=1e-12, atol=0)
+
+
+def test_the_exponential_falls_and_ends_at_zero() -> None:
+    x = np.array([0.0, -0.0, -1.0, -200.1, -745.0, -1e10, -1e300, -np.inf])
+    np.testing.assert_allclose(our_exp(x), np.exp(x), rtol=1e-12, atol=1e-80)
+    np.testing.assert_array_equal(our_exp(x)[3:], 0.0)
+    assert (np.diff(our_exp(-np.linspace(0.0, 199.0, 4000))) < 0.0).all()
 
 
 # Random numbers --------------------------------------------------------------------------------------------------

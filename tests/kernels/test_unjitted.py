@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.methods.registry import METHODS
 from poise.robots import TEXTBOOK
 
 
@@ -41,6 +42,18 @@ def everything() -> dict[str, Any]:
         for i, (task, target) in enumerate(tasks):
             e, jacobian = pz.Solver(model, task).linearise(q, target)
             values[f"{name} rows {i}"] = [e.tolist(), jacobian.tolist()]
+
+    hand, (q, there) = pz.PoseTask("panda_hand"), panda.sample(2, seed=3)
+    for name, kind in METHODS.items():
+        keeps = kind.capabilities.limits
+        values[f"steps {name}"] = pz.Tracker(panda, hand, name, updates=3, limits=keeps).step(
+            q, panda.pose("panda_hand", there)
+        ).tolist()  # fmt: skip
+    for name, method in {
+        "qr": pz.DampedLeastSquares(damping=0.1, form="qr"),
+        "columns": pz.DampedLeastSquares(damping=0.1, form="columns"),
+    }.items():
+        values[f"steps {name}"] = pz.Tracker(panda, hand, method).step(q, panda.pose("panda_hand", there)).tolist()
 
     solves = {
         # The first width: a start beside the target.  The second: starts all over, until one arrives.
@@ -95,11 +108,18 @@ def compiled() -> dict[str, Any]:
 
 def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     assert plain.keys() == compiled.keys()
-    names = [name for name in plain if not name.startswith("solve")]
+    names = [name for name in plain if not name.startswith(("solve", "steps"))]
     assert len(names) == 3 * 8
     for name in names:
         for ours, theirs in zip(plain[name], compiled[name], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
+
+
+def test_every_method_takes_the_same_steps(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
+    names = [name for name in plain if name.startswith("steps")]
+    assert len(names) == len(METHODS) + 2
+    for name in names:
+        np.testing.assert_allclose(plain[name], compiled[name], rtol=0, atol=1e-9, err_msg=name)
 
 
 def test_solves_end_alike(plain: dict[str, Any], compiled: dict[str, Any]) -> None:

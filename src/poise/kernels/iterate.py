@@ -40,6 +40,8 @@ from poise.kernels.memory import (
     STEP,
     recall,
 )
+from poise.kernels.quasi_newton import quasi_newton_update
+from poise.kernels.settings import BFGS, LBFGS, METHOD
 from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
 
@@ -55,6 +57,8 @@ TRACE = 4
 @functools.partial(kernel, inline=True)
 def update(p, s, plan, w, d):
     """One update of any method; the sum of squares and the score before it."""
+    if s[METHOD] in (BFGS, LBFGS):
+        return quasi_newton_update(p, s, w, d)
     return jacobian_update(p, s, w, d)
 
 

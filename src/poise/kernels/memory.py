@@ -5,10 +5,10 @@ from collections import namedtuple
 from poise.kernels._jit import kernel
 from poise.kernels.lanes import WIDTH, section
 
-FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS = range(12)
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
-singular vectors were found from nothing."""
+singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from."""
 MEMORY = 16
 STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least

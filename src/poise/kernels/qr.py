@@ -10,7 +10,8 @@ def least_norm(m, n, damping, rows, e, rest, x):
 
     That is the damped least-squares step.  The rows [J, lambda I] are made orthonormal one after the other by the
     modified Gram-Schmidt process (Bjorck 1967), e along with them; `rows` has room for m x (n + m) numbers, J in the
-    first m x n of them; `rest` (m) is scratch.
+    first m x n of them; `rest` (m) is scratch.  Where the rows of J depend on one another, so that an error can be out
+    of reach, rounding grows like 1 / lambda^2.
     """
     width = n + m
     root = sqrt(damping)

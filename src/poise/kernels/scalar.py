@@ -65,7 +65,7 @@ def uniform(seed, place):
 
 @kernel
 def exp(x):
-    """Exponential of x <= 0, to 1e-12, in either width; below -200 it is 0."""
+    """Exponential of x <= 0, to 1e-12 of 1, in either width; below -200 it is 0."""
     t = select(x < -200.0, -200.0, x) * (1.0 / 1024.0)
     y = 1.0 + t * (1.0 + t * (0.5 + t * (1.0 / 6.0 + t * (1.0 / 24.0 + t * (1.0 / 120.0)))))
     for _ in range(10):

@@ -25,8 +25,8 @@ _SWEEPS = 30
 _DONE = 1e-15
 """Squared cosine of two rows below which, convergence being quadratic, the sweep that rotates them is the last."""
 _SKIP = 1e-31
-_NOTHING = 1e-26
-"""Against the square of the whole, what is rounding and no row."""
+_NOTHING = 1e-60
+"""Against the squared square of the whole, what is rounding of two rows and no row: some 1e-15 each."""
 
 
 @kernel

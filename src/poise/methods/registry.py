@@ -9,6 +9,7 @@ from poise.methods.halley import Halley
 from poise.methods.hybrid import Hybrid
 from poise.methods.newton import GaussNewton, LevenbergMarquardt
 from poise.methods.pseudoinverse import Pseudoinverse
+from poise.methods.quasi_newton import BFGS, LBFGS
 from poise.methods.selective import SelectivelyDamped
 from poise.methods.transpose import JacobianTranspose
 
@@ -22,6 +23,8 @@ AnyMethod: TypeAlias = (
     | LevenbergMarquardt
     | Halley
     | Hybrid
+    | BFGS
+    | LBFGS
 )
 METHODS: Final[dict[str, type[AnyMethod]]] = {kind.name: kind for kind in AnyMethod.__args__}
 """The class of each short name."""
