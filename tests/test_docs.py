@@ -82,9 +82,11 @@ ROOMS = [
     {"model", "tree", "kinematics"},
     {"builder"},
     {"io", "robots"},
-    {"tasks", "methods"},
-    {"problem", "plan", "updates", "arguments", "nullspace", "solver", "tracker", "solution", "explain"},
-    {"bench"},
+    {"tasks"},
+    {"methods"},
+    {"arguments", "problem", "plan", "nullspace", "updates", "tracker", "solver", "solution", "explain"},
+    {"bench", "experiments"},
+    {"references"},
     {"warmup", "cli", "__main__"},
 ]
 """As docs/design.md has them; a room imports from its own row and those above."""

@@ -52,6 +52,18 @@ class JointNotFound(NameNotFound):
     noun = "joint"
 
 
+class ExperimentNotFound(NameNotFound):
+    """No experiment of this name."""
+
+    noun = "experiment"
+
+
+class ReferenceNotFound(NameNotFound):
+    """Nothing of this name can be cited."""
+
+    noun = "reference"
+
+
 class ShapeError(PoiseError, ValueError):
     """An array argument of the wrong shape; the message names the argument, its shape and the shape wanted."""
 

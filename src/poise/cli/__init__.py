@@ -33,14 +33,23 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
     import tyro
 
+    from poise.cli.cite import Cite
     from poise.cli.compare import Compare
     from poise.cli.info import Info
+    from poise.cli.reproduce import Reproduce
     from poise.cli.solve import Solve
     from poise.cli.warmup import Warmup
 
     try:
-        command: Solve | Compare | Info | Warmup = tyro.extras.subcommand_cli_from_dict(
-            {"solve": Solve, "compare": Compare, "info": Info, "warmup": Warmup},
+        command: Solve | Compare | Info | Reproduce | Cite | Warmup = tyro.extras.subcommand_cli_from_dict(
+            {
+                "solve": Solve,
+                "compare": Compare,
+                "info": Info,
+                "reproduce": Reproduce,
+                "cite": Cite,
+                "warmup": Warmup,
+            },
             prog="poise",
             description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
             args=arguments or ["--help"],

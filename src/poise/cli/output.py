@@ -30,8 +30,13 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """`value` as one line of JSON; numbers that JSON does not have become null."""
-    console().print(json.dumps(_plain(value), allow_nan=False))
+    """`value` as one line of JSON."""
+    console().print(to_json(value))
+
+
+def to_json(value: dict[str, Any], indent: int | None = None) -> str:
+    """`value` as JSON; numbers that JSON does not have become null."""
+    return json.dumps(_plain(value), allow_nan=False, indent=indent)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,95 @@
+"""`poise reproduce`: published experiments, repeated."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tyro.conf import Positional
+
+if TYPE_CHECKING:
+    from poise.experiments.base import Cell, Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduce:
+    """Repeat a published experiment: its claims, our numbers, a verdict on each; without a name, list the experiments.
+
+    The report and its figures go into ./poise-NAME, or into the folder given by --out.
+    """
+
+    name: Positional[str] = ""
+    """The experiment, such as buss."""
+    out: Path | None = None
+    """Folder for report.json and the figures."""
+    figures: bool = True
+    """Figures beside the report; they need matplotlib, and --no-figures leaves them out."""
+    quick: bool = False
+    """Repeat less: fewer starts and jumps, and times from a single run."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Run, print and write."""
+        from poise.cli.output import console, print_json, to_json
+        from poise.errors import MissingExtra
+        from poise.experiments.registry import EXPERIMENTS, experiment_of
+
+        if not self.name:
+            known = {name: experiment.title for name, experiment in EXPERIMENTS.items()}
+            if self.json:
+                print_json({"experiments": known})
+            else:
+                console().print("\n".join(f"{name}  {title}" for name, title in known.items()))
+            return 0
+        experiment = experiment_of(self.name)
+        folder = self.out or Path(f"poise-{experiment.name}")
+        folder.mkdir(parents=True, exist_ok=True)
+        report = experiment.run(self.quick)
+        facts = report.facts()
+        if self.json:
+            print_json(facts)
+        else:
+            _print(report)
+        written = [folder / "report.json"]
+        written[0].write_text(to_json(facts, indent=1) + "\n", encoding="utf-8")
+        if self.figures:
+            try:
+                written += report.draw(folder)
+            except MissingExtra as error:
+                print("warning:", error, file=sys.stderr)
+        if not self.json:
+            console().print(f"written to {folder}: {', '.join(path.name for path in written)}")
+        return 0
+
+
+def _print(report: "Report") -> None:
+    from poise.cli.output import console, table
+
+    out = console()
+    out.print(f"{report.title} ({report.reference})", style="bold")
+    for numbers in report.tables:
+        columns = numbers.columns
+        rich = table(*columns, numbers=tuple(name for name, form in columns.items() if form))
+        for row in numbers.rows:
+            rich.add_row(*(_text(cell, form) for cell, form in zip(row, columns.values(), strict=True)))
+        out.print()
+        out.print(numbers.title, style="bold")
+        out.print(rich)
+        for note in numbers.notes:
+            out.print(f"  {note}", style="dim")
+    out.print()
+    out.print("Claims", style="bold")
+    colours = {"reproduced": "green", "differs": "red"}
+    for claim in report.claims:
+        out.print()
+        out.print(f"{claim.verdict}: {claim.claim}", style=colours.get(claim.verdict, "yellow"))
+        out.print(f"  ours: {claim.ours}")
+        out.print(f"  source: {claim.source}", style="dim")
+    out.print()
+
+
+def _text(cell: "Cell", form: str) -> str:
+    if cell is None:
+        return ""
+    return cell if isinstance(cell, str) else format(cell, form)

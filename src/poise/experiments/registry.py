@@ -1,0 +1,18 @@
+"""Experiments by their names."""
+
+from types import MappingProxyType
+from typing import Final
+
+from poise.errors import ExperimentNotFound
+from poise.experiments.base import Experiment
+from poise.experiments.buss.experiment import BUSS
+
+EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS,)})
+"""The experiment of each name."""
+
+
+def experiment_of(name: str) -> Experiment:
+    """The experiment of this name; raises ExperimentNotFound with the nearest ones."""
+    if name not in EXPERIMENTS:
+        raise ExperimentNotFound(name, EXPERIMENTS, owner="poise")
+    return EXPERIMENTS[name]

@@ -1,0 +1,45 @@
+"""The literature: BibTeX of what the methods and experiments cite."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from poise.errors import ReferenceNotFound
+from poise.experiments.registry import EXPERIMENTS
+from poise.methods.registry import METHODS
+
+
+@cache
+def entries() -> Mapping[str, str]:
+    """The BibTeX entry of each key; in the file a blank line stands between two entries."""
+    text = files("poise.methods").joinpath("references.bib").read_text(encoding="utf-8")
+    found = {}
+    for entry in re.split(r"\n\s*\n", text.strip()):
+        head = re.match(r"@\w+\{([^,\s]+),", entry)
+        if head is None:
+            raise ValueError(f"references.bib has an entry without a key: {entry.splitlines()[0]!r}")
+        found[head[1]] = entry
+    return MappingProxyType(found)
+
+
+def title(key: str) -> str:
+    """The title of an entry, without the braces that keep its capitals."""
+    found = re.search(r"^\s*title\s*=\s*\{(.*)\},?$", entries()[key], re.MULTILINE)
+    return found[1].replace("{", "").replace("}", "") if found else ""
+
+
+def citable() -> dict[str, tuple[str, ...]]:
+    """The keys of all that can be cited: methods and experiments by their names, and every key by itself."""
+    named = {name: method.references for name, method in METHODS.items()}
+    named |= {name: (experiment.reference,) for name, experiment in EXPERIMENTS.items()}
+    return named | {key: (key,) for key in entries()}
+
+
+def cite(name: str) -> tuple[str, ...]:
+    """The BibTeX entries of a method, an experiment or a key; raises ReferenceNotFound with the nearest names."""
+    known = citable()
+    if name not in known:
+        raise ReferenceNotFound(name, known, owner="poise")
+    return tuple(entries()[key] for key in known[name])
