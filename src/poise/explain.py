@@ -42,10 +42,9 @@ def explain(solution: Solution) -> str:
     if solution.status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
     if solution.status is not Status.MAX_ITERATIONS and solution.status is not Status.MAX_TIME and len(parts) == 1:
-        tried = 8 + solution.restarts
-        parts.append(
-            f"All {tried} starts came to rest short of the target; that is no proof that it cannot be reached."
-        )
+        tried = solution.restarts + (8 if solution.solver.method is None else 1)
+        starts = f"All {tried} starts" if tried > 1 else "The start"
+        parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
     return " ".join(parts)
 
 

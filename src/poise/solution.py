@@ -112,7 +112,7 @@ class Solution:
 
     @property
     def restarts(self) -> int:
-        """Starts that were spent beyond the first eight."""
+        """Starts that were spent beyond the first eight, or beyond the first with a method of the caller's choice."""
         return int(self._raw[2])
 
     @property

@@ -11,7 +11,7 @@ from poise.errors import ShapeError
 from poise.kernels import drive, iterate
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
-from poise.kernels.memory import FAILED, FRESH
+from poise.kernels.memory import FAILED, MEMORY
 from poise.methods.base import positive
 from poise.methods.registry import AnyMethod, method_of
 from poise.model import Model
@@ -41,13 +41,11 @@ class Tracker:
         "_q",
         "_shape",
         "_step",
+        "_targets",
         "method",
         "model",
-        "targets",
         "tasks",
     )
-    targets: Array
-    """(tasks, 7) place and quaternion wxyz of each target, which the next step reads; write into it at will."""
 
     def __init__(
         self,
@@ -83,14 +81,23 @@ class Tracker:
         self._count, self._shape = updates, (model.nq,)
         self._q = np.array(model.home)
         self._goal = np.zeros(7 * len(self.tasks))
-        self.targets = self._goal.reshape(-1, 7)
-        self.targets[:, 3] = 1.0
+        self._targets = self._goal.reshape(-1, 7)
+        self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
             given = model.pose(task.frame, model.home).array if task.target is None else task.goal(task.target)
-            self.targets[k] = given
-        self._points = self.targets[:, :3] if all(isinstance(t, PositionTask) for t in self.tasks) else None
+            self._targets[k] = given
+        self._points = self._targets[:, :3] if all(isinstance(t, PositionTask) for t in self.tasks) else None
         prepare(iterate.step)
         self._step = iterate.step
+
+    @property
+    def targets(self) -> Array:
+        """(tasks, 7) place and quaternion wxyz of each target, which the next step reads; write into it at will."""
+        return self._targets
+
+    @targets.setter
+    def targets(self, values: npt.ArrayLike) -> None:
+        self._targets[:] = values
 
     def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
@@ -119,11 +126,12 @@ class Tracker:
             self._points[:] = target
             return
         for k, (name, value) in enumerate(one_a_task(self.tasks, target)):
-            self.targets[k] = self.tasks[k].goal(value, name)
+            self._targets[k] = self.tasks[k].goal(value, name)
 
     def reset(self) -> None:
         """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
-        self._prepared.work[self._prepared.memory(FRESH)] = 0.0
+        u = self._prepared
+        u.work[u.memory(0) : u.memory(MEMORY)] = 0.0
 
     @property
     def failed(self) -> bool:
@@ -170,7 +178,7 @@ class Tracker:
                 some = slice(c, c + WIDTH)
                 count = min(WIDTH, characters - c)
                 code = iterate.rollout_lanes(
-                    u.ints, u.floats, u.settings, full[some].ravel(), start[some].ravel(), u.work, u.wide(),
+                    u.ints, u.floats, u.settings, full[some].ravel(), np.array(start[some]).ravel(), u.work, u.wide(),
                     path[some].ravel(), count, steps, self._count,
                 )  # fmt: skip
                 self._check_rollout(code, start[some], full[some])

@@ -18,6 +18,7 @@ from poise.spatial import Array
 from poise.tasks.base import FrameTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 
+_ESTIMATED = (at.ESTIMATED, at.ESTIMATED_TWO)
 _POSES = 3
 """Samples from which the rank that the tasks' Jacobian has in general is read."""
 
@@ -58,6 +59,8 @@ class Updates:
             posture = model.check_q(term.q, "q of the RestPosture")
         settings[at.SETTINGS + n :] = posture
         settings[at.DROP] = m - _rank(model, packed)
+        if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
+            settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
         self.settings = settings
         self.plan = np.zeros(0, dtype=np.int64)
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH

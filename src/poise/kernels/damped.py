@@ -76,7 +76,7 @@ def orthogonal_step(p, s, w, d):
 
 
 @functools.partial(kernel, inline=True)
-def judge_last(p, w, d, cost):
+def judge_last(p, w, d, cost, score):
     """Set the gain-ratio damping by how well the last step was predicted; the lanes that must take it back.
 
     mu shrinks by max(1/3, 1 - (2 rho - 1)^3) where the error fell, and grows by nu, which doubles, where it did not:
@@ -84,29 +84,34 @@ def judge_last(p, w, d, cost):
     """
     predicted, last = load(d.memory, PREDICTED), load(d.memory, LAST)
     mu, nu = load(d.memory, MU), load(d.memory, NU)
-    judged = predicted > 0.0
-    worse = judged & (cost >= last)
+    judged, elsewhere = predicted > 0.0, predicted < 0.0
+    largest = longest_column(p, w)
+    worse = judged & (cost >= last) & (score > 1.0)
     rho = (last - cost) / select(judged, predicted, 1.0)
     x = 2.0 * rho - 1.0
     shrink = 1.0 - x * x * x
     shrink = select(shrink > 1.0 / 3.0, shrink, 1.0 / 3.0)
-    mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), longest_column(p, w))
+    mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), largest)
+    mu = select(elsewhere & (mu > largest), largest, mu)  # the damping of a pose at rest would hold a new target up
     store(d.memory, MU, mu)
-    store(d.memory, NU, select(worse, 2.0 * nu, select(judged, 2.0, select(nu > 1.0, nu, 2.0))))
+    store(d.memory, NU, select(worse, 2.0 * nu, select(judged | elsewhere, 2.0, select(nu > 1.0, nu, 2.0))))
     store(d.memory, LAST, select(worse, last, cost))
     return worse
 
 
 @functools.partial(kernel, inline=True)
 def predict(p, w, d):
-    """Remember by how much the linear model says that the step, as it is taken, lowers the error: 2 g.d - |J d|^2."""
+    """Remember by how much the linear model says that the step, as it is taken, lowers the error: 2 g.d - |J d|^2.
+
+    Limits can bend a step uphill, which is still judged.
+    """
     times(p.effectors, p.blocks, p.slots, w.jacobian, w.step, w.y)
     fall = splat(w.e, 0.0)
     for a in range(w.step.shape[0]):
         fall = fall + 2.0 * load(d.g, a) * load(w.step, a)
     for i in range(w.y.shape[0]):
         fall = fall - load(w.y, i) * load(w.y, i)
-    store(d.memory, PREDICTED, fall)
+    store(d.memory, PREDICTED, select(fall < 0.0, 1e-300, fall))
 
 
 @functools.partial(kernel, inline=True)

@@ -13,6 +13,7 @@ from poise.kernels.settings import (
     CHAN,
     CURVATURE,
     DROP,
+    ESTIMATED,
     ESTIMATED_TWO,
     GAIN,
     MAX_NORM,
@@ -208,6 +209,8 @@ def from_values(p, s, w, d):
         return _of_manipulability(s, d.sigma)
     if rule == SMALLEST:
         return shaped(ranked(d.sigma, s[DROP]), s[RULE_A], s[RULE_B])
+    if rule in (ESTIMATED, ESTIMATED_TWO):
+        return shaped(ranked(d.sigma, s[DROP]), s[RULE_A], s[RULE_B]) + s[RULE_C]
     if rule == TRUST:
         return _of_trust(d.sigma, d.c, s[RULE_A])
     if rule == MAX_NORM:

@@ -27,6 +27,7 @@ from poise.kernels.memory import (
     AGE,
     BEST,
     DAMPING,
+    ELSEWHERE,
     ENDED,
     FAILED,
     FAILURES,
@@ -34,6 +35,7 @@ from poise.kernels.memory import (
     MARK,
     MEMORY,
     OWNER,
+    PREDICTED,
     SINCE,
     SPENT,
     STARTS,
@@ -77,8 +79,14 @@ def step(ints, floats, settings, plan, goal, q, work, out, updates):
     d = recall(ints, work)
     if not aim_at(p, goal, w.target):
         return BAD_GOAL
-    if not clip_start(p, q, w.q):
+    if not clip_start(p, q, w.before):
         return BAD_START
+    away = 0.0
+    for i in range(out.shape[0]):
+        away += (w.before[i] - w.q[i]) ** 2
+        w.q[i] = w.before[i]
+    if away > 1e-24:  # not where the last step led: there is nothing to take back
+        d.memory[PREDICTED] = ELSEWHERE
     d.memory[FAILED] = 0.0
     for _ in range(updates):
         update(p, settings, plan, w, d)

@@ -10,6 +10,8 @@ FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIR
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
 singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from."""
 MEMORY = 16
+ELSEWHERE = -1.0
+"""In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
 STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
 error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced."""

@@ -14,7 +14,7 @@ from poise.kernels.damping import ranked
 from poise.kernels.drive import evaluate
 from poise.kernels.filters import filtered_step, selective_step
 from poise.kernels.lanes import load, section, select, splat, sqrt, store
-from poise.kernels.memory import COST, FAILED, FRESH, NEWTON, PREDICTED, SEEN, STEP
+from poise.kernels.memory import COST, ELSEWHERE, FAILED, FRESH, NEWTON, PREDICTED, SEEN, STEP
 from poise.kernels.rows import GOAL, POSITION
 from poise.kernels.scalar import sincos
 from poise.kernels.settings import (
@@ -56,6 +56,8 @@ def jacobian_update(p, s, w, d):
     if watching:
         notice_moved_targets(p, w, d)
     clamp_errors(p, s, w, d)
+    if watching:
+        keep_targets(p, w, d)
     if s[AT_TARGET] == 1.0:
         take_columns_at_targets(p, w)
     hold_joints_at_limits(p, w, d)
@@ -66,7 +68,7 @@ def jacobian_update(p, s, w, d):
         transpose_step(p, w, d)
     elif method == DAMPED:
         if s[RULE] == GAIN:
-            back = judge_last(p, w, d, cost)
+            back = judge_last(p, w, d, cost, score)
         damped_step(p, s, w, d)
     elif method == COLUMNS:
         columns_step(p, s, w, d)
@@ -87,8 +89,6 @@ def jacobian_update(p, s, w, d):
     if method == DAMPED and s[RULE] == GAIN:
         predict(p, w, d)
         store(d.memory, PREDICTED, select(back, 0.0, load(d.memory, PREDICTED)))
-    if watching:
-        keep_targets(p, w, d)
     store(d.memory, FRESH, 1.0)
     return cost, score
 
@@ -109,12 +109,12 @@ def notice_moved_targets(p, w, d):
         for i in range(SEEN):
             x = load(w.target, GOAL * k + i) - load(d.seen, SEEN * k + i)
             away = away + x * x
-    store(d.memory, PREDICTED, select(away > 0.0, 0.0, load(d.memory, PREDICTED)))
+    store(d.memory, PREDICTED, select(away > 0.0, ELSEWHERE, load(d.memory, PREDICTED)))
 
 
 @functools.partial(kernel, inline=True)
 def keep_targets(p, w, d):
-    """What the next update compares with."""
+    """The targets and errors that the next update compares with."""
     for k in range(p.effectors.shape[0]):
         for i in range(SEEN):
             store(d.seen, SEEN * k + i, load(w.target, GOAL * k + i))
@@ -163,7 +163,7 @@ def pull(p, s, w, d):
             phi = (posture[i] - x) * gain
         elif s[NULL] == CENTRE:
             half = 0.5 * (p.limits[c, 1] - p.limits[c, 0])
-            if half < 1e300:
+            if 0.0 < half < 1e300:
                 middle = 0.5 * (p.limits[c, 0] + p.limits[c, 1])
                 phi = (middle - x) * (2.0 * gain / (p.coords.shape[0] * half * half))
         store(d.phi, a, phi * load(w.free, a))

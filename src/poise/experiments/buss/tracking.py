@@ -5,7 +5,7 @@ import statistics
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 
@@ -55,12 +55,15 @@ class Run:
         return self.totals[0]
 
 
-def tuned(shape: str) -> dict[str, AnyMethod]:
+_Compared: TypeAlias = JacobianTranspose | Pseudoinverse | DampedLeastSquares | SelectivelyDamped
+
+
+def tuned(shape: str) -> dict[str, _Compared]:
     """The methods that the papers compare, with the numbers of the released program."""
     degrees = math.radians
-    damped = DampedLeastSquares(damping=DAMPING[shape], max_step=degrees(45.0))
+    damped = DampedLeastSquares(damping=DAMPING[shape], max_error=None, max_step=degrees(45.0))
     clamped = replace(damped, damping=DAMPING_CLAMPED[shape], max_error=RELEASED_CLAMP)
-    selective = SelectivelyDamped(max_angle=degrees(45.0), clamps="soft", max_error=RELEASED_CLAMP)
+    selective = SelectivelyDamped(damping=0.0, max_angle=degrees(45.0), clamps="soft", max_error=RELEASED_CLAMP)
     return {
         JT: JacobianTranspose(max_step=degrees(30.0)),
         PINV: Pseudoinverse(cutoff=0.01, max_step=degrees(5.0)),
@@ -84,7 +87,11 @@ def others(shape: str) -> dict[str, AnyMethod]:
             except ValueError:  # not for a Tracker, or not for a tree
                 continue
             found[name] = method
-    return found | {"J-PARSE": FilteredInverse(filter="jparse", max_step=math.radians(45.0))}
+    return found | {
+        "J-PARSE": FilteredInverse(filter="jparse", cutoff=0.1, max_step=math.radians(45.0)),
+        "DLS, poise's damping": DampedLeastSquares(),
+        "SDLS, poise's damping": SelectivelyDamped(),
+    }
 
 
 def tracker(shape: str, method: AnyMethod, effectors: Iterable[int] | None = None) -> Tracker:
