@@ -6,6 +6,7 @@ Every number of a row is taken in turns with the others, so their ratios mean mo
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -15,21 +16,16 @@ from poise.experiments.buss.shapes import targets, times
 STEPS = 500
 TURNS = 25
 CHARACTERS = 8
+FEW = 20
+"""Steps in NumPy, which takes longer."""
+SELECTIVE = pz.SelectivelyDamped(damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release"))
 METHODS = {
-    "y": {
+    shape: {
         "jt": pz.JacobianTranspose(),
-        "dls": pz.DampedLeastSquares(damping=0.6, max_error=None),
-        "sdls": pz.SelectivelyDamped(
-            damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release")
-        ),
-    },
-    "double_y": {
-        "jt": pz.JacobianTranspose(),
-        "dls": pz.DampedLeastSquares(damping=1.1, max_error=None),
-        "sdls": pz.SelectivelyDamped(
-            damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release")
-        ),
-    },
+        "dls": pz.DampedLeastSquares(damping=damping, max_error=None),
+        "sdls": SELECTIVE,
+    }
+    for shape, damping in (("y", 0.6), ("double_y", 1.1))
 }
 """As Buss set them."""
 REBUILT = {
@@ -57,32 +53,30 @@ class Update:
     gain: float
     """How many times the throughput of one character eight have: the median over turns of the ratio."""
     numpy: float
-    """The same update written in NumPy."""
+    """One update of damped least squares written in NumPy."""
 
 
 def updates() -> list[Update]:
     """Measure all."""
-    rows = []
-    for shape, methods in METHODS.items():
-        model = pz.load(shape)
-        goals = targets(shape, times(STEPS))
-        tasks = [pz.PositionTask(f"e{i}") for i in range(goals.shape[1])]
-        crowd = np.repeat(goals[None], CHARACTERS, axis=0)
-        homes = np.repeat(model.home[None], CHARACTERS, axis=0)
-        for name, method in methods.items():
-            tracker = pz.Tracker(model, tasks, method)
-            taken = alternate(
-                [
-                    lambda tracker=tracker: tracker.rollout(model.home, goals),
-                    lambda tracker=tracker: by_steps(tracker, goals),
-                    lambda tracker=tracker: tracker.rollout(homes, crowd),
-                    lambda: in_numpy(model, goals[:20]),
-                ]
-            )
-            micro = np.median(taken, axis=0) * 1e6 / np.array([STEPS, STEPS, STEPS * CHARACTERS, 20])
-            gain = float(np.median(CHARACTERS * taken[:, 0] / taken[:, 2]))
-            rows.append(Update(shape, name, *micro[:3], gain, micro[3]))
-    return rows
+    return [measure(shape, name, method) for shape, methods in METHODS.items() for name, method in methods.items()]
+
+
+def measure(shape: str, name: str, method: Any) -> Update:
+    """Measure one method on one shape."""
+    model, goals = pz.load(shape), targets(shape, times(STEPS))
+    tracker = pz.Tracker(model, [pz.PositionTask(f"e{i}") for i in range(goals.shape[1])], method)
+    crowd = np.repeat(goals[None], CHARACTERS, axis=0)
+    homes = np.repeat(model.home[None], CHARACTERS, axis=0)
+    taken = alternate(
+        [
+            lambda: tracker.rollout(model.home, goals),
+            lambda: by_steps(tracker, goals),
+            lambda: tracker.rollout(homes, crowd),
+            lambda: in_numpy(model, goals[:FEW]),
+        ]
+    )
+    micro = np.median(taken, axis=0) * 1e6 / np.array([STEPS, STEPS, STEPS * CHARACTERS, FEW])
+    return Update(shape, name, *micro[:3], float(np.median(CHARACTERS * taken[:, 0] / taken[:, 2])), micro[3])
 
 
 def alternate(runs: list[Callable[[], object]]) -> np.ndarray:

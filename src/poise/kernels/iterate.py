@@ -155,10 +155,10 @@ def _note_trace(p, w, d, trace, row):
     m, n, count = w.e.shape[0], w.free.shape[0], w.q.shape[0]
     for a in range(n):
         w.free[a] = 1.0
-    row = pitch(d.rows, n)
-    for i in range(m * row):
+    apart = pitch(d.rows, n)
+    for i in range(m * apart):
         d.rows[i] = 0.0
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, apart, d.rows)
     turn = section(d.big, 0, m * pitch(d.big, m))
     identity(m, turn)
     decompose(m, n, d.rows, turn, d.sigma)
