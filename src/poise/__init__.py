@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from poise.methods.base import ClampMag as ClampMag
     from poise.methods.base import JointCentring as JointCentring
     from poise.methods.base import RestPosture as RestPosture
+    from poise.methods.ccd import CyclicCoordinateDescent as CyclicCoordinateDescent
     from poise.methods.damped import DampedLeastSquares as DampedLeastSquares
     from poise.methods.damping import ChanLawrence as ChanLawrence
     from poise.methods.damping import Chiaverini as Chiaverini
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from poise.methods.damping import NakamuraHanafusa as NakamuraHanafusa
     from poise.methods.damping import RateBound as RateBound
     from poise.methods.damping import Sugihara as Sugihara
+    from poise.methods.fabrik import Fabrik as Fabrik
     from poise.methods.filtered import FilteredInverse as FilteredInverse
     from poise.methods.halley import Halley as Halley
     from poise.methods.hybrid import Hybrid as Hybrid
@@ -91,8 +93,10 @@ _HOME = {
     "Comparison": "poise.bench.report",
     "Constant": "poise.methods.damping",
     "Curvature": "poise.methods.damping",
+    "CyclicCoordinateDescent": "poise.methods.ccd",
     "DampedLeastSquares": "poise.methods.damped",
     "DeoWalker": "poise.methods.damping",
+    "Fabrik": "poise.methods.fabrik",
     "FilteredInverse": "poise.methods.filtered",
     "Frame": "poise.model",
     "FrameNotFound": "poise.errors",

@@ -178,7 +178,8 @@ class Tracker:
                 some = slice(c, c + WIDTH)
                 count = min(WIDTH, characters - c)
                 code = iterate.rollout_lanes(
-                    u.ints, u.floats, u.settings, full[some].ravel(), np.array(start[some]).ravel(), u.work, u.wide(),
+                    u.ints, u.floats, u.settings, u.plan, full[some].ravel(), np.array(start[some]).ravel(), u.work,
+                    u.wide(),
                     path[some].ravel(), count, steps, self._count,
                 )  # fmt: skip
                 self._check_rollout(code, start[some], full[some])

@@ -5,6 +5,7 @@ from typing import final
 
 import numpy as np
 
+from poise.joint import Joint
 from poise.kernels import drive, iterate
 from poise.kernels import settings as at
 from poise.kernels._jit import prepare
@@ -12,11 +13,13 @@ from poise.kernels.lanes import WIDTH
 from poise.kernels.memory import LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import Method, NullSpaceMethod, RestPosture
 from poise.model import Model
+from poise.plan import NO_PLAN, Plan, skeleton, sweep
 from poise.problem import Packed
 from poise.solution import Trace
 from poise.spatial import Array
 from poise.tasks.base import FrameTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tree import HELICAL, PRISMATIC, TURN
 
 _ESTIMATED = (at.ESTIMATED, at.ESTIMATED_TWO)
 _POSES = 3
@@ -62,10 +65,11 @@ class Updates:
         if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
             settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
         self.settings = settings
-        self.plan = np.zeros(0, dtype=np.int64)
+        plan = _plan(model, packed, settings[at.METHOD])
+        self.plan = plan.numbers
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         pairs = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
-        big = max(m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1))
+        big = max(m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1), plan.rows)
         rows = MEMORY + LOOP + 2 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
@@ -92,6 +96,15 @@ class Updates:
         rows = table[: int(self.work[self.memory(MEMORY + LENGTH)])].copy()
         values = np.sort(rows[:, first : first + m], axis=1)[:, ::-1]
         return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
+
+
+def _plan(model: Model, packed: Packed, method: float) -> Plan:
+    """What the method's kernel reads beside the problem."""
+    if method == at.CCD:
+        return sweep(packed)
+    if method == at.FABRIK:
+        return skeleton(model, packed)
+    return NO_PLAN
 
 
 def _rank(model: Model, packed: Packed) -> int:
@@ -121,3 +134,47 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
             raise ValueError(f"the method {name!r} follows positions only, not {type(task).__name__}({task.frame!r})")
         if can.tasks == "poses" and not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
             raise ValueError(f"the method {name!r} follows poses only, not {type(task).__name__}({task.frame!r})")
+        _refuse_weights(task, method)
+    _refuse_joints(model, tasks, method)
+
+
+def _refuse_weights(task: FrameTask, method: Method) -> None:
+    heeds = method.capabilities.weights
+    if heeds == "any" or not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
+        return
+    names = ("position_weight", "rotation_weight") if isinstance(task, PoseTask) else ("weight",)
+    for field in names:
+        weight = np.broadcast_to(getattr(task, field), 3)
+        if (heeds == "none" and (weight != 1.0).any()) or np.ptp(weight) > 0.0:
+            alike = "the same along all axes" if heeds == "blocks" else "1"
+            raise ValueError(
+                f"the method {method.name!r} needs weights that are {alike}; the {field} of {type(task).__name__}"
+                f"({task.frame!r}) is {getattr(task, field)!r}: change it, or choose another method, such as 'lm'"
+            )
+
+
+def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> None:
+    can, tree = method.capabilities, model.tree
+    names = {v: joint.name for joint in model.joints for v in _velocities(model, joint)}
+    seen: set[int] = set()
+    for u in sorted({u for task in tasks for u in tree.path(tree.links[model.frame(task.frame).link][0])}):
+        unit = tree.units[u]
+        if unit.kind == TURN or unit.multiplier == 0.0:
+            continue
+        if not can.slides and unit.kind in (PRISMATIC, HELICAL):
+            raise ValueError(
+                f"the method {method.name!r} moves no joint that slides, and {names[unit.iv]!r} does: choose another "
+                "method, such as 'ccd'"
+            )
+        if not can.mimic and unit.iv in seen:
+            raise ValueError(
+                f"the method {method.name!r} moves one joint after the other, and {names[unit.iv]!r} moves several at "
+                "once, for others follow it: choose another method, such as 'lm'"
+            )
+        seen.add(unit.iv)
+
+
+def _velocities(model: Model, joint: Joint) -> range:
+    """The places in v of a joint, unless it follows another."""
+    at = model.velocity_index(joint.name) if joint.nv else slice(0, 0)
+    return range(at.start, at.stop)

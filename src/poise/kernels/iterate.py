@@ -6,6 +6,7 @@ import numpy as np
 
 from poise.kernels._jit import FROZEN, REALS, TABLE, WHOLE, WHOLES, border, kernel
 from poise.kernels.blocks import spread
+from poise.kernels.ccd import ccd_update
 from poise.kernels.drive import (
     BAD_GOAL,
     BAD_START,
@@ -22,6 +23,7 @@ from poise.kernels.drive import (
     finish,
     unpack,
 )
+from poise.kernels.fabrik import fabrik_update
 from poise.kernels.lanes import WIDTH, pitch, section, splat, store
 from poise.kernels.memory import (
     AGE,
@@ -43,7 +45,7 @@ from poise.kernels.memory import (
     recall,
 )
 from poise.kernels.quasi_newton import quasi_newton_update
-from poise.kernels.settings import BFGS, LBFGS, METHOD
+from poise.kernels.settings import BFGS, CCD, FABRIK, LBFGS, METHOD
 from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
 
@@ -60,8 +62,22 @@ TRACE = 4
 def update(p, s, plan, w, d):
     """One update of any method; the sum of squares and the score before it."""
     if s[METHOD] in (BFGS, LBFGS):
-        return quasi_newton_update(p, s, w, d)
-    return jacobian_update(p, s, w, d)
+        cost, score = quasi_newton_update(p, s, w, d)
+    else:
+        cost, score = update_either(p, s, plan, w, d)
+    return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def update_either(p, s, plan, w, d):
+    """One update of a method that runs in either width; the sum of squares and the score before it."""
+    if s[METHOD] == CCD:
+        cost, score = ccd_update(p, s, plan, w, d)
+    elif s[METHOD] == FABRIK:
+        cost, score = fabrik_update(p, s, plan, w, d)
+    else:
+        cost, score = jacobian_update(p, s, w, d)
+    return cost, score
 
 
 @kernel
@@ -115,8 +131,8 @@ def rollout(ints, floats, settings, plan, goals, q, work, path, steps, updates):
     return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLES, REALS, REALS, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
-def rollout_lanes(ints, floats, settings, goals, q, work1, work8, path, characters, steps, updates):
+@border(WHOLES, REALS, REALS, WHOLES, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
+def rollout_lanes(ints, floats, settings, plan, goals, q, work1, work8, path, characters, steps, updates):
     """`rollout` of up to eight characters, one a lane: goals (characters x steps x .), q (characters x nq)."""
     p = unpack(ints, floats)
     w = divide(ints, work1)
@@ -138,7 +154,7 @@ def rollout_lanes(ints, floats, settings, goals, q, work1, work8, path, characte
             for i in range(w.target.shape[0]):
                 v.target[i, lane] = w.target[i]
         for _ in range(updates):
-            jacobian_update(p, settings, v, d)
+            update_either(p, settings, plan, v, d)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]

@@ -20,6 +20,8 @@ class Capabilities:
     """Whether it keeps the joint limits; if not, it runs only with `limits=False`."""
     tasks: Literal["any", "poses", "positions"] = "any"
     """The tasks that it can follow; "poses" are positions, orientations and both."""
+    weights: Literal["any", "blocks", "none"] = "any"
+    """The weights of tasks that it heeds; "blocks" are those that are the same along all axes."""
     mimic: bool = True
     """Whether it can move a joint that others follow."""
     slides: bool = True

@@ -3,7 +3,9 @@
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
+from poise.methods.ccd import CyclicCoordinateDescent
 from poise.methods.damped import DampedLeastSquares
+from poise.methods.fabrik import Fabrik
 from poise.methods.filtered import FilteredInverse
 from poise.methods.halley import Halley
 from poise.methods.hybrid import Hybrid
@@ -23,6 +25,8 @@ AnyMethod: TypeAlias = (
     | LevenbergMarquardt
     | Halley
     | Hybrid
+    | CyclicCoordinateDescent
+    | Fabrik
     | BFGS
     | LBFGS
 )

@@ -1,0 +1,148 @@
+"""What the methods that go from joint to joint read beside a problem: which joint moves what, in which order."""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels import drive
+from poise.kernels._jit import prepare
+from poise.model import Model
+from poise.problem import HEADER, Packed
+from poise.spatial import Array
+from poise.tree import BALL, FRAME, TURN
+
+_HELD: Final = 12
+"""Rows in which a kernel holds an effector's pose, or a link's motion."""
+_ONE_PLACE: Final = 1e-9
+"""Origins this near [m] are one node."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Numbers for a method's kernel, and the rows of a workspace that it needs for itself."""
+
+    numbers: npt.NDArray[np.int64]
+    rows: int
+
+
+NO_PLAN: Final = Plan(np.zeros(0, dtype=np.int64), 0)
+
+
+@final
+class _Joints:
+    """What a plan is made of: the units and effectors of a problem."""
+
+    def __init__(self, packed: Packed) -> None:
+        ints = packed.ints
+        count, effectors, blocks, raw, slots, coords, balls = map(int, ints[:7])
+        first = HEADER + 5 * count
+        units = ints[HEADER:first].reshape(-1, 5)
+        self.parents, self.kinds, self.places = (units[:, c].tolist() for c in range(3))
+        self.multipliers = packed.floats[: 16 * count].reshape(-1, 16)[:, 12].tolist()
+        self.tips = ints[first : first + 10 * effectors].reshape(-1, 10)[:, 0].tolist()
+        first += 10 * effectors + blocks + 4 * raw + slots
+        moves = ints[first : first + 4 * coords].reshape(-1, 4)
+        turns = ints[first + 4 * coords : first + 4 * coords + 2 * balls].reshape(-1, 2)
+        self.coordinate = {int(q): c for c, q in enumerate(moves[:, 0])}
+        self.velocity = {int(row[0]): int(row[1]) for row in (*moves, *turns)}
+
+    def idle(self, unit: int) -> bool:
+        """Whether a unit stands still, or only ends a ball."""
+        return self.kinds[unit] == TURN or self.multipliers[unit] == 0.0
+
+    def carries(self, unit: int, link: int) -> bool:
+        """Whether `unit` moves what hangs on the unit `link`."""
+        while link > unit:
+            link = self.parents[link]
+        return link == unit
+
+
+def sweep(packed: Packed) -> Plan:
+    """The motions of a problem from the tips to the bases, as `poise.kernels.ccd` reads them."""
+    joints = _Joints(packed)
+    motions: list[list[int]] = []
+    moved: list[int] = []
+    for u in reversed(range(len(joints.kinds))):
+        if joints.idle(u):
+            continue
+        first, kind, place = len(moved), joints.kinds[u], joints.places[u]
+        moved += [k for k, tip in enumerate(joints.tips) if joints.carries(u, tip)]
+        coordinate, velocity = joints.coordinate.get(place, -1), joints.velocity[place]
+        # Rows of z, y and x within a frame.
+        axes = ((3, 2), (9, 1), (6, 0)) if kind == BALL else ((3, 0),)
+        motions += [[u, FRAME * u + row, kind, velocity + k, coordinate, first, len(moved)] for row, k in axes]
+    numbers = [len(motions), *(x for motion in motions for x in motion), *moved]
+    return Plan(np.array(numbers, dtype=np.int64), _HELD * len(joints.tips))
+
+
+def skeleton(model: Model, packed: Packed) -> Plan:
+    """The nodes of a problem, its joints' origins and its effectors, as `poise.kernels.fabrik` reads them.
+
+    Origins that are always at one place are one node.  Where the joints can follow the nodes exactly, each aims at the
+    next one that it moves; otherwise at all that it moves, so that the later ones make up for what the first cannot.
+    """
+    joints = _Joints(packed)
+    origins, axes, tips = _places(model, packed, len(joints.kinds))
+    nodes: list[list[int]] = []
+    places: list[Array] = []
+    links: list[int] = []
+    of_unit = {-1: -1}
+
+    def node(link: int, place: Array, source: int) -> int:
+        """The node at `place`, which is fixed on the link that unit `link` moves."""
+        before = of_unit[link]
+        for i, other in enumerate(links):
+            if (i == before or other == link) and np.linalg.norm(places[i] - place) < _ONE_PLACE:
+                return i
+        nodes.append([before, source, 0, 0])
+        places.append(place)
+        links.append(link)
+        if before >= 0:
+            nodes[before][2] += 1
+        return len(nodes) - 1
+
+    for u, parent in enumerate(joints.parents):
+        of_unit[u] = node(parent, origins[u], FRAME * u)
+    of_effector = [node(tip, tips[k], -1 - k) for k, tip in enumerate(joints.tips)]
+    for i in of_effector:
+        nodes[i][3] += 1
+    carried = [
+        [] if joints.idle(u) else [i for i, link in enumerate(links) if joints.carries(u, link)]
+        for u in range(len(origins))
+    ]
+    onward = [[i for i in row if nodes[i][0] == of_unit[u]] for u, row in enumerate(carried)]
+    aims = onward if _follows(joints, nodes, onward, axes) else carried
+    rules, first = [], 0
+    for place, row in zip(joints.places, aims, strict=True):
+        rules.append([joints.velocity[place], first, first + len(row)])
+        first += len(row)
+    chain = all(before == i - 1 for i, (before, *_) in enumerate(nodes)) and len(of_effector) == 1
+    lists = [[len(nodes), first, chain], nodes, rules, of_effector, *aims]
+    numbers = np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in lists])
+    return Plan(numbers, 13 * len(nodes) + _HELD * (1 + len(joints.kinds)))
+
+
+def _follows(joints: _Joints, nodes: list[list[int]], onward: list[list[int]], axes: Array) -> bool:
+    """Whether every node can be brought wherever the one before lets it: by a ball, by hinges of two directions at
+    one place, or by one hinge if all the mechanism is flat; and none of them moves two nodes at once."""
+    flat = BALL not in joints.kinds and np.linalg.matrix_rank(axes, rtol=1e-9) == 1
+    for i, (before, *_) in enumerate(nodes):
+        movers = [u for u, row in enumerate(onward) if i in row]
+        ball = any(joints.kinds[u] == BALL for u in movers)
+        if before >= 0 and not (ball or (movers and (flat or np.linalg.matrix_rank(axes[movers], rtol=1e-3) > 1))):
+            return False
+    return all(len(row) <= 1 for row in onward)
+
+
+def _places(model: Model, packed: Packed, units: int) -> tuple[Array, Array, Array]:
+    """(units, 3) the origins of the units' frames, their z axes and (effectors, 3) of the effectors, at home."""
+    prepare(drive.linearise)
+    goal = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], int(packed.ints[1]))
+    work, e = np.zeros(packed.rows), np.zeros(3 * packed.blocks)
+    jacobian = np.zeros((len(e), len(packed.velocities)))
+    drive.linearise(packed.ints, packed.floats, goal, np.array(model.home), work, e, jacobian)
+    frames = work[model.nq : model.nq + FRAME * units].reshape(-1, FRAME)
+    return frames[:, :3], frames[:, 3:6], -e.reshape(-1, 3)
