@@ -40,7 +40,7 @@ def first(arm: str, rule: DampingRule, q: Array, target: pz.SE3 | Array) -> tupl
         model,
         type(task)(task.frame, target),
         q0=q,
-        method=pz.DampedLeastSquares(damping=rule, max_step=math.inf),
+        method=pz.DampedLeastSquares(damping=rule, max_error=None, max_step=math.inf),
         limits=False,
         max_iterations=1,
         max_restarts=0,
@@ -168,7 +168,7 @@ def test_estimated_values_follow_the_smallest_ones_along_a_path(arm: str, kind: 
         model,
         type(task)(task.frame, target),
         q0=q,
-        method=pz.DampedLeastSquares(damping=rule, max_step=1e-3),
+        method=pz.DampedLeastSquares(damping=rule, max_error=None, max_step=1e-3),
         limits=False,
         max_iterations=60,
         max_restarts=0,
@@ -195,7 +195,7 @@ def test_estimates_at_rest_are_the_singular_values_to_six_digits(kind: type[pz.C
     rule = kind(epsilon=5.0, max_damping=0.1, floor=1e-2)
     q, target = next(problems("panda", 1))
     model, task, _ = ARMS["panda"]
-    ik = pz.Tracker(model, task, pz.DampedLeastSquares(damping=rule, max_step=1e-9), limits=False)
+    ik = pz.Tracker(model, task, pz.DampedLeastSquares(damping=rule, max_error=None, max_step=1e-9), limits=False)
     for _ in range(60):
         step = ik.step(q, target) - q
     e, jacobian = rows("panda", q, target)
@@ -250,7 +250,7 @@ def test_the_rate_bound_grows_with_the_change_of_the_jacobian() -> None:
         model,
         pz.PoseTask(task.frame, target),
         q0=q,
-        method=pz.DampedLeastSquares(damping=rule, max_step=0.05),
+        method=pz.DampedLeastSquares(damping=rule, max_error=None, max_step=0.05),
         limits=False,
         max_iterations=6,
         max_restarts=0,
@@ -265,7 +265,9 @@ def test_the_rate_bound_grows_with_the_change_of_the_jacobian() -> None:
         assert trace.damping[k] == pytest.approx(bound + 1e-4, rel=1e-9)
 
 
-@pytest.mark.parametrize("method", [pz.LevenbergMarquardt(), pz.DampedLeastSquares(damping=pz.GainRatio())])
+@pytest.mark.parametrize(
+    "method", [pz.LevenbergMarquardt(), pz.DampedLeastSquares(damping=pz.GainRatio(), max_error=None)]
+)
 def test_gain_ratio_never_keeps_a_step_that_raises_the_error(method: pz.LevenbergMarquardt) -> None:
     """A raised error is seen once, then the arm is back where it was with more damping."""
     model, *_ = ARMS["panda"]
