@@ -44,16 +44,21 @@ def everything() -> dict[str, Any]:
             values[f"{name} rows {i}"] = [e.tolist(), jacobian.tolist()]
 
     hand, (q, there) = pz.PoseTask("panda_hand"), panda.sample(2, seed=3)
-    for name, kind in METHODS.items():
-        keeps = kind.capabilities.limits
-        values[f"steps {name}"] = pz.Tracker(panda, hand, name, updates=3, limits=keeps).step(
-            q, panda.pose("panda_hand", there)
-        ).tolist()  # fmt: skip
+    pose = panda.pose("panda_hand", there)
     for name, method in {
+        **{name: kind() for name, kind in METHODS.items()},
         "qr": pz.DampedLeastSquares(damping=0.1, form="qr"),
         "columns": pz.DampedLeastSquares(damping=0.1, form="columns"),
+        "svd": pz.DampedLeastSquares(damping=pz.DeoWalker(0.1)),
+        "estimated": pz.DampedLeastSquares(damping=pz.Chiaverini(epsilon=2.0)),
     }.items():
-        values[f"steps {name}"] = pz.Tracker(panda, hand, method).step(q, panda.pose("panda_hand", there)).tolist()
+        can = method.capabilities
+        task, target = (pz.PositionTask("panda_hand"), pose.xyz) if can.tasks == "positions" else (hand, pose.array)
+        ik = pz.Tracker(panda, task, method, limits=can.limits)
+        way = np.tile(target, (3, 1, 1))
+        values[f"steps {name}"] = ik.rollout(q, way).tolist()
+        if can.characters:
+            values[f"lanes {name}"] = ik.rollout([q, panda.home], np.stack([way, way])).tolist()
 
     solves = {
         # The first width: a start beside the target.  The second: starts all over, until one arrives.
@@ -108,7 +113,7 @@ def compiled() -> dict[str, Any]:
 
 def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     assert plain.keys() == compiled.keys()
-    names = [name for name in plain if not name.startswith(("solve", "steps"))]
+    names = [name for name in plain if not name.startswith(("solve", "steps", "lanes"))]
     assert len(names) == 3 * 8
     for name in names:
         for ours, theirs in zip(plain[name], compiled[name], strict=True):
@@ -116,8 +121,8 @@ def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: 
 
 
 def test_every_method_takes_the_same_steps(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
-    names = [name for name in plain if name.startswith("steps")]
-    assert len(names) == len(METHODS) + 2
+    names = [name for name in plain if name.startswith(("steps", "lanes"))]
+    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 4
     for name in names:
         np.testing.assert_allclose(plain[name], compiled[name], rtol=0, atol=1e-9, err_msg=name)
 
