@@ -14,7 +14,7 @@ from poise.tasks.base import FrameTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tree import BALL, FRAME, REVOLUTE, TURN, carrying, frame_columns, unit_arrays
 
-HEADER: Final = 16
+HEADER: Final = 18
 GOAL: Final = 30
 STATE: Final = 9
 _KINDS: Final[dict[type, int]] = {PoseTask: 0, PositionTask: 1, OrientationTask: 2, AxisTask: 3, LookAtTask: 4}
@@ -96,14 +96,17 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
     m = 3 * len(blocks)
     rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
     rows += len(coords) + 3 * len(balls)
-    header += [model.nq, na, row, widest, len(idle), len(idle_balls), rows]
+    header += [model.nq, na, row, widest, len(idle), len(idle_balls), rows, 0, 0]
     ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
     ints += [idle, idle_balls]
     floats = [arrays.places, *(c.scales for c in columns), tools, shapes, limits, boxes]
     floats += [strides(len(coords) + 3 * len(balls)), idle_limits]
+    whole = np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints])
+    reals = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats])
+    whole[HEADER - 2 : HEADER] = len(whole), len(reals)  # what a method adds comes behind
     return Packed(
-        np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints]),
-        np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats]),
+        whole,
+        reals,
         rows,
         len(blocks),
         row,

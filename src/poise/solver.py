@@ -184,8 +184,8 @@ class Solver:
             )  # fmt: skip
         else:
             code = iterate.iterate(
-                self._ints, self._floats, self._updates.settings, self._updates.plan, goal, start, self._work, out,
-                self._traced, seed, self.max_iterations, self.max_restarts, chunk, phase,
+                self._updates.ints, self._updates.floats, goal, start, self._work, out, self._traced, seed,
+                self.max_iterations, self.max_restarts, chunk, phase,
             )  # fmt: skip
         return code
 

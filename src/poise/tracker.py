@@ -79,8 +79,7 @@ class Tracker:
             dt=None if dt is None else dt / updates,
         )
         self._count, self._shape = updates, (model.nq,)
-        self._q = np.array(model.home)
-        self._goal = np.zeros(7 * len(self.tasks))
+        self._q, self._goal = self._prepared.answer, self._prepared.goal
         self._targets = self._goal.reshape(-1, 7)
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -112,10 +111,10 @@ class Tracker:
             q = self._start(q)
         u = self._prepared
         try:
-            code: int = self._step(u.ints, u.floats, u.settings, u.plan, self._goal, q, u.work, self._q, self._count)
+            code: int = self._step(u.ints, u.floats, q, u.work, self._count)
         except TypeError:  # the kernel takes one kind of array only
             q = np.array(self._start(q))
-            code = self._step(u.ints, u.floats, u.settings, u.plan, self._goal, q, u.work, self._q, self._count)
+            code = self._step(u.ints, u.floats, q, u.work, self._count)
         if code < 0:
             self._refuse(code, q)
         return self._q
@@ -168,7 +167,7 @@ class Tracker:
             prepare(iterate.rollout)
             for c in range(characters):
                 code = iterate.rollout(
-                    u.ints, u.floats, u.settings, u.plan, full[c].ravel(), np.array(start[c]), u.work, path[c].ravel(),
+                    u.ints, u.floats, full[c].ravel(), np.array(start[c]), u.work, path[c].ravel(),
                     steps, self._count,
                 )  # fmt: skip
                 self._check_rollout(code, start[c : c + 1], full[c : c + 1])
@@ -178,7 +177,7 @@ class Tracker:
                 some = slice(c, c + WIDTH)
                 count = min(WIDTH, characters - c)
                 code = iterate.rollout_lanes(
-                    u.ints, u.floats, u.settings, u.plan, full[some].ravel(), np.array(start[some]).ravel(), u.work,
+                    u.ints, u.floats, full[some].ravel(), np.array(start[some]).ravel(), u.work,
                     u.wide(),
                     path[some].ravel(), count, steps, self._count,
                 )  # fmt: skip

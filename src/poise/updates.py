@@ -10,7 +10,7 @@ from poise.kernels import drive, iterate
 from poise.kernels import settings as at
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
-from poise.kernels.memory import LENGTH, LOOP, MEMORY, SEEN
+from poise.kernels.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import Method, NullSpaceMethod, RestPosture
 from poise.model import Model
 from poise.plan import NO_PLAN, Plan, skeleton, sweep
@@ -30,7 +30,7 @@ _POSES = 3
 class Updates:
     """The arrays of one method on one problem."""
 
-    __slots__ = ("_nq", "_rows", "_wide", "floats", "ints", "method", "packed", "plan", "settings", "work")
+    __slots__ = ("_nq", "_rows", "_wide", "floats", "ints", "method", "packed", "work")
 
     def __init__(
         self,
@@ -46,9 +46,6 @@ class Updates:
         refuse(model, tasks, method, limits=limits)
         self.method, self.packed = method, packed
         n, m = len(packed.velocities), 3 * packed.blocks
-        self.ints, self.floats = packed.ints, packed.floats
-        if not limits:
-            self.floats = packed.without_limits()
         settings = np.zeros(at.SETTINGS + n + model.nq)
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
@@ -64,17 +61,27 @@ class Updates:
         settings[at.DROP] = m - _rank(model, packed)
         if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
             settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        self.settings = settings
         plan = _plan(model, packed, settings[at.METHOD])
-        self.plan = plan.numbers
+        self.ints = np.concatenate([packed.ints, plan.numbers])
+        self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         pairs = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
-        big = max(m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1), plan.rows)
-        rows = MEMORY + LOOP + 2 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
-        rows += m * row + m * side + packed.entries + big
+        big = max(m * row, m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1), plan.rows)
+        rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
+        rows += m * row + 2 * m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
         self.work = np.zeros(self._rows)
         self._wide: Array | None = None
+
+    @property
+    def goal(self) -> Array:
+        """(7 tasks,) the goals of the next step, to be written into."""
+        return self.work[self.memory(GOAL_AT) :][: 7 * int(self.packed.ints[1])]
+
+    @property
+    def answer(self) -> Array:
+        """(nq,) where the last step led."""
+        return self.work[self.memory(GOAL_AT) + 7 * int(self.packed.ints[1]) :][: self._nq]
 
     def wide(self) -> Array:
         """A workspace of eight lanes."""

@@ -217,3 +217,16 @@ def test_a_floating_base_moves_too_and_its_quaternion_stays_one(name: str) -> No
     assert rotation <= 1e-4
     at = model.index("base").start + 3
     assert math.isclose(float(np.linalg.norm(found.q[at : at + 4])), 1.0, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("name", pz.METHODS)
+def test_a_trace_changes_nothing(name: str) -> None:
+    model = pz.load("panda")
+    limits = pz.METHODS[name].capabilities.limits
+    task = pz.PositionTask("panda_hand", [0.4, 0.3, 0.5])
+    plain, traced = (
+        pz.solve(model, task, method=name, limits=limits, max_restarts=2, max_iterations=60, trace=trace)
+        for trace in (False, True)
+    )
+    assert (plain.q == traced.q).all()
+    assert plain.iterations == traced.iterations

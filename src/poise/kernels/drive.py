@@ -22,7 +22,7 @@ from poise.kernels.scalar import sincos, uniform
 from poise.kernels.step import advance, direction
 from poise.kernels.tree import FRAME, forward
 
-HEADER = 16
+HEADER = 18
 SOLVED, UNSOLVED, RUNNING, BAD_GOAL, BAD_START = 0, 1, 2, -1, -2
 FRESH, RESUME, FINISH = 0, 1, 2
 CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5

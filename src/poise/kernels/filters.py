@@ -26,7 +26,7 @@ from poise.kernels.settings import (
     RULE_C,
     TRUNCATED,
 )
-from poise.kernels.svd import decompose, identity
+from poise.kernels.svd import decompose, identity, multiply
 
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
@@ -45,14 +45,13 @@ def split(p, w, d):
     m, n = w.e.shape[0], w.step.shape[0]
     row, side = pitch(d.rows, n), pitch(d.turn, m)
     age = load(d.memory, SPLIT)
-    for i in range(m * row):
-        store(d.rows, i, splat(w.e, 0.0))
     if any_of((age < 0.5) | (age >= _RENEWED)):
         identity(m, d.turn)
         age = 0.0 * age
-        spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
-    else:
-        rotate(p, w, d)
+    for i in range(m * row):
+        store(d.big, i, splat(w.e, 0.0))
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.big)
+    multiply(m, n, d.turn, d.big, d.rows)
     store(d.memory, SPLIT, age + 1.0)
     decompose(m, n, d.rows, d.turn, d.sigma)
     top = splat(w.e, 0.0)
@@ -64,25 +63,6 @@ def split(p, w, d):
         x = load(d.sigma, i)
         top = select(x > top, x, top)
     return top
-
-
-@functools.partial(kernel, inline=True)
-def rotate(p, w, d):
-    """d.rows = W J F, W being d.turn and F the diagonal of w.free; d.rows is zero before."""
-    m, n = w.e.shape[0], w.step.shape[0]
-    row, side = pitch(d.rows, n), pitch(d.turn, m)
-    for k in range(p.effectors.shape[0]):
-        slot0 = p.effectors[k, 8]
-        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-            for i in range(m):
-                at = i * side + 3 * b
-                x, y, z = load(d.turn, at), load(d.turn, at + 1), load(d.turn, at + 2)
-                j = p.blocks[b]
-                for c in range(p.effectors[k, 6]):
-                    a = p.slots[slot0 + c]
-                    product = load(w.jacobian, j) * x + load(w.jacobian, j + 1) * y + load(w.jacobian, j + 2) * z
-                    store(d.rows, i * row + a, load(d.rows, i * row + a) + product * load(w.free, a))
-                    j += 3
 
 
 @functools.partial(kernel, inline=True)

@@ -42,9 +42,11 @@ from poise.kernels.memory import (
     SPENT,
     STARTS,
     STEP,
+    read_method,
     recall,
 )
 from poise.kernels.quasi_newton import quasi_newton_update
+from poise.kernels.rows import GOAL, POSITION
 from poise.kernels.settings import BFGS, CCD, FABRIK, LBFGS, METHOD
 from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
@@ -87,18 +89,19 @@ def forget(d):
         store(d.memory, i, splat(d.memory, 0.0))
 
 
-@border(WHOLES, REALS, REALS, WHOLES, REALS, REALS, REALS, REALS, WHOLE)
-def step(ints, floats, settings, plan, goal, q, work, out, updates):
-    """Take `updates` updates from q towards `goal`: `out` becomes the new q; a negative code for bad input."""
+@border(WHOLES, REALS, REALS, REALS, WHOLE)
+def step(ints, floats, q, work, updates):
+    """Take `updates` updates from q towards the goals in `work`, which the new q follows; a negative code if bad."""
     p = unpack(ints, floats)
+    settings, plan = read_method(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
-    if not aim_at(p, goal, w.target):
+    if not aim_at(p, d.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, q, w.before):
         return BAD_START
     away = 0.0
-    for i in range(out.shape[0]):
+    for i in range(w.q.shape[0]):
         away += (w.before[i] - w.q[i]) ** 2
         w.q[i] = w.before[i]
     if away > 1e-24:  # not where the last step led: there is nothing to take back
@@ -106,15 +109,16 @@ def step(ints, floats, settings, plan, goal, q, work, out, updates):
     d.memory[FAILED] = 0.0
     for _ in range(updates):
         update(p, settings, plan, w, d)
-    for i in range(out.shape[0]):
-        out[i] = w.q[i]
+    for i in range(w.q.shape[0]):
+        d.answer[i] = w.q[i]
     return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLES, REALS, REALS, WHOLES, REALS, REALS, REALS, REALS, WHOLE, WHOLE)
-def rollout(ints, floats, settings, plan, goals, q, work, path, steps, updates):
+@border(WHOLES, REALS, REALS, REALS, REALS, REALS, WHOLE, WHOLE)
+def rollout(ints, floats, goals, q, work, path, steps, updates):
     """`updates` updates towards each of the `steps` rows of `goals` in turn, from q; `path` (steps x nq) is the way."""
     p = unpack(ints, floats)
+    settings, plan = read_method(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
     width, count = 7 * p.effectors.shape[0], q.shape[0]
@@ -131,10 +135,11 @@ def rollout(ints, floats, settings, plan, goals, q, work, path, steps, updates):
     return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLES, REALS, REALS, WHOLES, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
-def rollout_lanes(ints, floats, settings, plan, goals, q, work1, work8, path, characters, steps, updates):
+@border(WHOLES, REALS, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
+def rollout_lanes(ints, floats, goals, q, work1, work8, path, characters, steps, updates):
     """`rollout` of up to eight characters, one a lane: goals (characters x steps x .), q (characters x nq)."""
     p = unpack(ints, floats)
+    settings, plan = read_method(ints, floats)
     w = divide(ints, work1)
     v = divide(ints, work8)
     d = recall(ints, work8)
@@ -151,8 +156,12 @@ def rollout_lanes(ints, floats, settings, plan, goals, q, work1, work8, path, ch
             c = min(lane, characters - 1)
             if not aim_at(p, section(goals, (c * steps + k) * width, width), w.target):
                 return BAD_GOAL
-            for i in range(w.target.shape[0]):
-                v.target[i, lane] = w.target[i]
+            for e in range(p.effectors.shape[0]):
+                # A place alone needs three rows of its target, a frame without weights the first twelve.
+                at = GOAL * e
+                first = at + 9 if p.effectors[e, 1] == POSITION else at
+                for i in range(first, at + (GOAL if p.effectors[e, 7] else 12)):
+                    v.target[i, lane] = w.target[i]
         for _ in range(updates):
             update_either(p, settings, plan, v, d)
         for c in range(characters):
@@ -175,9 +184,8 @@ def _note_trace(p, w, d, trace, row):
     for i in range(m * apart):
         d.rows[i] = 0.0
     spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, apart, d.rows)
-    turn = section(d.big, 0, m * pitch(d.big, m))
-    identity(m, turn)
-    decompose(m, n, d.rows, turn, d.sigma)
+    identity(m, d.spare)
+    decompose(m, n, d.rows, d.spare, d.sigma)
     trace[row, 0], trace[row, 1] = cost, score
     for i in range(m):
         trace[row, TRACE + i] = d.sigma[i]
@@ -194,8 +202,8 @@ def _start(p, w, d, number):
     d.loop[AGE], d.loop[SINCE], d.loop[MARK] = 0.0, 0.0, np.inf
 
 
-@border(WHOLES, REALS, REALS, WHOLES, FROZEN, REALS, REALS, REALS, TABLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE)
-def iterate(ints, floats, settings, plan, goal, q0, work, out, trace, seed, max_iterations, max_restarts, chunk, phase):
+@border(WHOLES, REALS, FROZEN, REALS, REALS, REALS, TABLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE)
+def iterate(ints, floats, goal, q0, work, out, trace, seed, max_iterations, max_restarts, chunk, phase):
     """Solve one problem by updates from q0, then from random starts; returns a code and fills `out`, see `finish`.
 
     A start ends when the tasks are within their tolerances, after `max_iterations`, when its least error has all but
@@ -204,6 +212,7 @@ def iterate(ints, floats, settings, plan, goal, q0, work, out, trace, seed, max_
     p = unpack(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
+    settings, plan = read_method(ints, floats)
     loop, count = d.loop, q0.shape[0]
     if phase == BEGIN:
         if not aim_at(p, goal, w.target):

@@ -16,10 +16,14 @@ STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2,
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
 error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced."""
 LOOP = 16
+GOAL_AT = MEMORY + LOOP
+"""Where the goals of a step are, and behind them its answer."""
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""
 
-Memory = namedtuple("Memory", "memory loop best e last seen cap rows turn sigma c g h phi u kept prior big")
+Memory = namedtuple(
+    "Memory", "memory loop goal answer best e last seen cap rows turn spare sigma c g h phi u kept prior big"
+)
 
 
 @kernel
@@ -31,13 +35,16 @@ def recall(ints, work):
     m0 = ints[15]
     l0 = m0 + MEMORY
     l1 = l0 + LOOP
-    m1 = l1 + nq
+    l2 = l1 + 7 * ne
+    l3 = l2 + nq
+    m1 = l3 + nq
     m2 = m1 + m
     m3 = m2 + m
     m4 = m3 + SEEN * ne
     m5 = m4 + nb
     m6 = m5 + m * row
-    m7 = m6 + m * side
+    s6 = m6 + m * side
+    m7 = s6 + m * side
     m8 = m7 + m
     m9 = m8 + m
     m10 = m9 + n
@@ -49,13 +56,16 @@ def recall(ints, work):
     return Memory(
         section(work, m0, MEMORY),
         section(work, l0, LOOP),
-        section(work, l1, nq),
+        section(work, l1, 7 * ne),
+        section(work, l2, nq),
+        section(work, l3, nq),
         section(work, m1, m),
         section(work, m2, m),
         section(work, m3, SEEN * ne),
         section(work, m4, nb),
         section(work, m5, m * row),
         section(work, m6, m * side),
+        section(work, s6, m * side),
         section(work, m7, m),
         section(work, m8, m),
         section(work, m9, n),
@@ -66,3 +76,10 @@ def recall(ints, work):
         section(work, m14, nq),
         section(work, m15, work.shape[0] - m15),
     )
+
+
+@kernel
+def read_method(ints, floats):
+    """The settings and the plan of a method, which come behind a problem's own numbers."""
+    i, f = ints[16], ints[17]
+    return section(floats, f, floats.shape[0] - f), section(ints, i, ints.shape[0] - i)

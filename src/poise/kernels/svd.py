@@ -40,6 +40,18 @@ def identity(m, w):
 
 
 @kernel
+def multiply(m, n, w, a, b):
+    """b = W A, W being m x m, A and b m x n, all in packs."""
+    long, side = packs(b, n), pitch(w, m)
+    for i in range(m):
+        for k in range(long):
+            value = zeros(b)
+            for j in range(m):
+                value = value + load(w, i * side + j) * load_pack(a, j * long + k)
+            store_pack(b, i * long + k, value)
+
+
+@kernel
 def decompose(m, n, b, w, sigma):
     """Rows of b = W J (m x n) become sigma_i v_i, those of w = W (m x m) u_i; singular values (m) in no order.
 

@@ -160,15 +160,17 @@ class Sugihara:
 @final
 @dataclass(frozen=True, slots=True)
 class Curvature:
-    """lambda^2 = gain |e| max_j |J_j| + floor^2: as much as the linear model can be wrong; out of reach nothing shakes.
+    """lambda^2 = gain H + floor^2, H a bound of what the linear model lacks: out of reach nothing shakes.
 
-    J_j are the columns of the Jacobian, whose lengths bound the second derivatives of the effectors' places, so that
-    |e| |J_j| bounds the part of the Hessian of |e|^2 / 2 that J^T J lacks; half of it keeps the iteration from
-    overshooting where a stretched arm points at its target.  In metres and radians no number has to be found.
-    lambda^2 proportional to |e| converges quadratically (Fan and Yuan 2005).
+    The Hessian of |e|^2 / 2 is J^T J - sum e_k Hess f_k, and damped Gauss-Newton settles at a stationary point if
+    lambda^2 is more than half of what J^T J lacks there.  The second derivative by joints i <= j along a chain is no
+    longer than column j, so H^2 = sum_j (2 depth_j - 1) (sum over effectors of |e| |J_j|)^2 bounds it.  In metres and
+    radians no number has to be found, and lambda^2, proportional to |e|, lets convergence be quadratic (Fan and Yuan
+    2005).
     """
 
     gain: float = 0.5
+    """0.5 is enough for any error; with the errors clamped to 0.2, 0.2 and less were."""
     floor: float = 1e-6
     """lambda at the target, so that a singular pose there is no division by zero."""
 

@@ -29,7 +29,7 @@ class Hybrid(JacobianMethod):
     capabilities: ClassVar[Capabilities] = Capabilities()
     iterations: ClassVar[int] = 1000
     max_step: float = math.radians(45.0)
-    switch: float = 0.05
+    switch: float = 0.01
     """Share of the largest singular value that the smallest must reach for Newton's step."""
 
     def __post_init__(self) -> None:
