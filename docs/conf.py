@@ -1,14 +1,19 @@
 """Sphinx settings."""
 
 import re
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "poise"
 author = "The poise developers"
 version = release = installed("poise")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore = [("py:class", "Tree")]
@@ -33,6 +38,14 @@ def keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines:
         lines[i] = "`".join(parts)
 
 
+def draw_pictures(app: Any) -> None:
+    """The pictures are made by the methods themselves, so that they cannot grow old."""
+    import pictures
+
+    pictures.draw()
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
+    app.connect("builder-inited", draw_pictures)
     app.connect("autodoc-process-docstring", keep_formulas)

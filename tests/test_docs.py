@@ -16,7 +16,13 @@ import poise
 from poise.cli import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONVENTIONS.md", *sorted((ROOT / "docs").glob("*.md"))]
+METHODS = ROOT / "docs" / "methods"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONVENTIONS.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(METHODS.glob("*.md")),
+]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 MODULES = [module.name for module in pkgutil.walk_packages(poise.__path__, "poise.") if "__main__" not in module.name]
 
@@ -28,6 +34,23 @@ def blocks(page: Path, language: str) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
     exec(compile(blocks(page, "python"), str(page), "exec"), {})
+
+
+def test_every_public_name_stands_on_one_page_once() -> None:
+    pages = "\n".join(page.read_text() for page in PAGES)
+    shown = sorted(name.rsplit(".", 1)[1] for name in re.findall(r"^\.\. auto\w+:: (poise\.\S+)", pages, re.MULTILINE))
+    assert len(shown) == len(set(shown))
+    assert set(poise.__all__) - {"__version__"} <= set(shown)
+
+
+def test_the_table_of_methods_tells_what_each_can_do() -> None:
+    text = (METHODS / "index.md").read_text()
+    rows = re.findall(r"^\| \[`(\w+)`\]\((\w+\.md)\) \| .*? \| .*? \| (yes|no) \| (yes|no) \|", text, re.MULTILINE)
+    assert sorted(name for name, *_ in rows) == sorted(poise.METHODS)
+    for name, page, limits, orientation in rows:
+        can = poise.METHODS[name].capabilities
+        assert (limits == "yes", orientation == "yes") == (can.limits, can.tasks != "positions"), name
+        assert f"_pictures/{name}.svg" in (METHODS / page).read_text()
 
 
 def commands(page: Path) -> list[str]:
