@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from peers import PEERS, Peer, load
 from problems import Problems, moving, nearby, scattered
 from race import race
 from report import Table, as_json, from_json, machine, show, table
+from updates import Update, updates
+from updates import show as show_updates
 
-SCENARIOS = ("arms", "tracking", "humanoid", "startup")
+SCENARIOS = ("arms", "tracking", "humanoid", "updates", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
@@ -49,6 +52,10 @@ def main() -> None:
         tables += contest(title, problems, names, options.rounds)
         if apart:
             tables += beside_placo(options.placo, options.count, options.rounds)
+    measured: list[Update] = []
+    if "updates" in options.scenarios:
+        measured = updates()
+        show_updates(measured)
     if "startup" in options.scenarios:
         from startup import startup
 
@@ -57,7 +64,9 @@ def main() -> None:
         for what, seconds in waits.items():
             print(f"| {what} | {1e3 * seconds:,.2f} |")
     if options.json:
-        options.json.write_text(json.dumps(as_json(tables, waits), indent=2) + "\n")
+        options.json.write_text(
+            json.dumps(as_json(tables, waits) | {"updates": [asdict(row) for row in measured]}, indent=2) + "\n"
+        )
 
 
 def arguments() -> argparse.Namespace:
