@@ -1,6 +1,7 @@
 """Tracker: one update a time step, towards targets that move."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -37,6 +38,7 @@ class Tracker:
         "_count",
         "_goal",
         "_points",
+        "_points_shape",
         "_prepared",
         "_q",
         "_shape",
@@ -85,9 +87,11 @@ class Tracker:
         for k, task in enumerate(self.tasks):
             given = model.pose(task.frame, model.home).array if task.target is None else task.goal(task.target)
             self._targets[k] = given
-        self._points = self._targets[:, :3] if all(isinstance(t, PositionTask) for t in self.tasks) else None
+        self._points = self._targets[:, :3]
+        self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
         prepare(iterate.step)
-        self._step = iterate.step
+        u = self._prepared
+        self._step = partial(iterate.step, u.ints, u.floats, u.work, updates)
 
     @property
     def targets(self) -> Array:
@@ -109,19 +113,18 @@ class Tracker:
             self.aim(target)
         if type(q) is not np.ndarray or q.shape != self._shape:
             q = self._start(q)
-        u = self._prepared
         try:
-            code: int = self._step(u.ints, u.floats, q, u.work, self._count)
+            code: int = self._step(q)
         except TypeError:  # the kernel takes one kind of array only
             q = np.array(self._start(q))
-            code = self._step(u.ints, u.floats, q, u.work, self._count)
+            code = self._step(q)
         if code < 0:
             self._refuse(code, q)
         return self._q
 
     def aim(self, target: Any) -> None:
         """Take new targets for the next steps; see `step`."""
-        if self._points is not None and type(target) is np.ndarray and target.shape == self._points.shape:
+        if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
         for k, (name, value) in enumerate(one_a_task(self.tasks, target)):
@@ -151,7 +154,7 @@ class Tracker:
         start = np.atleast_2d(start)
         if single:
             goals = goals[None]
-        k, width = len(self.tasks), 3 if self._points is not None and goals.shape[-1:] == (3,) else 7
+        k, width = len(self.tasks), 3 if self._points_shape is not None and goals.shape[-1:] == (3,) else 7
         if goals.ndim != 4 or goals.shape[0] != len(start) or goals.shape[2:] != (k, width):
             many = "" if single else f"{len(start)}, "
             raise ShapeError(

@@ -10,7 +10,7 @@ from poise.tracker import Tracker
 
 
 def compile_all() -> None:
-    """Compile and keep on disk what poses, Jacobians, solves, postures and all methods need; quick if they are there."""
+    """Compile and keep on disk what poses, Jacobians, solves, postures and methods need; quick if it is there."""
     arm = TEXTBOOK["planar2"]()
     target = arm.pose(arm.tip, arm.home)
     arm.jacobian(arm.tip, arm.home)

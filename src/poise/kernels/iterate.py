@@ -89,8 +89,8 @@ def forget(d):
         store(d.memory, i, splat(d.memory, 0.0))
 
 
-@border(WHOLES, REALS, REALS, REALS, WHOLE)
-def step(ints, floats, q, work, updates):
+@border(WHOLES, REALS, REALS, WHOLE, REALS)
+def step(ints, floats, work, updates, q):
     """Take `updates` updates from q towards the goals in `work`, which the new q follows; a negative code if bad."""
     p = unpack(ints, floats)
     settings, plan = read_method(ints, floats)
