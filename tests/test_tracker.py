@@ -361,6 +361,8 @@ def test_a_singular_pose_stops_the_undamped_method_where_it_is() -> None:
     moved = ik.step(np.array([0.2, 0.3, 0.9]), target).copy()
     assert not (moved == [0.2, 0.3, 0.9]).any()
     assert not ik.failed, "it is told of the last step only"
+    assert (ik.rollout(np.zeros(3), [[target]]) == 0.0).all()
+    assert ik.failed
     damped = pz.Tracker(model, task, pz.DampedLeastSquares(damping=0.1))
     assert (damped.step(np.zeros(3), target) != 0.0).any()
     assert not damped.failed

@@ -137,7 +137,10 @@ class Tracker:
 
     @property
     def failed(self) -> bool:
-        """Whether the last step was no finite number, as a singular pose can make it; q then stayed where it was."""
+        """Whether the last step, or one of the last rollout, was no finite number, as a singular pose can make it.
+
+        q then stayed where it was.
+        """
         return bool(self._prepared.work[self._prepared.memory(FAILED)] > 0.5)
 
     def rollout(self, q: npt.ArrayLike, targets: npt.ArrayLike | SE3) -> Array:
@@ -165,6 +168,7 @@ class Tracker:
         full[..., 3] = 1.0
         full[..., :width] = goals
         path = np.empty((characters, steps, self.model.nq))
+        codes = set()
         u = self._prepared
         if characters == 1 or not self.method.capabilities.characters:
             prepare(iterate.rollout)
@@ -173,6 +177,7 @@ class Tracker:
                     u.ints, u.floats, full[c].ravel(), np.array(start[c]), u.work, path[c].ravel(),
                     steps, self._count,
                 )  # fmt: skip
+                codes.add(code)
                 self._check_rollout(code, start[c : c + 1], full[c : c + 1])
         else:
             prepare(iterate.rollout_lanes)
@@ -180,12 +185,13 @@ class Tracker:
                 some = slice(c, c + WIDTH)
                 count = min(WIDTH, characters - c)
                 code = iterate.rollout_lanes(
-                    u.ints, u.floats, full[some].ravel(), np.array(start[some]).ravel(), u.work,
-                    u.wide(),
+                    u.ints, u.floats, full[some].ravel(), np.array(start[some]).ravel(), u.work, u.wide(),
                     path[some].ravel(), count, steps, self._count,
                 )  # fmt: skip
+                codes.add(code)
                 self._check_rollout(code, start[some], full[some])
         self.reset()
+        u.work[u.memory(FAILED)] = float(iterate.NOT_FINITE in codes)
         return path[0] if single else path
 
     def _check_rollout(self, code: int, starts: Array, goals: Array) -> None:

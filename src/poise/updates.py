@@ -11,7 +11,8 @@ from poise.kernels import settings as at
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
 from poise.kernels.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
-from poise.methods.base import Method, NullSpaceMethod, RestPosture
+from poise.methods.base import JointCentring, Method, NullSpaceMethod, RestPosture
+from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model import Model
 from poise.plan import NO_PLAN, Plan, skeleton, sweep
 from poise.problem import Packed
@@ -58,7 +59,9 @@ class Updates:
         if isinstance(term, RestPosture) and term.q is not None:
             posture = model.check_q(term.q, "q of the RestPosture")
         settings[at.SETTINGS + n :] = posture
-        settings[at.DROP] = m - _rank(model, packed)
+        rank = _rank(model, packed)
+        _refuse_form(method, m, n, rank)
+        settings[at.DROP] = m - rank
         if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
             settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
         plan = _plan(model, packed, settings[at.METHOD])
@@ -114,6 +117,17 @@ def _plan(model: Model, packed: Packed, method: float) -> Plan:
     return NO_PLAN
 
 
+def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
+    """Raises ValueError for a form of the pseudoinverse that would divide by zero in every pose."""
+    if isinstance(method, Pseudoinverse) and method.form != "svd":
+        size, what = (rows, "rows") if method.form == "rows" else (columns, "columns")
+        if rank < size:
+            raise ValueError(
+                f"form={method.form!r} needs a Jacobian of independent {what}, and of these {size} only {rank} ever "
+                "are: use form='svd'"
+            )
+
+
 def _rank(model: Model, packed: Packed) -> int:
     """The rank that the Jacobian of the tasks has in general: its largest over a few poses."""
     prepare(drive.linearise)
@@ -131,6 +145,8 @@ def _rank(model: Model, packed: Packed) -> int:
 def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: bool) -> None:
     """Raises ValueError, with the way out, for what the method cannot do."""
     can, name = method.capabilities, method.name
+    if not limits and isinstance(method, NullSpaceMethod) and isinstance(method.null_space, JointCentring):
+        raise ValueError("JointCentring pulls to the middle of the joint limits, which limits=False takes away")
     if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():
         raise ValueError(
             f"the method {name!r} does not keep joint limits, and {model.name} has some: pass limits=False to let "

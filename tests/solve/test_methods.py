@@ -86,13 +86,36 @@ def test_out_of_reach_is_a_status_with_the_closest_configuration(name: str) -> N
 
 
 def test_steps_that_are_no_numbers_are_a_status() -> None:
-    model = planar(2)  # its third row is zero in every pose
-    found = pz.solve(model, pz.PositionTask("tool", [1.0, 1.0, 0.0]), method=pz.Pseudoinverse(form="rows"))
+    model, task = turret(), pz.PositionTask("tool", [0.5, 0.4, 0.3])  # stretched at zero
+    found = pz.solve(model, task, q0=np.zeros(3), method=pz.Pseudoinverse(form="rows"), max_restarts=0)
     assert found.status is pz.Status.NOT_FINITE
     assert "damp the method" in found.status.message
     assert np.isfinite(found.q).all()
-    damped = pz.solve(model, pz.PositionTask("tool", [1.0, 1.0, 0.0]), method=pz.DampedLeastSquares(damping=0.1))
+    damped = pz.solve(model, task, q0=np.zeros(3), method=pz.DampedLeastSquares(damping=0.1))
     assert damped.success
+
+
+def turret() -> pz.Model:
+    """An arm of a turn about z and two about y, with links of 1 m; stretched, it can move up and sideways only."""
+    builder, out = pz.ModelBuilder("turret"), pz.SE3.from_parts([1.0, 0.0, 0.0])
+    builder.joint("turn", "revolute", parent="base", child="a")
+    builder.joint("lift", "revolute", parent="a", child="b", axis=[0.0, 1.0, 0.0])
+    builder.joint("bend", "revolute", parent="b", child="c", axis=[0.0, 1.0, 0.0], origin=out)
+    builder.frame("tool", link="c", origin=out)
+    return builder.build()
+
+
+@pytest.mark.parametrize(("form", "size"), [("rows", 3), ("columns", 4)])
+def test_a_form_that_is_singular_in_every_pose_is_refused(form: Any, size: int) -> None:
+    method = pz.Pseudoinverse(form=form)
+    with pytest.raises(ValueError, match=f"independent {form}, and of these {size} only 2 ever are"):
+        pz.Tracker(planar(4), pz.PositionTask("tool"), method)
+
+
+def test_joint_centring_without_limits_is_refused() -> None:
+    method = pz.Pseudoinverse(null_space=pz.JointCentring())
+    with pytest.raises(ValueError, match="limits=False takes away"):
+        pz.Tracker(pz.load("panda"), pz.PoseTask("panda_hand"), method, limits=False)
 
 
 def test_what_is_explained_counts_the_starts_of_the_method() -> None:
