@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import get_args
 
@@ -209,7 +208,8 @@ def test_usage_errors_are_exit_code_1(arguments: list[str], capsys: pytest.Captu
 
 
 def test_version_and_help_import_nothing_heavy() -> None:
-    for arguments in (["--version"], ["--help"], ["solve", "--help"]):
+    commands = ("solve", "compare", "info", "reproduce", "cite", "warmup")
+    for arguments in (["--version"], ["--help"], *([command, "--help"] for command in commands)):
         code = (
             "import sys; from poise.cli import main; code = main(sys.argv[1:]);"
             "assert not sys.modules.keys() & {'numpy', 'numba', 'rich'}; sys.exit(code)"
@@ -219,15 +219,6 @@ def test_version_and_help_import_nothing_heavy() -> None:
         )
         assert run.returncode == 0, run.stderr
         assert pz.__version__ in run.stdout or "usage: poise" in run.stdout
-
-
-def test_help_is_quick() -> None:
-    def seconds() -> float:
-        begin = time.perf_counter()
-        assert shell("--help").returncode == 0
-        return time.perf_counter() - begin
-
-    assert min(seconds() for _ in range(5)) < 0.4  # 0.15 s on an idle machine
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
