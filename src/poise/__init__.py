@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from poise.methods.base import ClampMag as ClampMag
     from poise.methods.base import JointCentring as JointCentring
     from poise.methods.base import RestPosture as RestPosture
+    from poise.methods.bounded import BoundedLeastSquares as BoundedLeastSquares
     from poise.methods.ccd import CyclicCoordinateDescent as CyclicCoordinateDescent
     from poise.methods.damped import DampedLeastSquares as DampedLeastSquares
     from poise.methods.damping import ChanLawrence as ChanLawrence
@@ -80,6 +81,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BFGS": "poise.methods.quasi_newton",
+    "BoundedLeastSquares": "poise.methods.bounded",
     "DH": "poise.io.dh",
     "LBFGS": "poise.methods.quasi_newton",
     "METHODS": "poise.methods.registry",

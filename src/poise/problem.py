@@ -36,13 +36,22 @@ class Packed:
     velocities: tuple[int, ...]
     """The velocities that move the tasks, in the order in which the kernels number them."""
 
+    @property
+    def limits(self) -> Array:
+        """(2 coordinates,) lower and upper limit of each, in turns."""
+        first, last = self._limits_at()
+        return self.floats[first:last]
+
+    def _limits_at(self) -> tuple[int, int]:
+        units, effectors, blocks, raw, _, coords = map(int, self.ints[:6])
+        first = 16 * units + 2 * raw + 16 * effectors + 8 * blocks
+        return first, first + 2 * coords
+
     def without_limits(self) -> Array:
         """`floats` with every limit at infinity."""
         floats = self.floats.copy()
-        units, effectors, blocks, raw, _, coords = map(int, self.ints[:6])
-        first = 16 * units + 2 * raw + 16 * effectors + 8 * blocks
         idle = len(floats) - 2 * int(self.ints[13])
-        for start, stop in ((first, first + 2 * coords), (idle, len(floats))):
+        for start, stop in (self._limits_at(), (idle, len(floats))):
             floats[start:stop:2], floats[start + 1 : stop : 2] = -np.inf, np.inf
         return floats
 

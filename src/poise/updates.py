@@ -12,6 +12,7 @@ from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
 from poise.kernels.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import JointCentring, Method, NullSpaceMethod, RestPosture
+from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model import Model
 from poise.plan import NO_PLAN, Plan, skeleton, sweep
@@ -47,7 +48,8 @@ class Updates:
         refuse(model, tasks, method, limits=limits)
         self.method, self.packed = method, packed
         n, m = len(packed.velocities), 3 * packed.blocks
-        settings = np.zeros(at.SETTINGS + n + model.nq)
+        bounds = packed.limits
+        settings = np.zeros(at.SETTINGS + n + model.nq + len(bounds))
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
         if dt is not None:
@@ -58,7 +60,7 @@ class Updates:
         posture = model.home
         if isinstance(term, RestPosture) and term.q is not None:
             posture = model.check_q(term.q, "q of the RestPosture")
-        settings[at.SETTINGS + n :] = posture
+        settings[at.SETTINGS + n :] = [*posture, *bounds]
         rank = _rank(model, packed)
         _refuse_form(method, m, n, rank)
         settings[at.DROP] = m - rank
@@ -69,7 +71,7 @@ class Updates:
         self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         pairs = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
-        big = max(m * row, m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1), plan.rows)
+        big = max(m * row, m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1), 3 * n + 2 * n * n, plan.rows)
         rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + 2 * m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
@@ -152,6 +154,8 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
             f"the method {name!r} does not keep joint limits, and {model.name} has some: pass limits=False to let "
             "joints leave them, or choose another method, such as 'lm'"
         )
+    if limits and isinstance(method, BoundedLeastSquares) and method.way == "penalty":
+        raise ValueError("way='penalty' breaks the joint limits a little: pass limits=False, or choose way='box'")
     for task in tasks:
         if can.tasks == "positions" and not isinstance(task, PositionTask):
             raise ValueError(f"the method {name!r} follows positions only, not {type(task).__name__}({task.frame!r})")

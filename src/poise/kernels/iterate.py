@@ -6,6 +6,7 @@ import numpy as np
 
 from poise.kernels._jit import FROZEN, REALS, TABLE, WHOLE, WHOLES, border, kernel
 from poise.kernels.blocks import spread
+from poise.kernels.bounded import bounded_update
 from poise.kernels.ccd import ccd_update
 from poise.kernels.drive import (
     BAD_GOAL,
@@ -47,7 +48,7 @@ from poise.kernels.memory import (
 )
 from poise.kernels.quasi_newton import quasi_newton_update
 from poise.kernels.rows import GOAL, POSITION
-from poise.kernels.settings import BFGS, CCD, FABRIK, LBFGS, METHOD
+from poise.kernels.settings import BFGS, BOUNDED, CCD, FABRIK, LBFGS, METHOD
 from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
 
@@ -65,6 +66,8 @@ def update(p, s, plan, w, d):
     """One update of any method; the sum of squares and the score before it."""
     if s[METHOD] in (BFGS, LBFGS):
         cost, score = quasi_newton_update(p, s, w, d)
+    elif s[METHOD] == BOUNDED:
+        cost, score = bounded_update(p, s, w, d)
     else:
         cost, score = update_either(p, s, plan, w, d)
     return cost, score

@@ -1,7 +1,7 @@
 """A classical method's settings as numbers: their places in one array, and what its codes mean.
 
 The array is `SETTINGS` numbers, then the largest change of each active velocity in one update (0: none is stated),
-then the posture (nq,) that a null-space term pulls to.
+then the posture (nq,) that a null-space term pulls to, then the limits of each coordinate, which hold or not.
 """
 
 from typing import Final
@@ -35,6 +35,7 @@ PACED: Final = 18
 SETTINGS: Final = 20
 
 TRANSPOSE, DAMPED, COLUMNS, ORTHOGONAL, FILTERED, SELECTIVE, HALLEY, HYBRID, CCD, FABRIK, BFGS, LBFGS = range(12)
+BOUNDED = 12
 """METHOD."""
 CONSTANT, NAKAMURA, ESTIMATED, ESTIMATED_TWO, SMALLEST, CHAN = range(6)
 SUGIHARA, TRUST, MAX_NORM, RATE, GAIN, CURVATURE = range(6, 12)

@@ -3,6 +3,7 @@
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
+from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.ccd import CyclicCoordinateDescent
 from poise.methods.damped import DampedLeastSquares
 from poise.methods.fabrik import Fabrik
@@ -27,6 +28,7 @@ AnyMethod: TypeAlias = (
     | Hybrid
     | CyclicCoordinateDescent
     | Fabrik
+    | BoundedLeastSquares
     | BFGS
     | LBFGS
 )
