@@ -18,6 +18,7 @@ NEEDED = {
     "article": {"author", "title", "journal", "year"},
     "inproceedings": {"author", "title", "booktitle", "year"},
     "techreport": {"author", "title", "institution", "year"},
+    "book": {"author", "title", "publisher", "year"},
     "phdthesis": {"author", "title", "school", "year"},
     "mastersthesis": {"author", "title", "school", "year"},
     "misc": {"author", "title", "year"},

@@ -108,23 +108,31 @@ def test_slack_finds_the_same_optimum_from_inside_and_never_leaves_a_limit() -> 
         )
         ends[way] = np.linalg.norm(PANDA.pose("panda_hand", path[-1]).xyz - target)
     assert ends["slack"] == pytest.approx(ends["box"], rel=2e-3)
-    q = np.array(PANDA.home)
-    q[3] = PANDA.upper[3]
-    stuck = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), pz.BoundedLeastSquares(way="slack"))
-    loose = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), pz.BoundedLeastSquares(way="box"))
-    assert stuck.step(q, [0.4, 0.1, 0.4])[3] == pytest.approx(q[3], abs=1e-12)
-    assert loose.step(q, [0.4, 0.1, 0.4])[3] < q[3] - 1e-3
+    arm, task = elbow(), pz.PositionTask("tip")
+    q, inside = np.array([0.3, 1.0]), elbow().pose("tip", [0.8, 0.0]).xyz
+    stuck = pz.Tracker(arm, task, pz.BoundedLeastSquares(way="slack"))
+    loose = pz.Tracker(arm, task, pz.BoundedLeastSquares(way="box"))
+    assert stuck.step(q, inside)[1] == pytest.approx(1.0, abs=1e-12)
+    assert loose.step(q, inside)[1] < 0.99
+
+
+def elbow() -> pz.Model:
+    """Two links of 1 m in the plane; each joint goes 1 rad either way."""
+    builder, out = pz.ModelBuilder("elbow"), pz.SE3.from_parts([1.0, 0.0, 0.0])
+    builder.joint("shoulder", "revolute", parent="base", child="upper", limits=(-1.0, 1.0))
+    builder.joint("elbow", "revolute", parent="upper", child="lower", origin=out, limits=(-1.0, 1.0))
+    builder.frame("tip", link="lower", origin=out)
+    return builder.build()
 
 
 def test_a_tenfold_penalty_breaks_the_limits_by_a_tenth() -> None:
     beyond = []
     for penalty in (100.0, 1000.0, 10000.0):
         method = pz.BoundedLeastSquares(way="penalty", penalty=penalty, damping=0.05, max_error=None)
-        ik = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), method, limits=False)
-        q = np.array(PANDA.home)
-        for _ in range(3000):
-            q = ik.step(q, [0.0, 0.0, 1.6]).copy()
-        beyond.append(float(np.maximum(PANDA.lower - q, q - PANDA.upper).max()))
+        arm, task = elbow(), pz.PositionTask("tip")
+        way = np.tile(arm.pose("tip", [0.2, 1.8]).xyz, (3000, 1, 1))  # the elbow would have to bend by 1.8
+        q = pz.Tracker(arm, task, method, limits=False).rollout(np.zeros(2), way)[-1]
+        beyond.append(float(np.abs(q).max() - 1.0))
     assert beyond[0] > 1e-4
     assert beyond[0] / beyond[1] == pytest.approx(10.0, rel=0.2)
     assert beyond[1] / beyond[2] == pytest.approx(10.0, rel=0.2)

@@ -6,8 +6,9 @@ from typing import Final
 from poise.errors import ExperimentNotFound
 from poise.experiments.base import Experiment
 from poise.experiments.buss.experiment import BUSS
+from poise.experiments.limits import LIMITS
 
-EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS,)})
+EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS, LIMITS)})
 """The experiment of each name."""
 
 
