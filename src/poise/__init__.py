@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from poise.methods.hybrid import Hybrid as Hybrid
     from poise.methods.newton import GaussNewton as GaussNewton
     from poise.methods.newton import LevenbergMarquardt as LevenbergMarquardt
+    from poise.methods.priority import TaskPriority as TaskPriority
     from poise.methods.pseudoinverse import Pseudoinverse as Pseudoinverse
     from poise.methods.quasi_newton import BFGS as BFGS
     from poise.methods.quasi_newton import LBFGS as LBFGS
@@ -137,6 +138,7 @@ _HOME = {
     "Status": "poise.solution",
     "Sugihara": "poise.methods.damping",
     "TaskError": "poise.solution",
+    "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solution",
     "Tracker": "poise.tracker",
     "compare": "poise.bench.compare",

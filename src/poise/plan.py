@@ -1,5 +1,6 @@
 """What the methods that go from joint to joint read beside a problem: which joint moves what, in which order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -8,9 +9,13 @@ import numpy.typing as npt
 
 from poise.kernels import drive
 from poise.kernels._jit import prepare
+from poise.kernels.lanes import WIDTH
+from poise.kernels.lexicographic import room_for
 from poise.model import Model
 from poise.problem import HEADER, Packed
 from poise.spatial import Array
+from poise.tasks.base import FrameTask, levels
+from poise.tasks.pose import PoseTask
 from poise.tree import BALL, FRAME, TURN
 
 _HELD: Final = 12
@@ -123,6 +128,18 @@ def skeleton(model: Model, packed: Packed) -> Plan:
     lists = [[len(nodes), first, chain], nodes, rules, of_effector, *aims]
     numbers = np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in lists])
     return Plan(numbers, 13 * len(nodes) + _HELD * (1 + len(joints.kinds)))
+
+
+def ranking(tasks: Sequence[FrameTask], packed: Packed) -> Plan:
+    """The rows of a problem by levels, as `poise.kernels.priority` reads them."""
+    m, n = 3 * packed.blocks, len(packed.velocities)
+    steps = levels(tasks)
+    counts = np.array([6 if isinstance(task, PoseTask) else 3 for task in tasks])
+    ranks = np.repeat([steps.index(task.priority) for task in tasks], counts)
+    first = np.searchsorted(np.sort(ranks), range(len(steps) + 1))
+    numbers = np.concatenate([[len(steps)], first, np.argsort(ranks, kind="stable")])
+    row = WIDTH * -(-n // WIDTH)
+    return Plan(numbers.astype(np.int64), n + len(steps) + 2 * row + room_for(m, n))
 
 
 def _follows(joints: _Joints, nodes: list[list[int]], onward: list[list[int]], axes: Array) -> bool:

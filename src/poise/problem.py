@@ -131,16 +131,16 @@ def _spans(task: Any) -> tuple[list[tuple[tuple[float, float, float], float]], i
     ones = (1.0, 1.0, 1.0)
     z = np.array([0.0, 0.0, 1.0])
     if isinstance(task, PoseTask):
-        _, _, position, rotation, position_tolerance, rotation_tolerance, axes = task.structure
+        _, _, position, rotation, position_tolerance, rotation_tolerance, axes, _ = task.structure
         spans = [(position, position_tolerance), (rotation, rotation_tolerance)]
     elif isinstance(task, OrientationTask):
-        _, _, weight, limit, axes = task.structure
+        _, _, weight, limit, axes, _ = task.structure
         spans = [(weight, limit)]
     elif isinstance(task, PositionTask):
-        _, _, weight, limit = task.structure
+        _, _, weight, limit, _ = task.structure
         spans, axes = [(weight, limit)], "world"
     else:
-        _, _, axis, weight, limit = task.structure
+        _, _, axis, weight, limit, _ = task.structure
         spans, axes, z = [(weight, limit)], "world", np.array(axis)
     if all(weight == ones for weight, _ in spans):
         return spans, 0, z

@@ -19,6 +19,7 @@ from poise.nullspace import Posture
 from poise.problem import pack
 from poise.solution import Solution, TaskError
 from poise.spatial import SE3, Array
+from poise.tasks.base import levels
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
 from poise.updates import Updates
@@ -83,6 +84,9 @@ class Solver:
     ) -> None:
         self.model = model
         self.tasks: tuple[Task, ...] = several(tasks)
+        self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
+        if method is None and len(levels(self.frame_tasks)) > 1:
+            method = "priority"
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
@@ -95,7 +99,6 @@ class Solver:
             raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
         self.seed, self.max_iterations, self.max_restarts = seed, max_iterations, max_restarts
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
-        self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         packed = pack(model, self.frame_tasks)
         self.method, self.limits = chosen, limits
         self._ints, self._floats = packed.ints, packed.floats if limits else packed.without_limits()
@@ -279,7 +282,8 @@ def solve(
 
     With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
     instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start
-    is given up after `max_iterations`, or when its error has all but stopped falling.
+    is given up after `max_iterations`, or when its error has all but stopped falling.  Tasks of different priorities
+    are iterated with the method "priority" unless another that heeds them is named.
 
     Joint limits are kept at every iterate, unless `limits` is False.  Returns the best configuration found, whether or
     not it converged; its errors are recomputed by forward kinematics.

@@ -18,6 +18,7 @@ from poise.methods.registry import AnyMethod, method_of
 from poise.model import Model
 from poise.problem import pack
 from poise.spatial import SE3, Array
+from poise.tasks.base import levels
 from poise.tasks.pose import PositionTask
 from poise.tasks.posture import PostureTask
 from poise.updates import Updates
@@ -28,7 +29,9 @@ class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
     Joint limits hold at every step, unless `limits` is False.  With the time step `dt` [s] no joint goes faster than
-    the model's velocity limits: the whole update is shortened.  A tracker belongs to one thread.
+    the model's velocity limits: the whole update is shortened.  The method is "dls" unless another is named, and
+    "priority", which bounds each joint's speed by itself, where the tasks have different priorities.  A tracker belongs
+    to one thread.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -53,13 +56,12 @@ class Tracker:
         self,
         model: Model,
         tasks: Task | Sequence[Task],
-        method: str | AnyMethod = "dls",
+        method: str | AnyMethod | None = None,
         *,
         dt: float | None = None,
         updates: int = 1,
         limits: bool = True,
     ) -> None:
-        self.model, self.method = model, method_of(method)
         whole("updates", updates, 1)
         if dt is not None:
             positive("dt", dt)
@@ -72,6 +74,9 @@ class Tracker:
                 )
             frame_tasks.append(task)
         self.tasks = tuple(frame_tasks)
+        if method is None:
+            method = "priority" if len(levels(self.tasks)) > 1 else "dls"
+        self.model, self.method = model, method_of(method)
         self._prepared = Updates(
             model,
             self.tasks,

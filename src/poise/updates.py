@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.joint import Joint
 from poise.kernels import drive, iterate
@@ -15,11 +16,11 @@ from poise.methods.base import JointCentring, Method, NullSpaceMethod, RestPostu
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model import Model
-from poise.plan import NO_PLAN, Plan, skeleton, sweep
+from poise.plan import NO_PLAN, Plan, ranking, skeleton, sweep
 from poise.problem import Packed
 from poise.solution import Trace
 from poise.spatial import Array
-from poise.tasks.base import FrameTask
+from poise.tasks.base import FrameTask, levels
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tree import HELICAL, PRISMATIC, TURN
 
@@ -66,7 +67,7 @@ class Updates:
         settings[at.DROP] = m - rank
         if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
             settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, packed, settings[at.METHOD])
+        plan = _plan(model, tasks, packed, settings[at.METHOD])
         self.ints = np.concatenate([packed.ints, plan.numbers])
         self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
@@ -110,12 +111,16 @@ class Updates:
         return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
 
 
-def _plan(model: Model, packed: Packed, method: float) -> Plan:
+def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, method: float) -> Plan:
     """What the method's kernel reads beside the problem."""
     if method == at.CCD:
         return sweep(packed)
     if method == at.FABRIK:
         return skeleton(model, packed)
+    if method == at.PRIORITY:
+        plan = ranking(tasks, packed)
+        _refuse_levels(model, tasks, packed, plan)
+        return plan
     return NO_PLAN
 
 
@@ -130,8 +135,8 @@ def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
             )
 
 
-def _rank(model: Model, packed: Packed) -> int:
-    """The rank that the Jacobian of the tasks has in general: its largest over a few poses."""
+def _rank(model: Model, packed: Packed, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:
+    """The rank that the Jacobian of the tasks, or these rows of it, has in general: its largest over a few poses."""
     prepare(drive.linearise)
     m, n = 3 * packed.blocks, len(packed.velocities)
     goal = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], int(packed.ints[1]))
@@ -140,7 +145,7 @@ def _rank(model: Model, packed: Packed) -> int:
     for q in model.sample(_POSES, seed=0):
         drive.linearise(packed.ints, packed.floats, goal, np.array(q), work, e, jacobian)
         if n:
-            ranks.append(int(np.linalg.matrix_rank(jacobian, rtol=1e-9)))
+            ranks.append(int(np.linalg.matrix_rank(jacobian[rows], rtol=1e-9)))
     return max(ranks)
 
 
@@ -156,6 +161,12 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
         )
     if limits and isinstance(method, BoundedLeastSquares) and method.way == "penalty":
         raise ValueError("way='penalty' breaks the joint limits a little: pass limits=False, or choose way='box'")
+    stated = levels(tasks)
+    if len(stated) > 1 and not can.priorities:
+        raise ValueError(
+            f"the method {name!r} does not heed priorities, and the tasks have {', '.join(map(str, stated))}: choose "
+            "'priority', which does, or give all tasks the same"
+        )
     for task in tasks:
         if can.tasks == "positions" and not isinstance(task, PositionTask):
             raise ValueError(f"the method {name!r} follows positions only, not {type(task).__name__}({task.frame!r})")
@@ -177,6 +188,22 @@ def _refuse_weights(task: FrameTask, method: Method) -> None:
             raise ValueError(
                 f"the method {method.name!r} needs weights that are {alike}; the {field} of {type(task).__name__}"
                 f"({task.frame!r}) is {getattr(task, field)!r}: change it, or choose another method, such as 'lm'"
+            )
+
+
+def _refuse_levels(model: Model, tasks: Sequence[FrameTask], packed: Packed, plan: Plan) -> None:
+    """Raises ValueError for a level that can never do anything."""
+    stated, n = levels(tasks), len(packed.velocities)
+    count = len(stated)
+    first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
+    for k, priority in enumerate(stated):
+        names = ", ".join(f"{type(task).__name__}({task.frame!r})" for task in tasks if task.priority == priority)
+        if _rank(model, packed, order[first[k] : first[k + 1]]) == 0:
+            raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
+        if k and _rank(model, packed, order[: first[k]]) == n:
+            raise ValueError(
+                f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
+                f"which {model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"
             )
 
 

@@ -46,9 +46,10 @@ from poise.kernels.memory import (
     read_method,
     recall,
 )
+from poise.kernels.priority import priority_update
 from poise.kernels.quasi_newton import quasi_newton_update
 from poise.kernels.rows import GOAL, POSITION
-from poise.kernels.settings import BFGS, BOUNDED, CCD, FABRIK, LBFGS, METHOD
+from poise.kernels.settings import BFGS, BOUNDED, CCD, FABRIK, LBFGS, METHOD, PRIORITY
 from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
 
@@ -68,6 +69,8 @@ def update(p, s, plan, w, d):
         cost, score = quasi_newton_update(p, s, w, d)
     elif s[METHOD] == BOUNDED:
         cost, score = bounded_update(p, s, w, d)
+    elif s[METHOD] == PRIORITY:
+        cost, score = priority_update(p, s, plan, w, d)
     else:
         cost, score = update_either(p, s, plan, w, d)
     return cost, score

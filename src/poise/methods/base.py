@@ -26,6 +26,8 @@ class Capabilities:
     """Whether it can move a joint that others follow."""
     slides: bool = True
     """Whether it can move joints that slide."""
+    priorities: bool = False
+    """Whether it heeds the tasks' priorities; if not, all tasks must have the same."""
     characters: bool = True
     """Whether it runs eight characters at once."""
 

@@ -11,6 +11,7 @@ from poise.methods.filtered import FilteredInverse
 from poise.methods.halley import Halley
 from poise.methods.hybrid import Hybrid
 from poise.methods.newton import GaussNewton, LevenbergMarquardt
+from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.methods.quasi_newton import BFGS, LBFGS
 from poise.methods.selective import SelectivelyDamped
@@ -31,6 +32,7 @@ AnyMethod: TypeAlias = (
     | BoundedLeastSquares
     | BFGS
     | LBFGS
+    | TaskPriority
 )
 METHODS: Final[dict[str, type[AnyMethod]]] = {kind.name: kind for kind in AnyMethod.__args__}
 """The class of each short name."""

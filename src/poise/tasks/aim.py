@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.spatial import Array, finite
-from poise.tasks.base import numbers, point, tolerance, weights
+from poise.tasks.base import level, numbers, point, tolerance, weights
 
 
 def _unit(axis: Any) -> tuple[float, float, float]:
@@ -32,6 +32,8 @@ class AxisTask:
     """[1/rad]"""
     tolerance: float = field(default=1e-6, kw_only=True)
     """Largest angle between axis and direction [rad]."""
+    priority: int = field(default=0, kw_only=True)
+    """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +58,8 @@ class LookAtTask:
     """[1/rad]"""
     tolerance: float = field(default=1e-6, kw_only=True)
     """Largest angle between axis and line of sight [rad]."""
+    priority: int = field(default=0, kw_only=True)
+    """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,5 +80,6 @@ def _prepare(task: AxisTask | LookAtTask) -> None:
     if given.ndim:
         raise ShapeError(f"weight must be one number, got shape {given.shape}")
     weight = weights("weight", given)
-    structure = (type(task), task.frame, task.axis, weight, tolerance("tolerance", task.tolerance))
+    limit = tolerance("tolerance", task.tolerance)
+    structure = (type(task), task.frame, task.axis, weight, limit, level(task.priority))
     object.__setattr__(task, "structure", structure)

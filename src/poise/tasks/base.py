@@ -1,5 +1,6 @@
 """What every task is made of: checked weights and tolerances, and the form that the solver reads."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -26,6 +27,10 @@ class FrameTask(Protocol):
     @property
     def target(self) -> Any:
         """Where to; None if it is given at the call."""
+
+    @property
+    def priority(self) -> int:
+        """Its level, 0 first; a level disturbs none before it."""
 
     @property
     def structure(self) -> tuple[Any, ...]:
@@ -66,6 +71,18 @@ def tolerance(name: str, value: float) -> float:
     if not number >= _FINEST:
         raise ValueError(f"{name} is {value}; a tolerance must be positive, and at least {_FINEST:g}")
     return number
+
+
+def level(value: int) -> int:
+    """A priority; raises ValueError unless it is a whole number of 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise ValueError(f"priority is {value!r}; it must be a whole number, 0 (first) or more")
+    return int(value)
+
+
+def levels(tasks: Sequence[FrameTask]) -> tuple[int, ...]:
+    """The priorities that the tasks state, the first of them first."""
+    return tuple(sorted({task.priority for task in tasks}))
 
 
 def point(name: str, value: npt.ArrayLike) -> Array:

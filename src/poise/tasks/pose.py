@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.spatial import SE3, SO3, Array
-from poise.tasks.base import Weight, point, tolerance, weights
+from poise.tasks.base import Weight, level, point, tolerance, weights
 
 Axes = Literal["world", "target"]
 
@@ -43,6 +43,8 @@ class PoseTask:
     """[rad], over the rows whose weight is not 0."""
     axes: Axes = field(default="world", kw_only=True)
     """The axes along which rows and weights are taken."""
+    priority: int = field(default=0, kw_only=True)
+    """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +61,7 @@ class PoseTask:
             tolerance("position_tolerance", self.position_tolerance),
             tolerance("rotation_tolerance", self.rotation_tolerance),
             self.axes,
+            level(self.priority),
         )
         object.__setattr__(self, "structure", structure)
 
@@ -81,6 +84,8 @@ class PositionTask:
     """Weight of the rows [1/m]; one number, or one a row along the world's axes."""
     tolerance: float = field(default=1e-6, kw_only=True)
     """[m], over the rows whose weight is not 0."""
+    priority: int = field(default=0, kw_only=True)
+    """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,6 +96,7 @@ class PositionTask:
             self.frame,
             weights("weight", self.weight),
             tolerance("tolerance", self.tolerance),
+            level(self.priority),
         )
         object.__setattr__(self, "structure", structure)
 
@@ -114,6 +120,8 @@ class OrientationTask:
     """[rad], over the rows whose weight is not 0."""
     axes: Axes = field(default="world", kw_only=True)
     """The axes along which rows and weights are taken."""
+    priority: int = field(default=0, kw_only=True)
+    """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -126,6 +134,7 @@ class OrientationTask:
             weights("weight", self.weight),
             tolerance("tolerance", self.tolerance),
             self.axes,
+            level(self.priority),
         )
         object.__setattr__(self, "structure", structure)
 
