@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from poise.joint import JointKind as JointKind
     from poise.joint import Mimic as Mimic
     from poise.methods.base import ClampMag as ClampMag
+    from poise.methods.base import Clearance as Clearance
     from poise.methods.base import JointCentring as JointCentring
+    from poise.methods.base import LimitDistance as LimitDistance
+    from poise.methods.base import Manipulability as Manipulability
     from poise.methods.base import RestPosture as RestPosture
     from poise.methods.bounded import BoundedLeastSquares as BoundedLeastSquares
     from poise.methods.ccd import CyclicCoordinateDescent as CyclicCoordinateDescent
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from poise.methods.damping import NakamuraHanafusa as NakamuraHanafusa
     from poise.methods.damping import RateBound as RateBound
     from poise.methods.damping import Sugihara as Sugihara
+    from poise.methods.das import DasSlotineSheridan as DasSlotineSheridan
     from poise.methods.fabrik import Fabrik as Fabrik
     from poise.methods.filtered import FilteredInverse as FilteredInverse
     from poise.methods.halley import Halley as Halley
@@ -93,11 +97,13 @@ _HOME = {
     "Chiaverini": "poise.methods.damping",
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
     "ClampMag": "poise.methods.base",
+    "Clearance": "poise.methods.base",
     "Comparison": "poise.bench.report",
     "Constant": "poise.methods.damping",
     "Curvature": "poise.methods.damping",
     "CyclicCoordinateDescent": "poise.methods.ccd",
     "DampedLeastSquares": "poise.methods.damped",
+    "DasSlotineSheridan": "poise.methods.das",
     "DeoWalker": "poise.methods.damping",
     "Fabrik": "poise.methods.fabrik",
     "FilteredInverse": "poise.methods.filtered",
@@ -113,8 +119,10 @@ _HOME = {
     "JointKind": "poise.joint",
     "JointNotFound": "poise.errors",
     "LevenbergMarquardt": "poise.methods.newton",
+    "LimitDistance": "poise.methods.base",
     "LookAtTask": "poise.tasks.aim",
     "MaciejewskiKlein": "poise.methods.damping",
+    "Manipulability": "poise.methods.base",
     "MaxNorm": "poise.methods.damping",
     "Mimic": "poise.joint",
     "MissingExtra": "poise.errors",

@@ -7,6 +7,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.joint import JointKind
 from poise.kernels import drive
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
@@ -16,7 +17,7 @@ from poise.problem import HEADER, Packed
 from poise.spatial import Array
 from poise.tasks.base import FrameTask, levels
 from poise.tasks.pose import PoseTask
-from poise.tree import BALL, FRAME, TURN
+from poise.tree import BALL, FRAME, TURN, carrying
 
 _HELD: Final = 12
 """Rows in which a kernel holds an effector's pose, or a link's motion."""
@@ -63,6 +64,23 @@ class _Joints:
         while link > unit:
             link = self.parents[link]
         return link == unit
+
+
+def origins(model: Model, tasks: Sequence[FrameTask], packed: Packed) -> tuple[Plan, Array]:
+    """The joints that move the tasks, as `poise.kernels.criteria` reads them, and (joints,) how far the origin of each
+    lies along its unit's z axis."""
+    joints, tree = _Joints(packed), model.tree
+    places, axes, _ = _places(model, packed, len(joints.kinds))
+    _, number = carrying(tree, [tree.links[model.frame(task.frame).link][0] for task in tasks])
+    links = {
+        number[tree.links[j.child][0]]: j.child
+        for j in model.joints
+        if j.kind is not JointKind.FIXED and tree.links[j.child][0] in number
+    }
+    slides = [float(axes[u] @ (model.pose(link, model.home).xyz - places[u])) for u, link in links.items()]
+    moved = [-1 if joints.idle(u) else joints.velocity[place] for u, place in enumerate(joints.places)]
+    numbers = np.array([len(links), *moved, *links], dtype=np.int64)
+    return Plan(numbers, 6 * len(joints.kinds)), np.array(slides)
 
 
 def sweep(packed: Packed) -> Plan:

@@ -12,11 +12,21 @@ from poise.kernels import settings as at
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
 from poise.kernels.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
-from poise.methods.base import JointCentring, Method, NullSpaceMethod, RestPosture
+from poise.methods.base import (
+    Clearance,
+    JointCentring,
+    LimitDistance,
+    Manipulability,
+    Method,
+    NullSpaceMethod,
+    RestPosture,
+)
 from poise.methods.bounded import BoundedLeastSquares
+from poise.methods.das import DasSlotineSheridan
+from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model import Model
-from poise.plan import NO_PLAN, Plan, ranking, skeleton, sweep
+from poise.plan import NO_PLAN, Plan, origins, ranking, skeleton, sweep
 from poise.problem import Packed
 from poise.solution import Trace
 from poise.spatial import Array
@@ -49,25 +59,31 @@ class Updates:
         refuse(model, tasks, method, limits=limits)
         self.method, self.packed = method, packed
         n, m = len(packed.velocities), 3 * packed.blocks
-        bounds = packed.limits
-        settings = np.zeros(at.SETTINGS + n + model.nq + len(bounds))
+        terms = method.terms if isinstance(method, NullSpaceMethod) else ()
+        clear = next((term for term in terms if isinstance(term, Clearance)), None)
+        plan, slides = NO_PLAN, np.zeros(0)
+        if clear is not None or isinstance(method, DasSlotineSheridan):
+            plan, slides = origins(model, tasks, packed)
+        settings = np.zeros(at.SETTINGS + n + model.nq)
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
         if dt is not None:
             speeds = model.velocity[list(packed.velocities)] * dt
             settings[at.PACED] = 1.0
             settings[at.SETTINGS : at.SETTINGS + n] = np.where(np.isfinite(speeds), speeds, 0.0)
-        term = method.null_space if isinstance(method, NullSpaceMethod) else None
         posture = model.home
-        if isinstance(term, RestPosture) and term.q is not None:
-            posture = model.check_q(term.q, "q of the RestPosture")
-        settings[at.SETTINGS + n :] = [*posture, *bounds]
+        for term in terms:
+            if isinstance(term, RestPosture) and term.q is not None:
+                posture = model.check_q(term.q, "q of the RestPosture")
+        settings[at.SETTINGS + n :] = posture
         rank = _rank(model, packed)
         _refuse_form(method, m, n, rank)
         settings[at.DROP] = m - rank
         if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
             settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, tasks, packed, settings[at.METHOD])
+        plan = _plan(model, tasks, packed, settings[at.METHOD], plan)
+        more = packed.limits if isinstance(method, BoundedLeastSquares) else slides
+        settings = np.concatenate([settings, more, [] if clear is None else clear.spheres.ravel()])
         self.ints = np.concatenate([packed.ints, plan.numbers])
         self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
@@ -111,7 +127,7 @@ class Updates:
         return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, method: float) -> Plan:
+def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, method: float, otherwise: Plan) -> Plan:
     """What the method's kernel reads beside the problem."""
     if method == at.CCD:
         return sweep(packed)
@@ -121,7 +137,7 @@ def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, method: floa
         plan = ranking(tasks, packed)
         _refuse_levels(model, tasks, packed, plan)
         return plan
-    return NO_PLAN
+    return otherwise
 
 
 def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
@@ -152,8 +168,12 @@ def _rank(model: Model, packed: Packed, rows: npt.NDArray[np.int64] | slice = sl
 def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: bool) -> None:
     """Raises ValueError, with the way out, for what the method cannot do."""
     can, name = method.capabilities, method.name
-    if not limits and isinstance(method, NullSpaceMethod) and isinstance(method.null_space, JointCentring):
-        raise ValueError("JointCentring pulls to the middle of the joint limits, which limits=False takes away")
+    terms = method.terms if isinstance(method, NullSpaceMethod) else ()
+    for term in terms:
+        if not limits and isinstance(term, JointCentring | LimitDistance):
+            raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
+        if isinstance(method, TaskPriority) and isinstance(term, Clearance | Manipulability):
+            raise ValueError(f"{type(term).__name__} is no criterion of the last level of priorities: leave it out")
     if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():
         raise ValueError(
             f"the method {name!r} does not keep joint limits, and {model.name} has some: pass limits=False to let "
@@ -173,7 +193,19 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
         if can.tasks == "poses" and not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
             raise ValueError(f"the method {name!r} follows poses only, not {type(task).__name__}({task.frame!r})")
         _refuse_weights(task, method)
+        _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)
+
+
+def _refuse_criteria(task: FrameTask, method: Method) -> None:
+    if not isinstance(method, NullSpaceMethod) or not any(isinstance(term, Manipulability) for term in method.terms):
+        return
+    place = f"{type(task).__name__}({task.frame!r})"
+    if not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
+        raise ValueError(f"Manipulability is of positions and rotations, not of {place}: leave it out of null_space")
+    names = ("position_weight", "rotation_weight") if isinstance(task, PoseTask) else ("weight",)
+    if any((np.asarray(getattr(task, name)) != 1.0).any() for name in names):
+        raise ValueError(f"Manipulability needs tasks without weights, and {place} has some: leave one of them out")
 
 
 def _refuse_weights(task: FrameTask, method: Method) -> None:

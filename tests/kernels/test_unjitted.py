@@ -50,6 +50,16 @@ def everything() -> dict[str, Any]:
         "qr": pz.DampedLeastSquares(damping=0.1, form="qr"),
         "columns": pz.DampedLeastSquares(damping=0.1, form="columns"),
         "svd": pz.DampedLeastSquares(damping=pz.DeoWalker(0.1)),
+        "criteria": pz.Pseudoinverse(
+            null_space=(
+                pz.RestPosture(),
+                pz.JointCentring(),
+                pz.LimitDistance(),
+                pz.Manipulability(),
+                pz.Clearance(obstacles=[[0.3, 0.2, 0.6, 0.1]]),
+            )
+        ),
+        "das apart": pz.DasSlotineSheridan(null_space=pz.RestPosture(), vehicle_limit=0.1),
         "estimated": pz.DampedLeastSquares(damping=pz.Chiaverini(epsilon=2.0)),
     }.items():
         can = method.capabilities
@@ -122,7 +132,7 @@ def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: 
 
 def test_every_method_takes_the_same_steps(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     names = [name for name in plain if name.startswith(("steps", "lanes"))]
-    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 4
+    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 6
     for name in names:
         np.testing.assert_allclose(plain[name], compiled[name], rtol=0, atol=1e-9, err_msg=name)
 

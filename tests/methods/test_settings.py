@@ -120,9 +120,9 @@ def test_a_clamp_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", NULL_SPACE)
 def test_null_space_terms_are_checked(kind: Any) -> None:
-    with pytest.raises(TypeError, match="null_space must be a RestPosture, a JointCentring or None"):
+    with pytest.raises(TypeError, match="null_space must be a criterion such as RestPosture"):
         kind(null_space="home")
-    for term in (pz.RestPosture, pz.JointCentring):
+    for term in (pz.RestPosture, pz.JointCentring, pz.LimitDistance, pz.Manipulability):
         with pytest.raises(ValueError, match=r"gain is 0.0; it must be a positive number"):
             term(gain=0.0)
     with pytest.raises(pz.ShapeError, match="q of the RestPosture must have 7 numbers"):

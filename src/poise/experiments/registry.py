@@ -6,9 +6,10 @@ from typing import Final
 from poise.errors import ExperimentNotFound
 from poise.experiments.base import Experiment
 from poise.experiments.buss.experiment import BUSS
+from poise.experiments.das.experiment import DAS
 from poise.experiments.limits import LIMITS
 
-EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS, LIMITS)})
+EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS, DAS, LIMITS)})
 """The experiment of each name."""
 
 

@@ -4,6 +4,7 @@ import functools
 
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import spread
+from poise.kernels.criteria import RANK, widen
 from poise.kernels.damping import from_errors, from_values, ranked, shaped
 from poise.kernels.lanes import any_of, load, pitch, select, splat, sqrt, store
 from poise.kernels.memory import DAMPING, SPLIT
@@ -17,6 +18,7 @@ from poise.kernels.settings import (
     FILTER_B,
     GAUSSIAN,
     JPARSE,
+    MANIPULABILITY_GAIN,
     NULL,
     OPTION,
     OPTION_A,
@@ -27,10 +29,6 @@ from poise.kernels.settings import (
     TRUNCATED,
 )
 from poise.kernels.svd import decompose, identity, multiply
-
-RANK = 1e-9
-"""Against the largest, a singular value below which a direction belongs to the null space."""
-
 
 _RENEWED = 500.0
 """Updates after which the rotation kept from one to the next is made anew, before rounding shows in it."""
@@ -102,12 +100,14 @@ def filtered_step(p, s, w, d):
         for a in range(n):
             store(w.step, a, load(w.step, a) + scale * load(d.rows, i * row + a))
     if s[NULL]:
-        add_null_term(w, d, top)
+        add_null_term(p, s, w, d, top)
 
 
 @functools.partial(kernel, inline=True)
-def add_null_term(w, d, top):
+def add_null_term(p, s, w, d, top):
     """step += phi - sum v_i (v_i^T phi): nothing of it moves an effector, to first order."""
+    if s[MANIPULABILITY_GAIN] != 0.0:
+        widen(p, s, w, d, top)
     m, n = w.e.shape[0], w.step.shape[0]
     row = pitch(d.rows, n)
     for a in range(n):
@@ -184,4 +184,4 @@ def selective_step(p, s, w, d):
     for a in range(n):
         store(w.step, a, load(w.step, a) * scale)
     if s[NULL]:
-        add_null_term(w, d, top)
+        add_null_term(p, s, w, d, top)

@@ -84,7 +84,7 @@ def update_either(p, s, plan, w, d):
     elif s[METHOD] == FABRIK:
         cost, score = fabrik_update(p, s, plan, w, d)
     else:
-        cost, score = jacobian_update(p, s, w, d)
+        cost, score = jacobian_update(p, s, plan, w, d)
     return cost, score
 
 

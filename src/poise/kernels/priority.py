@@ -9,6 +9,7 @@ import functools
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import spread
 from poise.kernels.clamp import clamp_errors
+from poise.kernels.criteria import pull
 from poise.kernels.damping import from_errors
 from poise.kernels.drive import evaluate
 from poise.kernels.lanes import load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
@@ -36,7 +37,6 @@ from poise.kernels.update import (
     keep_targets,
     move,
     notice_moved_targets,
-    pull,
     remember,
     restrain,
     take_columns_at_targets,
@@ -74,7 +74,7 @@ def priority_update(p, s, plan, w, d):
     for a in range(w.step.shape[0]):
         d.phi[a] = 0.0
     if s[NULL]:
-        pull(p, s, w, d)
+        pull(p, s, plan, w, d)
     m, n = w.e.shape[0], w.step.shape[0]
     row = pitch(d.rows, n)
     for i in range(m * row):

@@ -1,7 +1,8 @@
 """A classical method's settings as numbers: their places in one array, and what its codes mean.
 
 The array is `SETTINGS` numbers, then the largest change of each active velocity in one update (0: none is stated),
-then the posture (nq,) that a null-space term pulls to, then the limits of each coordinate, which hold or not.
+then the posture (nq,) that a null-space term pulls to, then what lies in the way (see `poise.kernels.criteria`) or, for
+bounded steps, the limits of each coordinate, which hold or not.
 """
 
 from typing import Final
@@ -24,7 +25,8 @@ MAX_TURN: Final = 11
 AT_TARGET: Final = 12
 """1: Jacobian columns are taken at the target instead of the effector."""
 NULL: Final = 13
-NULL_GAIN: Final = 14
+"""1: there is a null-space term; the gains of those that are not there are 0."""
+REST_GAIN: Final = 14
 OPTION: Final = 15
 OPTION_A: Final = 16
 OPTION_B: Final = 17
@@ -32,10 +34,20 @@ DROP: Final = 19
 """Singular values that are zero in every pose, the rows being more than the directions of motion."""
 PACED: Final = 18
 """1: the largest changes behind the settings count."""
-SETTINGS: Final = 20
+CENTRE_GAIN: Final = 20
+LIMIT_GAIN: Final = 21
+LIMIT_LONGEST: Final = 22
+"""What the distance from limits asks of a joint at most [rad or m]."""
+MANIPULABILITY_GAIN: Final = 23
+CLEARANCE_GAIN: Final = 24
+STIFFNESS: Final = 25
+"""K_p of positions."""
+TURN_STIFFNESS: Final = 26
+"""K_p of rotations."""
+SETTINGS: Final = 27
 
 TRANSPOSE, DAMPED, COLUMNS, ORTHOGONAL, FILTERED, SELECTIVE, HALLEY, HYBRID, CCD, FABRIK, BFGS, LBFGS = range(12)
-BOUNDED, PRIORITY = 12, 13
+BOUNDED, PRIORITY, DAS = 12, 13, 14
 """METHOD."""
 CONSTANT, NAKAMURA, ESTIMATED, ESTIMATED_TWO, SMALLEST, CHAN = range(6)
 SUGIHARA, TRUST, MAX_NORM, RATE, GAIN, CURVATURE = range(6, 12)
@@ -44,7 +56,5 @@ TRUNCATED, SMOOTH, GAUSSIAN, JPARSE = range(4)
 """FILTER."""
 NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
 """CLAMP."""
-NO_TERM, REST, CENTRE = range(3)
-"""NULL."""
 LEXICOGRAPHIC, SICILIANO_SLOTINE, CHIAVERINI, BAERLOCHER_BOULIC = range(4)
 """OPTION of task priority."""

@@ -9,8 +9,10 @@ import functools
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import transpose_times
 from poise.kernels.clamp import clamp_errors
+from poise.kernels.criteria import pull
 from poise.kernels.damped import columns_step, damped_step, halley_step, judge_last, orthogonal_step, predict
 from poise.kernels.damping import ranked
+from poise.kernels.das import das_step, stiffen
 from poise.kernels.drive import evaluate
 from poise.kernels.filters import filtered_step, selective_step
 from poise.kernels.lanes import load, section, select, splat, sqrt, store
@@ -20,10 +22,10 @@ from poise.kernels.scalar import sincos
 from poise.kernels.settings import (
     ADAPTIVE,
     AT_TARGET,
-    CENTRE,
     CLAMP,
     COLUMNS,
     DAMPED,
+    DAS,
     DROP,
     FILTERED,
     GAIN,
@@ -32,12 +34,11 @@ from poise.kernels.settings import (
     MAX_STEP,
     METHOD,
     NULL,
-    NULL_GAIN,
+    OPTION,
     OPTION_A,
     OPTION_B,
     ORTHOGONAL,
     PACED,
-    REST,
     RULE,
     SELECTIVE,
     SETTINGS,
@@ -48,11 +49,11 @@ from poise.kernels.tree import columns
 
 
 @functools.partial(kernel, inline=True)
-def jacobian_update(p, s, w, d):
+def jacobian_update(p, s, plan, w, d):
     """Move w.q by one update of a Jacobian method, in either width; the sum of squares before it."""
     cost, score = evaluate(p, w)
     remember(w, d, cost)
-    watching = s[CLAMP] >= ADAPTIVE or s[RULE] == GAIN
+    watching = s[CLAMP] >= ADAPTIVE or s[RULE] == GAIN or (s[METHOD] == DAS and s[OPTION] == 1.0)
     if watching:
         notice_moved_targets(p, w, d)
     clamp_errors(p, s, w, d)
@@ -60,10 +61,12 @@ def jacobian_update(p, s, w, d):
         keep_targets(p, w, d)
     if s[AT_TARGET] == 1.0:
         take_columns_at_targets(p, w)
+    method, back = s[METHOD], cost < 0.0
+    if method == DAS:
+        stiffen(p, s, d)
     hold_joints_at_limits(p, w, d)
     if s[NULL]:
-        pull(p, s, w, d)
-    method, back = s[METHOD], cost < 0.0
+        pull(p, s, plan, w, d)
     if method == TRANSPOSE:
         transpose_step(p, w, d)
     elif method == DAMPED:
@@ -82,6 +85,8 @@ def jacobian_update(p, s, w, d):
         halley_step(p, s, w, d)
     elif method == HYBRID:
         hybrid_step(p, s, w, d, cost)
+    elif method == DAS:
+        das_step(p, s, plan, w, d)
     restrain(s, w, d)
     if method == DAMPED and s[RULE] == GAIN:
         take_back(w, d, back)
@@ -147,26 +152,6 @@ def hold_joints_at_limits(p, w, d):
         held = ((x <= p.limits[c, 0]) & (g < 0.0)) | ((x >= p.limits[c, 1]) & (g > 0.0))
         store(w.free, a, select(held, 0.0, load(w.free, a)))
         store(d.g, a, select(held, 0.0, g))
-
-
-@functools.partial(kernel, inline=True)
-def pull(p, s, w, d):
-    """d.phi is the velocity that the null space should follow, to a posture or to the middle of the joints' ranges."""
-    gain = s[NULL_GAIN]
-    posture = section(s, SETTINGS + w.step.shape[0], w.q.shape[0])
-    for a in range(w.step.shape[0]):
-        store(d.phi, a, splat(w.e, 0.0))
-    for c in range(p.coords.shape[0]):
-        i, a = p.coords[c, 0], p.coords[c, 1]
-        x, phi = load(w.q, i), splat(w.e, 0.0)
-        if s[NULL] == REST:
-            phi = (posture[i] - x) * gain
-        elif s[NULL] == CENTRE:
-            half = 0.5 * (p.limits[c, 1] - p.limits[c, 0])
-            if 0.0 < half < 1e300:
-                middle = 0.5 * (p.limits[c, 0] + p.limits[c, 1])
-                phi = (middle - x) * (2.0 * gain / (p.coords.shape[0] * half * half))
-        store(d.phi, a, phi * load(w.free, a))
 
 
 @functools.partial(kernel, inline=True)

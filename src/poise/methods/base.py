@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypeAlias, final
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias, cast, final
 
 import numpy as np
 
+from poise.errors import ShapeError
 from poise.kernels import settings as at
 from poise.spatial import Array, finite
 
@@ -106,7 +107,74 @@ class JointCentring:
         positive("gain", self.gain)
 
 
-NullSpace: TypeAlias = RestPosture | JointCentring
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitDistance:
+    """phi = -gain grad h, h = sum (u - l)^2 / (4 (u - q) (q - l)): away from the limits l and u (Zghal et al. 1990).
+
+    It grows without bound towards a limit, so each joint's part is cut to `longest`; in the middle it hardly acts.
+    Joints without limits are left alone.
+    """
+
+    gain: float = 0.01
+    longest: float = 0.1
+    """Largest |phi| of a joint [rad or m]."""
+
+    def __post_init__(self) -> None:
+        positive("gain", self.gain)
+        positive("longest", self.longest)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manipulability:
+    """phi = gain grad w, w = sqrt(det J J^T): towards poses in which all directions are easy (Yoshikawa 1985).
+
+    w is the product of the singular values, without those that are zero in every pose; its unit is that of J to the
+    power of the rank, so the gain is the model's own.  For positions and rotations without weights.
+    """
+
+    gain: float = 0.1
+
+    def __post_init__(self) -> None:
+        positive("gain", self.gain)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clearance:
+    """phi = -gain grad U, U = -sum log |x|, x from each obstacle to the origin of each joint that moves the tasks.
+
+    The force is 1 / |x| at any distance; from a sphere's surface, with |x| less its radius.  Source: Das, Slotine and
+    Sheridan 1988, eq. 2.2.  What lies between the joints is not seen.
+    """
+
+    obstacles: Sequence[Sequence[float]] | Array
+    """(k, 3) points, or (k, 4) centres and radii of spheres [m], in the world."""
+    gain: float = 0.05
+
+    def __post_init__(self) -> None:
+        positive("gain", self.gain)
+        given = finite("obstacles", self.obstacles)
+        if given.ndim != 2 or given.shape[0] == 0 or given.shape[1] not in (3, 4):
+            raise ShapeError(
+                "obstacles must be points (k, 3) or spheres (k, 4) of centre and radius, at least one, got shape "
+                f"{given.shape}"
+            )
+        for i, row in enumerate(given):
+            if len(row) == 4 and row[3] < 0.0:
+                raise ValueError(f"obstacles[{i}] has the radius {row[3]}; it must be 0 or more")
+        object.__setattr__(self, "obstacles", tuple(tuple(row) for row in given.tolist()))
+
+    @property
+    def spheres(self) -> Array:
+        """(k, 4) centres and radii."""
+        rows = np.array(self.obstacles)
+        return rows if rows.shape[1] == 4 else np.column_stack([rows, np.zeros(len(rows))])
+
+
+Criterion: TypeAlias = RestPosture | JointCentring | LimitDistance | Manipulability | Clearance
+NullSpace: TypeAlias = Criterion | Sequence[Criterion]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,19 +216,48 @@ class NullSpaceMethod(JacobianMethod):
     """A Jacobian method whose step can take in a velocity of the null space (Buss 2004, eq. 7)."""
 
     null_space: NullSpace | None = None
-    """phi of the term (I - J^+ J) phi, which moves no effector, to first order."""
+    """phi of the term (I - J^+ J) phi, which moves no effector, to first order: one criterion, or several that add up,
+    at most one of a kind."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.null_space, RestPosture | JointCentring | None):
-            raise TypeError(f"null_space must be a RestPosture, a JointCentring or None, got {self.null_space!r}")
+        if isinstance(self.null_space, list):
+            object.__setattr__(self, "null_space", tuple(self.null_space))
+        if self.null_space == ():
+            raise ValueError("null_space is empty; leave it out, or give None, for no term")
+        for term in self.terms:
+            if not isinstance(term, Criterion):
+                raise TypeError(
+                    f"null_space must be a criterion such as RestPosture(), a tuple of them or None, got {term!r}"
+                )
+        kinds = [type(term) for term in self.terms]
+        for kind in kinds:
+            if kinds.count(kind) > 1:
+                raise ValueError(f"null_space holds {kinds.count(kind)} of {kind.__name__}; make them one")
+
+    @property
+    def terms(self) -> tuple[Criterion, ...]:
+        """The criteria."""
+        if self.null_space is None:
+            return ()
+        return self.null_space if isinstance(self.null_space, tuple) else (cast(Criterion, self.null_space),)
 
     def write_null_space(self, settings: Array) -> None:
-        """Put the term into the array; the posture itself comes behind the settings."""
-        term = self.null_space
-        if term is not None:
-            settings[at.NULL] = at.REST if isinstance(term, RestPosture) else at.CENTRE
-            settings[at.NULL_GAIN] = term.gain
+        """Put the terms into the array; the posture and the obstacles themselves come behind the settings."""
+        for term in self.terms:
+            settings[at.NULL] = 1.0
+            settings[_GAINS[type(term)]] = term.gain
+            if isinstance(term, LimitDistance):
+                settings[at.LIMIT_LONGEST] = term.longest
+
+
+_GAINS: Final[dict[type, int]] = {
+    RestPosture: at.REST_GAIN,
+    JointCentring: at.CENTRE_GAIN,
+    LimitDistance: at.LIMIT_GAIN,
+    Manipulability: at.MANIPULABILITY_GAIN,
+    Clearance: at.CLEARANCE_GAIN,
+}
 
 
 def positive(name: str, value: float) -> None:

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.ccd import CyclicCoordinateDescent
 from poise.methods.damped import DampedLeastSquares
+from poise.methods.das import DasSlotineSheridan
 from poise.methods.fabrik import Fabrik
 from poise.methods.filtered import FilteredInverse
 from poise.methods.halley import Halley
@@ -33,6 +34,7 @@ AnyMethod: TypeAlias = (
     | BFGS
     | LBFGS
     | TaskPriority
+    | DasSlotineSheridan
 )
 METHODS: Final[dict[str, type[AnyMethod]]] = {kind.name: kind for kind in AnyMethod.__args__}
 """The class of each short name."""

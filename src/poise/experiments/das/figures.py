@@ -1,0 +1,121 @@
+"""The figures, in colours that colour-blind readers can tell apart (Okabe and Ito)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from poise.errors import MissingExtra
+from poise.experiments.das.claims import Results
+from poise.experiments.das.fields import FIELDS, LITERAL, NONE, POSTURE, RULED, STRONG, WEAK, joints, way
+from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_COLOURS: Final = {
+    NONE: "#D55E00", POSTURE: "#CC79A7", WEAK: "#E69F00", STRONG: "#0072B2", LITERAL: "#000000", RULED: "#009E73"
+}  # fmt: skip
+_METHODS: Final = {TRANSPOSE: "#D55E00", NEWTON: "#0072B2", HYBRID: "#009E73"}
+_FRAMES: Final = 6
+
+
+def draw(results: Results, folder: Path) -> list[Path]:
+    """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
+    try:
+        from matplotlib import rc_context
+    except ImportError:
+        raise MissingExtra("drawing the figures", "matplotlib", "plots") from None
+    look = {
+        "axes.axisbelow": True, "axes.grid": True, "axes.spines.right": False, "axes.spines.top": False,
+        "figure.dpi": 120, "font.size": 10, "grid.alpha": 0.3, "legend.frameon": False,
+    }  # fmt: skip
+    files = []
+    with rc_context(look):
+        for name, figure in {
+            "frames": _frames(results),
+            "clearance": _clearance(results),
+            "vehicle": _vehicle(results),
+            "iterations": _iterations(results),
+        }.items():
+            files.append(folder / f"{name}.png")
+            figure.savefig(files[-1])
+    return files
+
+
+def _figure(title: str, size: tuple[float, float]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title)
+    return figure
+
+
+def _frames(results: Results) -> "Figure":
+    figure = _figure("Ten links through a field: along the path, light to dark", (13, 7.5))
+    axes = figure.subplots(2, len(FIELDS), sharex=True, sharey=True)
+    shades = np.linspace(0.25, 1.0, _FRAMES)
+    for column, (field, instance) in enumerate(FIELDS.items()):
+        points, target = np.array(instance.obstacles), way(instance)
+        for axis, name in zip(axes[:, column], (NONE, STRONG), strict=True):
+            path = results.passages[field][name].path
+            for k, shade in zip(np.linspace(0, len(path) - 1, _FRAMES).astype(int), shades, strict=True):
+                x, y = joints(path[k]).T
+                axis.plot(x, y, "o-", color=_COLOURS[name], alpha=shade, markersize=3, linewidth=1.5)
+            axis.plot(target[:, 0], target[:, 1], "--", color="grey", linewidth=1, zorder=1)
+            axis.plot(points[:, 0], points[:, 1], "X", color="black", markersize=9, zorder=5)
+            axis.set_title(f"{field}: {name}", fontsize=10)
+            axis.set_aspect("equal")
+    for axis in axes[1]:
+        axis.set_xlabel("x [links]")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("y [links]")
+    return figure
+
+
+def _clearance(results: Results) -> "Figure":
+    figure = _figure("Clearance of the nearest joint, and error of the effector, along the path", (13, 6.5))
+    axes = figure.subplots(2, len(FIELDS), sharex=True, sharey="row")
+    for (top, bottom), (field, row) in zip(axes.T, results.passages.items(), strict=True):
+        for name, passage in row.items():
+            top.plot(passage.clearances, color=_COLOURS[name], label=name, linewidth=1.4)
+            bottom.semilogy(np.maximum(passage.errors, 1e-8), color=_COLOURS[name], linewidth=1.2)
+        top.set_title(field)
+        bottom.set_xlabel("waypoint")
+    axes[0, 0].set(ylabel="clearance [links]", ylim=(0.0, None))
+    axes[1, 0].set_ylabel("error [links]; below 1e-8 as 1e-8")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _vehicle(results: Results) -> "Figure":
+    figure = _figure("An arm on a vehicle: what is left of the vehicle's way, and how far the arm has turned", (10, 4))
+    left, right = figure.subplots(1, 2)
+    for name, drive, colour in (("S = 1", results.plain, "#D55E00"), ("S of appendix B", results.split, "#0072B2")):
+        rest = np.linalg.norm(drive.path[:, :2] - drive.path[-1, :2], axis=1)
+        turned = np.linalg.norm(drive.path[:, 2:] - drive.path[0, 2:], axis=1)
+        left.plot(rest / rest[0], "o-", color=colour, markersize=3, label=name)
+        right.plot(turned, "o-", color=colour, markersize=3)
+    left.set(xlabel="update", ylabel="share of the vehicle's way", ylim=(0.0, None))
+    right.set(xlabel="update", ylabel="turn of the arm from its start [rad]", ylim=(0.0, None))
+    left.legend()
+    return figure
+
+
+def _iterations(results: Results) -> "Figure":
+    figure = _figure("Starts that have arrived, by iteration", (10, 4))
+    for axis, (spread, counts) in zip(figure.subplots(1, len(results.counts)), results.counts.items(), strict=True):
+        for name, count in counts.items():
+            total = len(count.iterations) + count.failed
+            axis.step(
+                np.sort(np.maximum(count.iterations, 1.0)),
+                100.0 * np.arange(1, len(count.iterations) + 1) / total,
+                where="post",
+                color=_METHODS[name],
+                label=name,
+            )
+        axis.set_xscale("log")
+        axis.set(title=spread, xlabel="iterations", ylabel="arrived [%]", ylim=(0.0, 101.0))
+        axis.legend(loc="lower right")
+    return figure
