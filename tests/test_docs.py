@@ -107,7 +107,7 @@ ROOMS = [
     {"io", "robots"},
     {"tasks"},
     {"methods"},
-    {"arguments", "problem", "plan", "nullspace", "updates", "tracker", "solver", "solution", "explain"},
+    {"arguments", "problem", "plan", "nullspace", "updates", "tracker", "solver", "solution", "explain", "optimum"},
     {"bench", "experiments"},
     {"references"},
     {"warmup", "cli", "__main__"},

@@ -51,12 +51,14 @@ if TYPE_CHECKING:
     from poise.methods.damping import RateBound as RateBound
     from poise.methods.damping import Sugihara as Sugihara
     from poise.methods.das import DasSlotineSheridan as DasSlotineSheridan
+    from poise.methods.extended import ExtendedJacobian as ExtendedJacobian
     from poise.methods.fabrik import Fabrik as Fabrik
     from poise.methods.filtered import FilteredInverse as FilteredInverse
     from poise.methods.halley import Halley as Halley
     from poise.methods.hybrid import Hybrid as Hybrid
     from poise.methods.newton import GaussNewton as GaussNewton
     from poise.methods.newton import LevenbergMarquardt as LevenbergMarquardt
+    from poise.methods.pairwise import PairwiseJacobian as PairwiseJacobian
     from poise.methods.priority import TaskPriority as TaskPriority
     from poise.methods.pseudoinverse import Pseudoinverse as Pseudoinverse
     from poise.methods.quasi_newton import BFGS as BFGS
@@ -105,6 +107,7 @@ _HOME = {
     "DampedLeastSquares": "poise.methods.damped",
     "DasSlotineSheridan": "poise.methods.das",
     "DeoWalker": "poise.methods.damping",
+    "ExtendedJacobian": "poise.methods.extended",
     "Fabrik": "poise.methods.fabrik",
     "FilteredInverse": "poise.methods.filtered",
     "Frame": "poise.model",
@@ -132,6 +135,7 @@ _HOME = {
     "ModelWarning": "poise.errors",
     "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
+    "PairwiseJacobian": "poise.methods.pairwise",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
     "PositionTask": "poise.tasks.pose",

@@ -1,7 +1,7 @@
 """What the methods that go from joint to joint read beside a problem: which joint moves what, in which order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
@@ -16,8 +16,8 @@ from poise.model import Model
 from poise.problem import HEADER, Packed
 from poise.spatial import Array
 from poise.tasks.base import FrameTask, levels
-from poise.tasks.pose import PoseTask
-from poise.tree import BALL, FRAME, TURN, carrying
+from poise.tasks.pose import PoseTask, PositionTask
+from poise.tree import BALL, FRAME, REVOLUTE, TURN, carrying, unit_arrays
 
 _HELD: Final = 12
 """Rows in which a kernel holds an effector's pose, or a link's motion."""
@@ -32,6 +32,8 @@ class Plan:
 
     numbers: npt.NDArray[np.int64]
     rows: int
+    reals: Array = field(default_factory=lambda: np.zeros(0))
+    """Numbers that come behind the method's settings."""
 
 
 NO_PLAN: Final = Plan(np.zeros(0, dtype=np.int64), 0)
@@ -54,6 +56,12 @@ class _Joints:
         turns = ints[first + 4 * coords : first + 4 * coords + 2 * balls].reshape(-1, 2)
         self.coordinate = {int(q): c for c, q in enumerate(moves[:, 0])}
         self.velocity = {int(row[0]): int(row[1]) for row in (*moves, *turns)}
+
+    def acting(self, unit: int) -> int:
+        """The unit that moves what hangs on `unit`: itself, or the nearest before it that is not idle; or -1."""
+        while unit >= 0 and (self.kinds[unit] == TURN or self.multipliers[unit] == 0.0):
+            unit = self.parents[unit]
+        return unit
 
     def idle(self, unit: int) -> bool:
         """Whether a unit stands still, or only ends a ball."""
@@ -99,6 +107,72 @@ def sweep(packed: Packed) -> Plan:
         motions += [[u, FRAME * u + row, kind, velocity + k, coordinate, first, len(moved)] for row, k in axes]
     numbers = [len(motions), *(x for motion in motions for x in motion), *moved]
     return Plan(np.array(numbers, dtype=np.int64), _HELD * len(joints.tips))
+
+
+def pairs(model: Model, tasks: Sequence[FrameTask], packed: Packed, *, printed: bool) -> Plan:
+    """The pairs of consecutive axes of a problem, as `poise.kernels.pairwise` reads them.
+
+    Raises ValueError if `printed` and the problem is no chain of parallel hinges that takes a position.
+    """
+    joints = _Joints(packed)
+    if printed:
+        _refuse_all_but_planar(model, tasks, packed, joints)
+    tree = model.tree
+    units, _ = carrying(tree, [tree.links[model.frame(task.frame).link][0] for task in tasks])
+    lifts = unit_arrays(units, set(joints.tips)).gauges
+    # The point of a link at which its motion is taken: its effector, else the origin of the joint after it.
+    points: dict[int, tuple[int, float]] = {}
+    for u in reversed(range(len(units))):
+        if joints.kinds[u] != TURN:
+            points[joints.acting(joints.parents[u])] = (u, float(lifts[u].xyz[2]))
+    for k in reversed(range(len(tasks))):
+        points[joints.acting(joints.tips[k])] = (-1 - k, 0.0)
+    found: list[list[int]] = []
+    entries: list[list[int]] = []
+    heights = []
+    for child, parent in enumerate(joints.parents):
+        before = joints.acting(parent)
+        if joints.idle(child) or before < 0:
+            continue
+        source, height = points[child]
+        first = len(entries)
+        for u in (before, child):
+            kind, velocity = joints.kinds[u], joints.velocity[joints.places[u]]
+            axes = ((6, 0), (9, 1), (3, 2)) if kind == BALL else ((3, 0),)
+            turning = REVOLUTE if kind == BALL else kind
+            entries += [[u, FRAME * u + row, turning, velocity + k] for row, k in axes]
+        found.append([source, first, len(entries)])
+        heights.append(height)
+    m, n, rows = 3 * packed.blocks, len(packed.velocities), 3 if printed else 6
+    lists = [[len(found), rows], *found, *entries]
+    numbers = np.concatenate([np.asarray(part, dtype=np.int64) for part in lists])
+    stacked = m + rows * len(found)
+    return Plan(numbers, stacked * (n + 1) + n * n, np.array(heights))
+
+
+def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], packed: Packed, joints: _Joints) -> None:
+    way = "take form='twists', which serves any tree"
+    if len(tasks) != 1 or not isinstance(tasks[0], PositionTask):
+        given = ", ".join(f"{type(task).__name__}({task.frame!r})" for task in tasks)
+        raise ValueError(f"form='printed' of the method 'pairwise' leads one PositionTask, not {given}: {way}")
+    active = [u for u in range(len(joints.kinds)) if not joints.idle(u)]
+    if any(joints.kinds[u] != REVOLUTE for u in active):
+        raise ValueError(
+            f"form='printed' of the method 'pairwise' moves hinges only, and {model.name} has others: {way}"
+        )
+    _, axes, _ = _places(model, packed, len(joints.kinds))
+    if np.linalg.matrix_rank(axes[active], rtol=1e-9) > 1:
+        raise ValueError(
+            f"form='printed' of the method 'pairwise' is for planar chains, and the axes of {model.name} are not "
+            f"parallel: {way}"
+        )
+
+
+def extension(packed: Packed) -> Plan:
+    """The room that `poise.kernels.extended` needs: a Jacobian's, behind it three square matrices and two vectors."""
+    m, n = 3 * packed.blocks, len(packed.velocities)
+    row = -(-n // WIDTH) * WIDTH
+    return Plan(np.zeros(0, dtype=np.int64), m * row + 3 * n * n + n + m)
 
 
 def skeleton(model: Model, packed: Packed) -> Plan:

@@ -18,15 +18,17 @@ from poise.methods.base import (
     LimitDistance,
     Manipulability,
     Method,
+    NullSpace,
     NullSpaceMethod,
     RestPosture,
 )
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.das import DasSlotineSheridan
+from poise.methods.extended import ExtendedJacobian
 from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model import Model
-from poise.plan import NO_PLAN, Plan, origins, ranking, skeleton, sweep
+from poise.plan import NO_PLAN, Plan, extension, origins, pairs, ranking, skeleton, sweep
 from poise.problem import Packed
 from poise.solution import Trace
 from poise.spatial import Array
@@ -59,7 +61,7 @@ class Updates:
         refuse(model, tasks, method, limits=limits)
         self.method, self.packed = method, packed
         n, m = len(packed.velocities), 3 * packed.blocks
-        terms = method.terms if isinstance(method, NullSpaceMethod) else ()
+        terms = _terms(method)
         clear = next((term for term in terms if isinstance(term, Clearance)), None)
         plan, slides = NO_PLAN, np.zeros(0)
         if clear is not None or isinstance(method, DasSlotineSheridan):
@@ -81,14 +83,14 @@ class Updates:
         settings[at.DROP] = m - rank
         if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
             settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, tasks, packed, settings[at.METHOD], plan)
+        plan = _plan(model, tasks, packed, settings, plan)
         more = packed.limits if isinstance(method, BoundedLeastSquares) else slides
         settings = np.concatenate([settings, more, [] if clear is None else clear.spheres.ravel()])
         self.ints = np.concatenate([packed.ints, plan.numbers])
-        self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings])
+        self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings, plan.reals])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
-        pairs = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
-        big = max(m * row, m * side, n * n + n, m * (n + m), 2 * pairs * (n + 1), 3 * n + 2 * n * n, plan.rows)
+        kept = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
+        big = max(m * row, m * side, n * n + n, m * (n + m), 2 * kept * (n + 1), 3 * n + 2 * n * n, plan.rows)
         rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + 2 * m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
@@ -127,8 +129,16 @@ class Updates:
         return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, method: float, otherwise: Plan) -> Plan:
+def _terms(method: Method) -> tuple[NullSpace, ...]:
+    """What the method asks of the null space."""
+    if isinstance(method, ExtendedJacobian):
+        return (method.criterion,)
+    return method.terms if isinstance(method, NullSpaceMethod) else ()
+
+
+def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Array, otherwise: Plan) -> Plan:
     """What the method's kernel reads beside the problem."""
+    method = settings[at.METHOD]
     if method == at.CCD:
         return sweep(packed)
     if method == at.FABRIK:
@@ -137,6 +147,10 @@ def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, method: floa
         plan = ranking(tasks, packed)
         _refuse_levels(model, tasks, packed, plan)
         return plan
+    if method == at.PAIRWISE:
+        return pairs(model, tasks, packed, printed=settings[at.RULE_A] == 1.0)
+    if method == at.EXTENDED:
+        return extension(packed)
     return otherwise
 
 
@@ -168,8 +182,7 @@ def _rank(model: Model, packed: Packed, rows: npt.NDArray[np.int64] | slice = sl
 def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: bool) -> None:
     """Raises ValueError, with the way out, for what the method cannot do."""
     can, name = method.capabilities, method.name
-    terms = method.terms if isinstance(method, NullSpaceMethod) else ()
-    for term in terms:
+    for term in _terms(method):
         if not limits and isinstance(term, JointCentring | LimitDistance):
             raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
         if isinstance(method, TaskPriority) and isinstance(term, Clearance | Manipulability):

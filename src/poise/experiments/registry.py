@@ -8,8 +8,9 @@ from poise.experiments.base import Experiment
 from poise.experiments.buss.experiment import BUSS
 from poise.experiments.das.experiment import DAS
 from poise.experiments.limits import LIMITS
+from poise.experiments.soch_lorencz.experiment import SOCH_LORENCZ
 
-EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS, DAS, LIMITS)})
+EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS, DAS, SOCH_LORENCZ, LIMITS)})
 """The experiment of each name."""
 
 

@@ -24,6 +24,7 @@ from poise.kernels.drive import (
     finish,
     unpack,
 )
+from poise.kernels.extended import extended_update
 from poise.kernels.fabrik import fabrik_update
 from poise.kernels.lanes import WIDTH, pitch, section, splat, store
 from poise.kernels.memory import (
@@ -46,10 +47,11 @@ from poise.kernels.memory import (
     read_method,
     recall,
 )
+from poise.kernels.pairwise import pairwise_update
 from poise.kernels.priority import priority_update
 from poise.kernels.quasi_newton import quasi_newton_update
 from poise.kernels.rows import GOAL, POSITION
-from poise.kernels.settings import BFGS, BOUNDED, CCD, FABRIK, LBFGS, METHOD, PRIORITY
+from poise.kernels.settings import BFGS, BOUNDED, CCD, EXTENDED, FABRIK, LBFGS, METHOD, PAIRWISE, PRIORITY
 from poise.kernels.svd import decompose, identity
 from poise.kernels.update import jacobian_update
 
@@ -71,6 +73,8 @@ def update(p, s, plan, w, d):
         cost, score = bounded_update(p, s, w, d)
     elif s[METHOD] == PRIORITY:
         cost, score = priority_update(p, s, plan, w, d)
+    elif s[METHOD] == EXTENDED:
+        cost, score = extended_update(p, s, plan, w, d)
     else:
         cost, score = update_either(p, s, plan, w, d)
     return cost, score
@@ -83,6 +87,8 @@ def update_either(p, s, plan, w, d):
         cost, score = ccd_update(p, s, plan, w, d)
     elif s[METHOD] == FABRIK:
         cost, score = fabrik_update(p, s, plan, w, d)
+    elif s[METHOD] == PAIRWISE:
+        cost, score = pairwise_update(p, s, plan, w, d)
     else:
         cost, score = jacobian_update(p, s, plan, w, d)
     return cost, score

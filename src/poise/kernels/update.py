@@ -51,20 +51,8 @@ from poise.kernels.tree import columns
 @functools.partial(kernel, inline=True)
 def jacobian_update(p, s, plan, w, d):
     """Move w.q by one update of a Jacobian method, in either width; the sum of squares before it."""
-    cost, score = evaluate(p, w)
-    remember(w, d, cost)
-    watching = s[CLAMP] >= ADAPTIVE or s[RULE] == GAIN or (s[METHOD] == DAS and s[OPTION] == 1.0)
-    if watching:
-        notice_moved_targets(p, w, d)
-    clamp_errors(p, s, w, d)
-    if watching:
-        keep_targets(p, w, d)
-    if s[AT_TARGET] == 1.0:
-        take_columns_at_targets(p, w)
+    cost, score = linearise(p, s, w, d)
     method, back = s[METHOD], cost < 0.0
-    if method == DAS:
-        stiffen(p, s, d)
-    hold_joints_at_limits(p, w, d)
     if s[NULL]:
         pull(p, s, plan, w, d)
     if method == TRANSPOSE:
@@ -95,6 +83,25 @@ def jacobian_update(p, s, plan, w, d):
         predict(p, w, d)
         store(d.memory, PREDICTED, select(back, 0.0, load(d.memory, PREDICTED)))
     store(d.memory, FRESH, 1.0)
+    return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def linearise(p, s, w, d):
+    """Errors, clamped, and Jacobian at w.q, joints held that the descent would push out; (sum of squares, score)."""
+    cost, score = evaluate(p, w)
+    remember(w, d, cost)
+    watching = s[CLAMP] >= ADAPTIVE or s[RULE] == GAIN or (s[METHOD] == DAS and s[OPTION] == 1.0)
+    if watching:
+        notice_moved_targets(p, w, d)
+    clamp_errors(p, s, w, d)
+    if watching:
+        keep_targets(p, w, d)
+    if s[AT_TARGET] == 1.0:
+        take_columns_at_targets(p, w)
+    if s[METHOD] == DAS:
+        stiffen(p, s, d)
+    hold_joints_at_limits(p, w, d)
     return cost, score
 
 

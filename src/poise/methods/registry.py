@@ -7,11 +7,13 @@ from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.ccd import CyclicCoordinateDescent
 from poise.methods.damped import DampedLeastSquares
 from poise.methods.das import DasSlotineSheridan
+from poise.methods.extended import ExtendedJacobian
 from poise.methods.fabrik import Fabrik
 from poise.methods.filtered import FilteredInverse
 from poise.methods.halley import Halley
 from poise.methods.hybrid import Hybrid
 from poise.methods.newton import GaussNewton, LevenbergMarquardt
+from poise.methods.pairwise import PairwiseJacobian
 from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.methods.quasi_newton import BFGS, LBFGS
@@ -35,6 +37,8 @@ AnyMethod: TypeAlias = (
     | LBFGS
     | TaskPriority
     | DasSlotineSheridan
+    | ExtendedJacobian
+    | PairwiseJacobian
 )
 METHODS: Final[dict[str, type[AnyMethod]]] = {kind.name: kind for kind in AnyMethod.__args__}
 """The class of each short name."""

@@ -1,0 +1,120 @@
+"""Figures like the paper's 4 to 6, and one of the weight, in colours that colour-blind readers can tell apart."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from poise.errors import MissingExtra
+from poise.experiments.soch_lorencz.claims import Results
+from poise.experiments.soch_lorencz.ellipse import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
+from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLOURS: Final = {
+    PINV: "#D55E00",
+    extended(1.0): "#0072B2",
+    extended(0.1): "#009E73",
+    extended(0.01): "#CC79A7",
+    DLS: "#E69F00",
+}
+_SHOWN: Final = 8
+"""Updates whose postures are drawn."""
+_WITHIN: Final = (1e-2, 2e3)
+
+
+def draw(results: Results, folder: Path) -> list[Path]:
+    """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
+    try:
+        from matplotlib import rc_context
+    except ImportError:
+        raise MissingExtra("drawing the figures", "matplotlib", "plots") from None
+    look = {
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "figure.dpi": 120,
+        "font.size": 10,
+        "grid.alpha": 0.3,
+        "legend.frameon": False,
+    }
+    runs = results.runs[100]
+    files = []
+    with rc_context(look):
+        figures = {
+            "errors": _errors(results),
+            "inversion": _postures("Jacobian inversion: the first steps", runs[PINV]),
+            "extension": _postures("Pairwise extended Jacobian, w = 1: the first steps", runs[extended(1.0)]),
+            "weights": _weights(results),
+        }
+        for name, figure in figures.items():
+            files.append(folder / f"{name}.png")
+            figure.savefig(files[-1])
+    return files
+
+
+def _figure(title: str, columns: int, size: tuple[float, float]) -> tuple["Figure", list["Axes"]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title)
+    return figure, list(figure.subplots(1, columns, squeeze=False).flat)
+
+
+def _errors(results: Results) -> "Figure":
+    figure, axes = _figure("Distance of the effector from its target (the paper's figure 4)", 2, (11, 4.2))
+    for axis, steps in zip(axes, (100, 360), strict=True):
+        for name, colour in _COLOURS.items():
+            errors = results.runs[steps][name].errors
+            axis.semilogy(np.arange(1, steps + 1), errors, color=colour, linewidth=1.3, label=name)
+        axis.set(title=f"{steps} steps a revolution", xlabel="step", ylabel="distance [points]", ylim=_WITHIN)
+        axis.margins(x=0.01)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _postures(title: str, run: Run) -> "Figure":
+    from matplotlib import colormaps
+
+    figure, (axis,) = _figure(title, 1, (8, 6.5))
+    angle = np.linspace(0.0, 2.0 * np.pi, 400)
+    axis.plot(AXES[0] * np.cos(angle), AXES[1] * np.sin(angle), color="#888888", linewidth=1, label="ellipse")
+    shades = colormaps["viridis"](np.linspace(0.0, 0.9, _SHOWN + 1))
+    for k in range(_SHOWN + 1):
+        places = _joints(run.path[k])
+        axis.plot(places[:, 0], places[:, 1], "o-", color=shades[k], linewidth=1.6, markersize=4, label=f"step {k}")
+        axis.plot(*places[-1], "o", color=shades[k], markersize=9, markeredgecolor="black")
+    axis.plot(*BASE, "s", color="black", markersize=8)
+    axis.set(xlabel="x [points]", ylabel="y [points]")
+    axis.set_aspect("equal", adjustable="datalim")
+    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+    return figure
+
+
+def _joints(q: Array) -> Array:
+    """(n + 1, 2) the ends of the segments."""
+    angles = np.cumsum(q)
+    steps = np.array(LENGTHS)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]) + np.array(BASE)
+
+
+def _weights(results: Results) -> "Figure":
+    figure, (left, right) = _figure("The weight of the pairs: never the plain pseudoinverse", 2, (11, 4.2))
+    for runs, colour, form in ((results.sweep, "#0072B2", "printed"), (results.twists, "#009E73", "twists")):
+        weights = list(runs)
+        left.loglog(weights, [run.errors.mean() for run in runs.values()], "o-", color=colour, label=f"{form}, mean")
+        left.loglog(weights, [run.errors.max() for run in runs.values()], "^--", color=colour, label=f"{form}, largest")
+    left.set(xlabel="w", ylabel="error over a revolution of 100 steps [points]")
+    left.legend(fontsize=8)
+    weights = list(results.limits)
+    near, far = zip(*results.limits.values(), strict=True)
+    right.loglog(weights, near, "o-", color="#0072B2", label="from the pseudoinverse weighted by P$^T$P")
+    right.loglog(weights, far, "^-", color="#D55E00", label="from the plain pseudoinverse")
+    right.set(xlabel="w", ylabel="distance of one step [rad]")
+    right.legend(fontsize=8)
+    return figure

@@ -1,0 +1,114 @@
+"""The optimum that the extended Jacobian follows: how to reach it from a start, and how near its end is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.arguments import Task, joined, several
+from poise.errors import ShapeError
+from poise.kernels import extended
+from poise.kernels._jit import prepare
+from poise.methods.extended import ExtendedJacobian
+from poise.model import Model
+from poise.problem import pack
+from poise.spatial import Array
+from poise.tasks.base import FrameTask
+from poise.tasks.pose import OrientationTask, PositionTask
+from poise.tasks.posture import PostureTask
+from poise.tracker import Tracker
+from poise.updates import Updates
+
+_UPDATES: Final = 200
+_REST: Final = 1e-12
+"""A step at which `relax` ends [rad or m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AlgorithmicSingularity:
+    """How far a configuration is from an algorithmic singularity: E Z, the Hessian of g within the task."""
+
+    determinant: float
+    """det(E Z), 1 without freedom; 0 at a singularity."""
+    smallest: float
+    """The smallest eigenvalue of E Z; the configuration is a strict minimum of g only where it is positive."""
+
+
+def relax(
+    model: Model,
+    tasks: Task | Sequence[Task],
+    q: npt.ArrayLike,
+    method: ExtendedJacobian | None = None,
+    *,
+    limits: bool = True,
+) -> Array:
+    """(nq,) the least of the criterion near `q` (nq,) among the configurations that leave the tasks' frames in place.
+
+    From there on `ExtendedJacobian` follows the minimum, and closed paths come back to their start.  Raises ValueError
+    if the updates do not come to rest.
+    """
+    given = _frame_tasks(tasks)
+    method = ExtendedJacobian() if method is None else method
+    tracker = Tracker(model, tasks, method, limits=limits)
+    now = _one(model, q)
+    tracker.targets = _goals(model, given, now).reshape(-1, 7)
+    for _ in range(_UPDATES):
+        before, now = now, tracker.step(now).copy()
+        if np.abs(now - before).max() <= _REST:
+            return now
+    raise ValueError(
+        f"no minimum of the criterion was reached from this q in {_UPDATES} updates; start elsewhere, or lower max_step"
+    )
+
+
+def algorithmic_singularity(
+    model: Model,
+    tasks: Task | Sequence[Task],
+    q: npt.ArrayLike,
+    method: ExtendedJacobian | None = None,
+) -> AlgorithmicSingularity:
+    """The measure of Klein, Chu and Ahmed 1995 at `q` (nq,), joint limits aside.
+
+    Where it is 0 while the Jacobian has full rank, the minimum of the criterion that the method follows ends.
+    """
+    given = _frame_tasks(tasks)
+    method = ExtendedJacobian() if method is None else method
+    here = _one(model, q)
+    packed = pack(model, given)
+    updates = Updates(model, given, packed, method, limits=False)
+    prepare(extended.reduced_hessian)
+    out = np.zeros(len(packed.velocities) ** 2)
+    goal = _goals(model, given, here).copy()
+    left = extended.reduced_hessian(updates.ints, updates.floats, goal, here, updates.work, out)
+    values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
+    return AlgorithmicSingularity(float(values.prod()), float(values.min(initial=np.inf)))
+
+
+def _one(model: Model, q: npt.ArrayLike) -> Array:
+    start = np.array(model.check_q(q, "q"))
+    if start.shape != (model.nq,):
+        raise ShapeError(f"q must have shape ({model.nq},), one configuration, got {start.shape}")
+    return start
+
+
+def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[FrameTask, ...]:
+    given = several(tasks)
+    found = tuple(task for task in given if not isinstance(task, PostureTask))
+    if len(found) < len(given):
+        raise ValueError("a PostureTask is no constraint: give the method criterion=RestPosture(q=...) instead")
+    return found
+
+
+def _goals(model: Model, tasks: Sequence[FrameTask], q: Array) -> Array:
+    """(7 tasks,) where the tasks' frames are at q."""
+    goals = []
+    for task in tasks:
+        pose = model.pose(task.frame, q)
+        if isinstance(task, PositionTask):
+            goals.append(task.goal(pose.xyz))
+        else:
+            goals.append(task.goal(pose.rotation if isinstance(task, OrientationTask) else pose))
+    return joined(goals)

@@ -1,0 +1,288 @@
+"""The extended Jacobian: its rows against finite differences, closed paths, and the optimum against SciPy's."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+import poise as pz
+from poise.optimum import algorithmic_singularity, relax
+from poise.robots import TEXTBOOK
+from poise.robots.planar import planar
+from poise.spatial import SE3, Array
+
+PANDA = TEXTBOOK["panda"]()
+HAND = "panda_hand"
+FOUR = planar(4, 0.4)
+BENT = np.array([0.5, 0.4, 0.3, 0.6])
+EXACT = pz.ExtendedJacobian(max_error=None, max_step=math.inf)
+TASKS = {
+    "position": (pz.PositionTask(HAND), lambda pose: pose.xyz),
+    "pose": (pz.PoseTask(HAND), lambda pose: pose),
+    "orientation": (pz.OrientationTask(HAND), lambda pose: pose.rotation),
+    "weights": (pz.PoseTask(HAND, position_weight=(1, 2, 3), rotation_weight=0.3), lambda pose: pose),
+    "some rows": (pz.PoseTask(HAND, position_weight=(1, 0, 3), rotation_weight=(0, 2, 1)), lambda pose: pose),
+}
+
+
+def screw_and_slide() -> pz.Model:
+    """A tree's branch with a slide, a screw, a ball and a joint that follows another."""
+    builder = pz.ModelBuilder("mixed")
+    builder.joint("turn", "revolute", parent="world", child="a", axis=(0, 0, 1))
+    builder.joint("slide", "prismatic", parent="a", child="b", axis=(1, 0.2, 0), origin=SE3.from_parts([0.3, 0, 0.2]))
+    builder.joint("screw", "helical", parent="b", child="c", axis=(0, 1, 0), pitch=0.1,
+                  origin=SE3.from_parts([0.3, 0.1, 0]))  # fmt: skip
+    builder.joint("lean", "revolute", parent="c", child="d", axis=(1, 0, 0), origin=SE3.from_parts([0.2, 0, 0.1]),
+                  mimic=pz.Mimic(joint="turn", multiplier=-0.7, offset=0.2))  # fmt: skip
+    builder.joint("last", "revolute", parent="d", child="e", axis=(0, 0, 1), origin=SE3.from_parts([0.3, 0, 0]))
+    builder.frame("tool", link="e", origin=SE3.from_parts([0.2, 0.1, 0]))
+    return builder.build()
+
+
+def rows(model: pz.Model, task: Any, q: Array, to: Any) -> Array:
+    """The Jacobian of the task at q."""
+    jacobian: Array = pz.Solver(model, task, limits=False).linearise(q, to(model.pose(task.frame, q)))[1]
+    return jacobian
+
+
+def projector(jacobian: Array) -> Array:
+    """Z Z^T, which no choice of a basis changes."""
+    _, values, v = np.linalg.svd(jacobian)
+    rank = int((values > 1e-9 * values[0]).sum())
+    null: Array = v[rank:].T @ v[rank:]
+    return null
+
+
+def stacked_step(model: pz.Model, task: Any, q: Array, target: Any, to: Any, gradient: Any) -> Array:
+    """The step from [J; E] dq = [e; -N grad g], E the derivative of N grad g, N = Z Z^T, by central differences."""
+    e, jacobian = pz.Solver(model, task, limits=False).linearise(q, target)
+    null = projector(jacobian)
+    h = 1e-6
+    columns = []
+    for k in range(len(q)):
+        up, down = q.copy(), q.copy()
+        up[k] += h
+        down[k] -= h
+        slopes = [projector(rows(model, task, x, to)) @ gradient(x) for x in (up, down)]
+        columns.append((slopes[0] - slopes[1]) / (2.0 * h))
+    # Along Z alone: the rest of the derivative is how the basis turns, which dZ = -J^+ dJ Z leaves out.
+    extended = null @ np.array(columns).T
+    left, right = np.vstack([jacobian, extended]), np.concatenate([e, -null @ gradient(q)])
+    step: Array = np.linalg.lstsq(left, right, rcond=1e-7)[0]
+    return step
+
+
+# The rows ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if name != "some rows"])
+def test_the_step_is_that_of_the_differentiated_optimality_condition(name: str) -> None:
+    # A rotation without one of its rows is left to the quadratic convergence: its rows here follow the frame.
+    task, to = TASKS[name]
+    rest = PANDA.home
+    tracker = pz.Tracker(PANDA, task, EXACT, limits=False)
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        q = rest + rng.uniform(-0.2, 0.2, 7)
+        target = to(SE3.from_xyz_rpy(rng.uniform(-0.02, 0.02, 3), rng.uniform(-0.02, 0.02, 3)) @ PANDA.pose(HAND, q))
+        got = tracker.step(q, target) - q
+        expected = stacked_step(PANDA, task, q, target, to, lambda x: x - rest)
+        np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
+
+
+def test_slides_screws_and_mimics_bend_as_they_should() -> None:
+    model = screw_and_slide()
+    q = np.array([0.3, 0.1, -0.2, 0.4])
+    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=q + 0.1), max_error=None, max_step=math.inf)
+    target = model.pose("tool", q).xyz + np.array([0.01, -0.02, 0.01])
+    task = pz.PositionTask("tool")
+    got = pz.Tracker(model, task, method, limits=False).step(q, target) - q
+    expected = stacked_step(model, task, q, target, lambda pose: pose.xyz, lambda x: x - q - 0.1)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-6)
+
+
+def test_joint_centring_has_its_own_curvature() -> None:
+    low, high = PANDA.lower, PANDA.upper
+    half = 0.5 * (high - low)
+    q = PANDA.home + 0.1
+    method = pz.ExtendedJacobian(criterion=pz.JointCentring(), max_error=None, max_step=math.inf)
+    target = PANDA.pose(HAND, q).xyz + np.array([0.01, 0.0, 0.0])
+    got = pz.Tracker(PANDA, pz.PositionTask(HAND), method).step(q, target) - q
+    expected = stacked_step(
+        PANDA, pz.PositionTask(HAND), q, target, lambda pose: pose.xyz,
+        lambda x: 2.0 * (x - 0.5 * (low + high)) / (7 * half**2),
+    )  # fmt: skip
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_convergence_is_quadratic(name: str) -> None:
+    task, to = TASKS[name]
+    tracker = pz.Tracker(PANDA, task, EXACT, limits=False)
+    q = PANDA.home + np.array([0.1, -0.1, 0.15, 0.1, -0.1, 0.1, 0.2])
+    target = to(SE3.from_parts([0.03, 0.05, 0.0]) @ PANDA.pose(HAND, PANDA.home))
+    sizes = []
+    for _ in range(8):
+        new = tracker.step(q, target).copy()
+        sizes.append(float(np.abs(new - q).max()))
+        q = new
+    assert sizes[-1] < 1e-13
+    falls = [after / before**2 for before, after in itertools.pairwise(sizes) if 1e-6 < before < 0.1]
+    assert falls
+    assert max(falls) < 10.0
+
+
+# Closed paths -----------------------------------------------------------------------------------------------------
+
+
+def laps(model: pz.Model, start: Array, method: Any, radius: float, steps: int = 200, turns: int = 3) -> Array:
+    """(turns,) how far q is from the start after each lap of the tip around a circle [rad]."""
+    tip = model.pose(model.tip, start).xyz
+    angle = 2.0 * math.pi * np.arange(1, turns * steps + 1) / steps
+    goals = tip + radius * np.stack([np.cos(angle) - 1.0, np.sin(angle), 0.0 * angle], axis=1)
+    tracker = pz.Tracker(model, pz.PositionTask(model.tip), method, updates=3, limits=False)
+    path = tracker.rollout(start, goals[:, None])
+    away = np.abs(path[steps - 1 :: steps] - start).max(axis=1)
+    assert np.linalg.norm(model.pose(model.tip, path[-1]).xyz - tip) < 1e-9
+    return np.asarray(away)
+
+
+@pytest.mark.parametrize(
+    ("model", "q", "radius"),
+    [(FOUR, BENT, 0.25), (PANDA, PANDA.home + 0.05, 0.15)],
+    ids=["planar", "panda"],
+)
+def test_closed_paths_come_back_where_the_pseudoinverse_drifts(model: pz.Model, q: Array, radius: float) -> None:
+    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=q), max_error=None)
+    start = relax(model, pz.PositionTask(model.tip), q + 0.05, method)
+    drift = laps(model, start, pz.Pseudoinverse(max_step=math.inf), radius)
+    assert drift[-1] > 1e-2
+    assert (laps(model, start, method, radius) < 1e-6).all()
+
+
+# The optimum ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["position", "pose"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_optimum_is_that_of_sequential_quadratic_programming(name: str, seed: int) -> None:
+    task, to = TASKS[name]
+    rest = PANDA.home
+    q = rest + np.random.default_rng(seed).uniform(-0.3, 0.3, 7)
+    pose = PANDA.pose(HAND, q)
+    solver = pz.Solver(PANDA, task, limits=False)
+    found = relax(PANDA, task, q, pz.ExtendedJacobian(), limits=False)
+    e, _ = solver.linearise(found, to(pose))
+    assert np.abs(e).max() < 1e-12
+    best = optimize.minimize(
+        lambda x: 0.5 * ((x - rest) ** 2).sum(), q, jac=lambda x: x - rest, method="SLSQP",
+        constraints={"type": "eq", "fun": lambda x: solver.linearise(x, to(pose))[0],
+                     "jac": lambda x: -solver.linearise(x, to(pose))[1]},
+        options={"ftol": 1e-15, "maxiter": 500},
+    )  # fmt: skip
+    np.testing.assert_allclose(found, best.x, rtol=0, atol=1e-6)
+
+
+def test_the_optimum_among_limits_holds_the_joint_that_they_stop() -> None:
+    builder = pz.ModelBuilder("stopped")
+    for i, limits in enumerate([(-3, 3), (-3, 0.45), (-3, 3), (-3, 3)]):
+        place = SE3.from_parts([0.4 if i else 0.0, 0.0, 0.0])
+        builder.joint(f"j{i}", "revolute", parent=f"l{i - 1}" if i else "world", child=f"l{i}", origin=place,
+                      limits=limits)  # fmt: skip
+    builder.frame("tool", link="l3", origin=SE3.from_parts([0.4, 0.0, 0.0]))
+    arm, task, rest = builder.build(), pz.PositionTask("tool"), np.array([0.2, 1.0, 0.2, 0.3])
+    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest))
+    found = relax(arm, task, [0.5, 0.4, 0.3, 0.6], method)
+    target = arm.pose("tool", [0.5, 0.4, 0.3, 0.6]).xyz
+    best = optimize.minimize(
+        lambda x: 0.5 * ((x - rest) ** 2).sum(), found - 0.01, jac=lambda x: x - rest, method="SLSQP",
+        bounds=list(zip(arm.lower, arm.upper, strict=True)),
+        constraints={"type": "eq", "fun": lambda x: (arm.pose("tool", x).xyz - target)[:2],
+                     "jac": lambda x: arm.jacobian("tool", x)[:2]},
+        options={"ftol": 1e-15, "maxiter": 500},
+    )  # fmt: skip
+    assert relax(arm, task, [0.5, 0.4, 0.3, 0.6], method, limits=False)[1] > 0.46
+    assert found[1] == 0.45
+    np.testing.assert_allclose(found, best.x, rtol=0, atol=1e-6)
+
+
+# Singularities ----------------------------------------------------------------------------------------------------
+
+
+def test_the_measure_is_the_hessian_of_the_criterion_within_the_task() -> None:
+    rest = np.array([0.4, 0.5, 0.3, 0.5])
+    method, task = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest)), pz.PositionTask(FOUR.tip)
+    q = relax(FOUR, task, BENT, method)
+    jacobian = rows(FOUR, task, q, lambda pose: pose.xyz)
+    null = np.linalg.svd(jacobian)[2][2:]
+    tracker = pz.Tracker(FOUR, task, pz.GaussNewton(), updates=8)
+
+    def within(u: Array) -> float:
+        x = tracker.step(q + null.T @ u, FOUR.pose(FOUR.tip, q).xyz)
+        return float(0.5 * ((x - rest) ** 2).sum())
+
+    h = 1e-3
+    hessian = np.zeros((2, 2))
+    for i in range(2):
+        for j in range(2):
+            di, dj = h * np.eye(2)[i], h * np.eye(2)[j]
+            hessian[i, j] = (within(di + dj) - within(di - dj) - within(dj - di) + within(-di - dj)) / (4 * h * h)
+    measure = algorithmic_singularity(FOUR, task, q, method)
+    assert measure.smallest == pytest.approx(np.linalg.eigvalsh(hessian)[0], rel=1e-4)
+    assert measure.determinant == pytest.approx(np.linalg.det(hessian), rel=1e-4)
+
+
+def test_an_algorithmic_singularity_lies_where_the_minimum_ends() -> None:
+    # Two equal minima lie either side of a straight posture's saddle; between them E Z is not positive.
+    task, method = pz.PositionTask(FOUR.tip), pz.ExtendedJacobian(criterion=pz.RestPosture(q=np.zeros(4)))
+    bent = relax(FOUR, task, np.array([0.9, -0.6, -0.7, -0.5]), method)
+    assert algorithmic_singularity(FOUR, task, bent, method).smallest > 0.0
+    away = pz.ExtendedJacobian(criterion=pz.RestPosture(q=-8.0 * bent))
+    assert algorithmic_singularity(FOUR, task, bent, away).smallest < 0.0
+
+
+def test_off_the_minimum_the_step_still_lowers_the_criterion() -> None:
+    task, rest = pz.PositionTask(FOUR.tip), BENT + 4.0 * np.random.default_rng(2).normal(size=4)
+    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest), max_error=None, max_step=1e-3)
+    assert algorithmic_singularity(FOUR, task, BENT, method).smallest < 0.0
+    tracker = pz.Tracker(FOUR, task, method)
+    after = tracker.step(BENT, FOUR.pose(FOUR.tip, BENT).xyz)
+    assert ((after - rest) ** 2).sum() < ((BENT - rest) ** 2).sum()
+
+
+def test_without_freedom_it_is_newtons_method() -> None:
+    two = planar(2, 0.5)
+    q, target = np.array([0.4, 0.9]), np.array([0.4, 0.6, 0.0])
+    task = pz.PositionTask(two.tip)
+    got = pz.Tracker(two, task, EXACT).step(q, target).copy()
+    expected = pz.Tracker(two, task, pz.GaussNewton()).step(q, target)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-14)
+    assert algorithmic_singularity(two, task, q).determinant == 1.0
+
+
+def test_a_singular_jacobian_gives_a_finite_step() -> None:
+    tracker = pz.Tracker(FOUR, pz.PositionTask(FOUR.tip), pz.ExtendedJacobian())
+    q = np.zeros(4)
+    for _ in range(60):
+        q = tracker.step(q, [0.9, 0.3, 0.0]).copy()
+        assert np.isfinite(q).all()
+    assert not tracker.failed
+
+
+# Refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_it_cannot_do_is_refused() -> None:
+    with pytest.raises(ValueError, match="the method 'extended' follows poses only, not AxisTask"):
+        pz.Tracker(PANDA, pz.AxisTask(HAND), "extended")
+    with pytest.raises(TypeError, match="criterion must be a RestPosture or a JointCentring, got 3"):
+        pz.ExtendedJacobian(criterion=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="cutoff is 0; it must be a positive number"):
+        pz.ExtendedJacobian(cutoff=0)
+    with pytest.raises(ValueError, match="a PostureTask is no constraint: give the method criterion="):
+        algorithmic_singularity(PANDA, [pz.PositionTask(HAND), pz.PostureTask()], PANDA.home)
+    with pytest.raises(pz.ShapeError, match=r"q must have shape \(7,\), one configuration"):
+        relax(PANDA, pz.PositionTask(HAND), PANDA.sample(2, seed=1))
