@@ -273,7 +273,7 @@ def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) ->
 def rows_of(task: Any) -> list[tuple[Any, float]]:
     """Weights and tolerance of each block of three rows."""
     if isinstance(task, PoseTask):
-        _, _, position, rotation, far, turned, _ = task.structure
+        _, _, position, rotation, far, turned, *_ = task.structure
         return [(position, far), (rotation, turned)]
     return [(np.broadcast_to(task.weight, 3), task.tolerance)]
 

@@ -44,7 +44,7 @@ def at(model: pz.Model, task: Any, q: Array) -> Any:
 
 def moved(model: pz.Model, task: Any, q: Array, method: Any) -> Array:
     """(nv,) the first step with no error to lower: the null-space term alone."""
-    tracker = pz.Tracker(model, task, method, limits=False)
+    tracker = pz.Tracker(model, task, method)
     return model.difference(q, tracker.step(q, at(model, task, q)))
 
 

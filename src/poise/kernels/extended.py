@@ -306,7 +306,7 @@ def factor_shifted(left, n, reduced, diagonal, shift, least):
 def reduced_hessian(ints, floats, goal, q, work, out):
     """E Z at q, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
     p = unpack(ints, floats)
-    settings, _plan = read_method(ints, floats)
+    settings, plan = read_method(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
     if not aim_at(p, goal, w.target):
@@ -320,7 +320,7 @@ def reduced_hessian(ints, floats, goal, q, work, out):
     for a in range(n):
         w.free[a] = 1.0
     d.memory[SPLIT] = 0.0
-    left = reduce(p, settings, w, d)
+    left = reduce(p, settings, plan, w, d)
     _basis, _bent, reduced, _y, _mu = divide_room(m, n, d)
     for i in range(left):
         for j in range(left):

@@ -48,7 +48,6 @@ def methods() -> dict[str, Method]:
     """What is compared, without clamps."""
     free = math.inf
     return {
-        ROWS: Pseudoinverse(form="rows", max_step=free),
         PINV: Pseudoinverse(cutoff=1e-15, max_step=free),
         **{extended(weight): pairwise(weight) for weight in WEIGHTS},
         DLS: DampedLeastSquares(damping=30.0, max_error=None, max_step=free),
@@ -87,8 +86,20 @@ def follow(method: Method, steps: int) -> Run:
     """One revolution from q = 0."""
     model, goals = arm(), targets(steps)
     tracker = Tracker(model, PositionTask(model.tip), method)
-    tracker.step(model.home, goals[:1])
-    failed = tracker.failed
     path = np.vstack([model.home, tracker.rollout(model.home, goals[:, None])])
-    errors = np.linalg.norm(model.pose(model.tip, path[1:]).xyz - goals, axis=1)
-    return Run(path, np.full(steps, math.nan) if failed else errors)
+    return Run(path, np.linalg.norm(model.pose(model.tip, path[1:]).xyz - goals, axis=1))
+
+
+def by_rows(steps: int) -> Run:
+    """One revolution by J^T (J J^T)^-1 with the two rows of the plane, in NumPy; NaN if J J^T cannot be inverted."""
+    model, goals = arm(), targets(steps)
+    path, errors = np.zeros((steps + 1, model.nq)), np.full(steps, math.nan)
+    for k, goal in enumerate(goals):
+        q = path[k]
+        jacobian, left = model.jacobian(model.tip, q)[:2], (goal - model.pose(model.tip, q).xyz)[:2]
+        try:
+            path[k + 1] = q + jacobian.T @ np.linalg.solve(jacobian @ jacobian.T, left)
+        except np.linalg.LinAlgError:
+            return Run(np.zeros((steps + 1, model.nq)), np.full(steps, math.nan))
+        errors[k] = float(np.linalg.norm(goal - model.pose(model.tip, path[k + 1]).xyz))
+    return Run(path, errors)

@@ -5,7 +5,7 @@ from typing import Final
 
 from poise.experiments.base import Experiment, Report
 from poise.experiments.soch_lorencz.claims import Results, claims
-from poise.experiments.soch_lorencz.ellipse import STEPS, follow, methods, pairwise
+from poise.experiments.soch_lorencz.ellipse import ROWS, STEPS, by_rows, follow, methods, pairwise
 from poise.experiments.soch_lorencz.matrix import condition, limit, rank_of_pairs, ranks
 from poise.experiments.soch_lorencz.tables import tables
 
@@ -18,7 +18,10 @@ def measure(quick: bool) -> Results:
     """Run everything; `quick` takes the ends and the middle of the sweep."""
     sweep = (1.0, 0.1, 0.01, 1e-4) if quick else SWEEP
     return Results(
-        runs={steps: {name: follow(method, steps) for name, method in methods().items()} for steps in STEPS},
+        runs={
+            steps: {ROWS: by_rows(steps)} | {name: follow(method, steps) for name, method in methods().items()}
+            for steps in STEPS
+        },
         sweep={weight: follow(pairwise(weight), 100) for weight in sweep},
         limits={weight: limit(weight) for weight in sweep},
         conditions={weight: condition(weight) for weight in sweep},
