@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
+Results = TypeVar("Results")
 Cell: TypeAlias = str | float | int | None
 Verdict = Literal["reproduced", "differs", "undecided", "not stated"]
 """What our numbers say of a claim; "undecided" where they change with the last digits of the start, "not stated" for a
@@ -70,16 +72,33 @@ class Report:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Experiment:
-    """A published experiment that poise repeats."""
+class Experiment(Generic[Results]):
+    """A published experiment that poise repeats: what it measures, and what it makes of the results."""
 
     name: str
     """The short name, as in `poise reproduce NAME`."""
     title: str
     reference: str
     """Key in `references.bib`."""
-    run: Callable[[bool], Report]
-    """Runs it; True repeats less, for a quick look."""
+    measure: Callable[[bool], Results]
+    """Runs everything; True repeats less, for a quick look."""
+    tables: Callable[[Results], tuple[Table, ...]]
+    claims: Callable[[Results], tuple[Claim, ...]]
+    """Holds the claims against the numbers."""
+    draw: Callable[[Results, Path], list[Path]]
+    """Draws the figures into a folder and returns their files; raises MissingExtra without matplotlib."""
+
+    def run(self, quick: bool) -> Report:
+        """Measure and judge."""
+        results = self.measure(quick)
+        return Report(
+            name=self.name,
+            title=self.title,
+            reference=self.reference,
+            tables=self.tables(results),
+            claims=self.claims(results),
+            draw=partial(self.draw, results),
+        )
 
 
 def judge(holds: bool) -> Verdict:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
 from poise.builder import ModelBuilder
-from poise.errors import MissingExtra
-from poise.experiments.base import Claim, Experiment, Report, Table, judge
+from poise.experiments.base import Claim, Experiment, Table, judge
+from poise.experiments.drawing import save, with_axes
 from poise.io import load
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.damping import ChanLawrence
@@ -25,6 +25,10 @@ from poise.solver import Solver
 from poise.spatial import SE3, Array
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.tracker import Tracker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ROBOT, FRAME = "panda", "panda_hand"
 UPDATES: Final = 300
@@ -249,35 +253,27 @@ def claims(results: Results) -> tuple[Claim, ...]:
 
 def draw(results: Results, folder: Path) -> list[Path]:
     """Draw the figure into `folder`; raises MissingExtra without matplotlib."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing the figures", "matplotlib", "plots") from None
-    look = {"axes.axisbelow": True, "axes.grid": True, "axes.spines.right": False, "axes.spines.top": False}
-    with rc_context(look | {"grid.alpha": 0.3, "figure.dpi": 120}):
-        figure = Figure(figsize=(11.0, 4.2), layout="constrained")
-        figure.suptitle("Joint limits: how often they are kept, and what a penalty costs")
-        bars, line = figure.subplots(1, 2)
-        names = list(results.within)
-        _bars(bars, names, [results.within[n].solved for n in names], [_share(results.outside[n]) for n in names])
-        penalty, beyond, condition = zip(*results.penalties, strict=True)
-        line.loglog(penalty, beyond, "o-", color="#0072B2", label="violation [rad]")
-        line.loglog(penalty, condition, "s-", color="#D55E00", label="condition of the system")
-        line.set_xlabel("penalty")
-        line.legend(frameon=False)
-        figure.savefig(folder / "limits.png")
-    return [folder / "limits.png"]
+    return save(folder, lambda: {"limits": _figure(results)})
+
+
+def _figure(results: Results) -> "Figure":
+    title = "Joint limits: how often they are kept, and what a penalty costs"
+    figure, (bars, line) = with_axes(title, 1, 2, (11.0, 4.2))
+    names = list(results.within)
+    _bars(bars, names, [results.within[n].solved for n in names], [_share(results.outside[n]) for n in names])
+    penalty, beyond, condition = zip(*results.penalties, strict=True)
+    line.loglog(penalty, beyond, "o-", color="#0072B2", label="violation [rad]")
+    line.loglog(penalty, condition, "s-", color="#D55E00", label="condition of the system")
+    line.set_xlabel("penalty")
+    line.legend()
+    return figure
 
 
 def _share(runs: Runs) -> float:
     return float((runs.beyond > 0.0).mean())
 
 
-def _bars(axis: "object", names: list[str], solved: Iterable[float], broken: Iterable[float]) -> None:
-    from matplotlib.axes import Axes
-
-    assert isinstance(axis, Axes)
+def _bars(axis: "Axes", names: list[str], solved: Iterable[float], broken: Iterable[float]) -> None:
     at = np.arange(len(names))
     axis.barh(at - 0.2, [100.0 * x for x in solved], 0.38, color="#009E73", label="solved, targets within limits")
     axis.barh(at + 0.2, [100.0 * x for x in broken], 0.38, color="#D55E00", label="limits broken, targets beyond them")
@@ -285,32 +281,24 @@ def _bars(axis: "object", names: list[str], solved: Iterable[float], broken: Ite
     axis.invert_yaxis()
     axis.set_xlabel("percent of the problems")
     axis.set_xlim(0.0, 119.0)
-    axis.legend(frameon=False, loc="upper right", fontsize=8)
+    axis.legend(loc="upper right", fontsize=8)
 
 
-def run_all(quick: bool) -> Report:
-    """Measure, and hold the claims against the numbers."""
-    results = measure(quick)
-    return Report(
-        name=LIMITS.name,
-        title=LIMITS.title,
-        reference=LIMITS.reference,
-        tables=(
-            _table("targets within the limits, one start each", results.within),
-            _table("targets that one joint could take only beyond its limit", results.outside),
-            Table(
-                "joints that start at a limit",
-                {"way": "", "leave it": ".0%"},
-                [[name, share] for name, share in results.leaving.items()],
-            ),
-            Table(
-                "penalty",
-                {"penalty": ".0e", "beyond the limit [rad]": ".2e", "condition": ".2e"},
-                [list(row) for row in results.penalties],
-            ),
+def tables(results: Results) -> tuple[Table, ...]:
+    """Every table."""
+    return (
+        _table("targets within the limits, one start each", results.within),
+        _table("targets that one joint could take only beyond its limit", results.outside),
+        Table(
+            "joints that start at a limit",
+            {"way": "", "leave it": ".0%"},
+            [[name, share] for name, share in results.leaving.items()],
         ),
-        claims=claims(results),
-        draw=partial(draw, results),
+        Table(
+            "penalty",
+            {"penalty": ".0e", "beyond the limit [rad]": ".2e", "condition": ".2e"},
+            [list(row) for row in results.penalties],
+        ),
     )
 
 
@@ -318,5 +306,8 @@ LIMITS: Final = Experiment(
     name="limits",
     title="Joint limits by Lagrange multipliers, slack variables and penalties, beside a box-constrained step",
     reference="soch2005",
-    run=run_all,
+    measure=measure,
+    tables=tables,
+    claims=claims,
+    draw=draw,
 )

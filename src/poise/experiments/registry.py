@@ -1,7 +1,7 @@
 """Experiments by their names."""
 
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from poise.errors import ExperimentNotFound
 from poise.experiments.base import Experiment
@@ -10,11 +10,12 @@ from poise.experiments.das.experiment import DAS
 from poise.experiments.limits import LIMITS
 from poise.experiments.soch_lorencz.experiment import SOCH_LORENCZ
 
-EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in (BUSS, DAS, SOCH_LORENCZ, LIMITS)})
+_ALL: tuple[Experiment[Any], ...] = (BUSS, DAS, SOCH_LORENCZ, LIMITS)
+EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in _ALL})
 """The experiment of each name."""
 
 
-def experiment_of(name: str) -> Experiment:
+def experiment_of(name: str) -> Experiment[Any]:
     """The experiment of this name; raises ExperimentNotFound with the nearest ones."""
     if name not in EXPERIMENTS:
         raise ExperimentNotFound(name, EXPERIMENTS, owner="poise")

@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from poise.experiments.base import Experiment, Report
+from poise.experiments.base import Experiment
 from poise.experiments.buss.claims import SWEEPS, Results, claims
+from poise.experiments.buss.figures import draw
 from poise.experiments.buss.jumps import CLAMPS, jump
 from poise.experiments.buss.shapes import SHAPES, links, mechanism
 from poise.experiments.buss.sweep import LONG, SHORT, sweep
@@ -72,24 +73,12 @@ def measure(quick: bool) -> Results:
     )
 
 
-def run(quick: bool) -> Report:
-    """Measure, and hold the claims against the numbers."""
-    from poise.experiments.buss.figures import draw
-
-    results = measure(quick)
-    return Report(
-        name=BUSS.name,
-        title=BUSS.title,
-        reference=BUSS.reference,
-        tables=tables(results),
-        claims=claims(results),
-        draw=partial(draw, results),
-    )
-
-
 BUSS: Final = Experiment(
     name="buss",
     title="Jacobian transpose, pseudoinverse and damped least squares on the Y and the double Y",
     reference="buss2004",
-    run=run,
+    measure=measure,
+    tables=tables,
+    claims=claims,
+    draw=draw,
 )

@@ -1,16 +1,15 @@
 """The figures, in colours that colour-blind readers can tell apart (Okabe and Ito)."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.errors import MissingExtra
 from poise.experiments.buss import released
 from poise.experiments.buss.claims import SWEEPS, TITLES, Results
 from poise.experiments.buss.shapes import CURVES, TIME_STEP, mechanism, targets
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, MEASURED, PINV, SDLS, WARM_UP
+from poise.experiments.drawing import save, with_axes
 from poise.model import WORLD
 
 if TYPE_CHECKING:
@@ -27,45 +26,17 @@ _WINDOW: Final = 400
 
 def draw(results: Results, folder: Path) -> list[Path]:
     """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
-    try:
-        from matplotlib import rc_context
-    except ImportError:
-        raise MissingExtra("drawing the figures", "matplotlib", "plots") from None
-    look = {
-        "axes.axisbelow": True,
-        "axes.grid": True,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "figure.dpi": 120,
-        "font.size": 10,
-        "grid.alpha": 0.3,
-        "legend.frameon": False,
-    }
-    files = []
-    with rc_context(look):
-        figures = {
+    return save(
+        folder,
+        lambda: {
             "shapes": _shapes(),
             "totals": _totals(results),
             "tracking": _tracking(results),
             "damping": _damping(results),
             "jumps": _jumps(results),
             "cost": _cost(results),
-        }
-        for name, figure in figures.items():
-            files.append(folder / f"{name}.png")
-            figure.savefig(files[-1])
-    return files
-
-
-def _figure(
-    title: str, rows: int, columns: int, size: tuple[float, float], widths: Sequence[float] | None = None
-) -> tuple["Figure", list["Axes"]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    figure.suptitle(title)
-    axes = figure.subplots(rows, columns, squeeze=False, width_ratios=widths)
-    return figure, list(axes.flat)
+        },
+    )
 
 
 def _legend(figure: "Figure", axis: "Axes") -> None:
@@ -75,7 +46,7 @@ def _legend(figure: "Figure", axis: "Axes") -> None:
 
 
 def _shapes() -> "Figure":
-    figure, axes = _figure(
+    figure, axes = with_axes(
         "The two shapes at rest and the curves of their targets, from the front", 1, 2, (12, 3.5), (1, 1.8)
     )
     for axis, (shape, curves) in zip(axes, CURVES.items(), strict=True):
@@ -101,7 +72,7 @@ def _shapes() -> "Figure":
 
 
 def _totals(results: Results) -> "Figure":
-    figure, axes = _figure("Total error over 2000 steps, one update a step", 1, 2, (10, 4.2))
+    figure, axes = with_axes("Total error over 2000 steps, one update a step", 1, 2, (10, 4.2))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for i, (name, colour) in enumerate(_COLOURS.items()):
             run = runs[name]
@@ -119,7 +90,7 @@ def _totals(results: Results) -> "Figure":
 
 
 def _tracking(results: Results) -> "Figure":
-    figure, axes = _figure("Tracking error over time", 2, 1, (10, 7))
+    figure, axes = with_axes("Tracking error over time", 2, 1, (10, 7))
     time = TIME_STEP * (WARM_UP + 1 + np.arange(MEASURED))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for name, colour in _COLOURS.items():
@@ -136,7 +107,7 @@ def _tracking(results: Results) -> "Figure":
 
 
 def _damping(results: Results) -> "Figure":
-    figure, axes = _figure("Damping: the least error lies where the body shakes", 2, 3, (12, 6.5))
+    figure, axes = with_axes("Damping: the least error lies where the body shakes", 2, 3, (12, 6.5))
     for column, name in enumerate(SWEEPS):
         sweep, (top, bottom) = results.sweeps[name], (axes[column], axes[3 + column])
         bottom.sharex(top)
@@ -153,7 +124,7 @@ def _damping(results: Results) -> "Figure":
 
 
 def _jumps(results: Results) -> "Figure":
-    figure, axes = _figure("Error after the targets jump, by the way the error is clamped", 1, 2, (10, 4.2))
+    figure, axes = with_axes("Error after the targets jump, by the way the error is clamped", 1, 2, (10, 4.2))
     shown = 60
     for axis, (shape, jumps) in zip(axes, results.jumps.items(), strict=True):
         for name, row in jumps.items():
@@ -167,7 +138,7 @@ def _jumps(results: Results) -> "Figure":
 
 
 def _cost(results: Results) -> "Figure":
-    figure, axes = _figure("Cost of a whole update, with forward kinematics and Jacobian", 1, 2, (10, 4.2))
+    figure, axes = with_axes("Cost of a whole update, with forward kinematics and Jacobian", 1, 2, (10, 4.2))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for i, (name, colour) in enumerate(_COLOURS.items()):
             axis.bar(i, runs[name].microseconds, color=colour)

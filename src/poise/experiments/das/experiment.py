@@ -4,12 +4,12 @@ The paper shows the arm in a field of obstacles and gives no number, so the fiel
 here; an independent script measured the first of them.
 """
 
-from functools import partial
 from typing import Final
 
-from poise.experiments.base import Experiment, Report
+from poise.experiments.base import Experiment
 from poise.experiments.das.claims import Results, claims
 from poise.experiments.das.fields import FIELDS, cross, methods
+from poise.experiments.das.figures import draw
 from poise.experiments.das.pairs import SPREADS, count
 from poise.experiments.das.tables import tables
 from poise.experiments.das.vehicle import BETWEEN, FAR, LIMIT, drive
@@ -30,24 +30,12 @@ def measure(quick: bool) -> Results:
     )
 
 
-def run(quick: bool) -> Report:
-    """Measure, and hold the claims against the numbers."""
-    from poise.experiments.das.figures import draw
-
-    results = measure(quick)
-    return Report(
-        name=DAS.name,
-        title=DAS.title,
-        reference=DAS.reference,
-        tables=tables(results),
-        claims=claims(results),
-        draw=partial(draw, results),
-    )
-
-
 DAS: Final = Experiment(
     name="das",
     title="The Jacobian transpose law on ten links among obstacles, and on a vehicle with an arm",
     reference="das1988",
-    run=run,
+    measure=measure,
+    tables=tables,
+    claims=claims,
+    draw=draw,
 )

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.errors import MissingExtra
 from poise.experiments.das.claims import Results
 from poise.experiments.das.fields import FIELDS, LITERAL, NONE, POSTURE, RULED, STRONG, WEAK, joints, way
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
+from poise.experiments.drawing import save, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,37 +22,19 @@ _FRAMES: Final = 6
 
 def draw(results: Results, folder: Path) -> list[Path]:
     """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
-    try:
-        from matplotlib import rc_context
-    except ImportError:
-        raise MissingExtra("drawing the figures", "matplotlib", "plots") from None
-    look = {
-        "axes.axisbelow": True, "axes.grid": True, "axes.spines.right": False, "axes.spines.top": False,
-        "figure.dpi": 120, "font.size": 10, "grid.alpha": 0.3, "legend.frameon": False,
-    }  # fmt: skip
-    files = []
-    with rc_context(look):
-        for name, figure in {
+    return save(
+        folder,
+        lambda: {
             "frames": _frames(results),
             "clearance": _clearance(results),
             "vehicle": _vehicle(results),
             "iterations": _iterations(results),
-        }.items():
-            files.append(folder / f"{name}.png")
-            figure.savefig(files[-1])
-    return files
-
-
-def _figure(title: str, size: tuple[float, float]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    figure.suptitle(title)
-    return figure
+        },
+    )
 
 
 def _frames(results: Results) -> "Figure":
-    figure = _figure("Ten links through a field: along the path, light to dark", (13, 7.5))
+    figure = titled("Ten links through a field: along the path, light to dark", (13, 7.5))
     axes = figure.subplots(2, len(FIELDS), sharex=True, sharey=True)
     shades = np.linspace(0.25, 1.0, _FRAMES)
     for column, (field, instance) in enumerate(FIELDS.items()):
@@ -74,7 +56,7 @@ def _frames(results: Results) -> "Figure":
 
 
 def _clearance(results: Results) -> "Figure":
-    figure = _figure("Clearance of the nearest joint, and error of the effector, along the path", (13, 6.5))
+    figure = titled("Clearance of the nearest joint, and error of the effector, along the path", (13, 6.5))
     axes = figure.subplots(2, len(FIELDS), sharex=True, sharey="row")
     for (top, bottom), (field, row) in zip(axes.T, results.passages.items(), strict=True):
         for name, passage in row.items():
@@ -90,7 +72,7 @@ def _clearance(results: Results) -> "Figure":
 
 
 def _vehicle(results: Results) -> "Figure":
-    figure = _figure("An arm on a vehicle: what is left of the vehicle's way, and how far the arm has turned", (10, 4))
+    figure = titled("An arm on a vehicle: what is left of the vehicle's way, and how far the arm has turned", (10, 4))
     left, right = figure.subplots(1, 2)
     for name, drive, colour in (("S = 1", results.plain, "#D55E00"), ("S of appendix B", results.split, "#0072B2")):
         rest = np.linalg.norm(drive.path[:, :2] - drive.path[-1, :2], axis=1)
@@ -104,7 +86,7 @@ def _vehicle(results: Results) -> "Figure":
 
 
 def _iterations(results: Results) -> "Figure":
-    figure = _figure("Starts that have arrived, by iteration", (10, 4))
+    figure = titled("Starts that have arrived, by iteration", (10, 4))
     for axis, (spread, counts) in zip(figure.subplots(1, len(results.counts)), results.counts.items(), strict=True):
         for name, count in counts.items():
             total = len(count.iterations) + count.failed

@@ -1,11 +1,11 @@
 """The ellipse of Soch and Lorencz 2005: the pairwise extended Jacobian and the pseudoinverse from a singular start."""
 
-from functools import partial
 from typing import Final
 
-from poise.experiments.base import Experiment, Report
+from poise.experiments.base import Experiment
 from poise.experiments.soch_lorencz.claims import Results, claims
 from poise.experiments.soch_lorencz.ellipse import ROWS, STEPS, by_rows, follow, methods, pairwise
+from poise.experiments.soch_lorencz.figures import draw
 from poise.experiments.soch_lorencz.matrix import condition, limit, rank_of_pairs, ranks
 from poise.experiments.soch_lorencz.tables import tables
 
@@ -31,24 +31,12 @@ def measure(quick: bool) -> Results:
     )
 
 
-def run(quick: bool) -> Report:
-    """Measure, and hold the claims against the numbers."""
-    from poise.experiments.soch_lorencz.figures import draw
-
-    results = measure(quick)
-    return Report(
-        name=SOCH_LORENCZ.name,
-        title=SOCH_LORENCZ.title,
-        reference=SOCH_LORENCZ.reference,
-        tables=tables(results),
-        claims=claims(results),
-        draw=partial(draw, results),
-    )
-
-
 SOCH_LORENCZ: Final = Experiment(
     name="soch-lorencz",
     title="The pairwise extended Jacobian against the pseudoinverse on an ellipse, from a singular start",
     reference="soch2005",
-    run=run,
+    measure=measure,
+    tables=tables,
+    claims=claims,
+    draw=draw,
 )

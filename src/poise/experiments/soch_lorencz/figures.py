@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.errors import MissingExtra
+from poise.experiments.drawing import save, with_axes
 from poise.experiments.soch_lorencz.claims import Results
 from poise.experiments.soch_lorencz.ellipse import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
 from poise.spatial import Array
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _COLOURS: Final = {
@@ -28,45 +27,20 @@ _WITHIN: Final = (1e-2, 2e3)
 
 def draw(results: Results, folder: Path) -> list[Path]:
     """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
-    try:
-        from matplotlib import rc_context
-    except ImportError:
-        raise MissingExtra("drawing the figures", "matplotlib", "plots") from None
-    look = {
-        "axes.axisbelow": True,
-        "axes.grid": True,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "figure.dpi": 120,
-        "font.size": 10,
-        "grid.alpha": 0.3,
-        "legend.frameon": False,
-    }
     runs = results.runs[100]
-    files = []
-    with rc_context(look):
-        figures = {
+    return save(
+        folder,
+        lambda: {
             "errors": _errors(results),
             "inversion": _postures("Jacobian inversion: the first steps", runs[PINV]),
             "extension": _postures("Pairwise extended Jacobian, w = 1: the first steps", runs[extended(1.0)]),
             "weights": _weights(results),
-        }
-        for name, figure in figures.items():
-            files.append(folder / f"{name}.png")
-            figure.savefig(files[-1])
-    return files
-
-
-def _figure(title: str, columns: int, size: tuple[float, float]) -> tuple["Figure", list["Axes"]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    figure.suptitle(title)
-    return figure, list(figure.subplots(1, columns, squeeze=False).flat)
+        },
+    )
 
 
 def _errors(results: Results) -> "Figure":
-    figure, axes = _figure("Distance of the effector from its target (the paper's figure 4)", 2, (11, 4.2))
+    figure, axes = with_axes("Distance of the effector from its target (the paper's figure 4)", 1, 2, (11, 4.2))
     for axis, steps in zip(axes, (100, 360), strict=True):
         for name, colour in _COLOURS.items():
             errors = results.runs[steps][name].errors
@@ -81,7 +55,7 @@ def _errors(results: Results) -> "Figure":
 def _postures(title: str, run: Run) -> "Figure":
     from matplotlib import colormaps
 
-    figure, (axis,) = _figure(title, 1, (8, 6.5))
+    figure, (axis,) = with_axes(title, 1, 1, (8, 6.5))
     angle = np.linspace(0.0, 2.0 * np.pi, 400)
     axis.plot(AXES[0] * np.cos(angle), AXES[1] * np.sin(angle), color="#888888", linewidth=1, label="ellipse")
     shades = colormaps["viridis"](np.linspace(0.0, 0.9, _SHOWN + 1))
@@ -104,7 +78,7 @@ def _joints(q: Array) -> Array:
 
 
 def _weights(results: Results) -> "Figure":
-    figure, (left, right) = _figure("The weight of the pairs: never the plain pseudoinverse", 2, (11, 4.2))
+    figure, (left, right) = with_axes("The weight of the pairs: never the plain pseudoinverse", 1, 2, (11, 4.2))
     for runs, colour, form in ((results.sweep, "#0072B2", "printed"), (results.twists, "#009E73", "twists")):
         weights = list(runs)
         left.loglog(weights, [run.errors.mean() for run in runs.values()], "o-", color=colour, label=f"{form}, mean")
