@@ -157,6 +157,29 @@ def test_warmup_leaves_nothing_to_compile(capsys: pytest.CaptureFixture[str]) ->
     assert run.stderr == ""
 
 
+def test_warmup_compiles_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warmup", "--json"]) == 0
+    capsys.readouterr()
+    code = """if True:
+        import numpy as np
+        import poise as pz
+        from poise.methods.registry import METHODS
+        from poise.robots import planar
+
+        arm = planar(3)
+        for name in METHODS:
+            task = pz.PositionTask(arm.tip, target=[1.0, 1.0, 0.0])
+            limits = METHODS[name]().capabilities.limits
+            tracker = pz.Tracker(arm, task, name, limits=limits)
+            tracker.step(arm.home)
+            tracker.rollout(np.zeros((2, 3)), np.ones((2, 4, 1, 3)))
+            pz.solve(arm, task, q0=arm.home, method=name, limits=limits)
+        """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+
+
 # Errors ----------------------------------------------------------------------------------------------------------
 
 

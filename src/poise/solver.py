@@ -186,8 +186,9 @@ class Solver:
                 self.max_iterations, self.max_restarts, self._near, chunk, phase,
             )  # fmt: skip
         else:
+            u = self._updates
             code = iterate.iterate(
-                self._updates.ints, self._updates.floats, goal, start, self._work, out, self._traced, seed,
+                u.address, u.ints, u.floats, goal, start, self._work, out, self._traced, seed,
                 self.max_iterations, self.max_restarts, chunk, phase,
             )  # fmt: skip
         return code

@@ -96,7 +96,7 @@ class Tracker:
         self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
         prepare(iterate.step)
         u = self._prepared
-        self._step = partial(iterate.step, u.ints, u.floats, u.work, updates)
+        self._step = partial(iterate.step, u.address, u.ints, u.floats, u.work, updates)
 
     @property
     def targets(self) -> Array:
@@ -179,18 +179,19 @@ class Tracker:
             prepare(iterate.rollout)
             for c in range(characters):
                 code = iterate.rollout(
-                    u.ints, u.floats, full[c].ravel(), np.array(start[c]), u.work, path[c].ravel(),
+                    u.address, u.ints, u.floats, full[c].ravel(), np.array(start[c]), u.work, path[c].ravel(),
                     steps, self._count,
                 )  # fmt: skip
                 codes.add(code)
                 self._check_rollout(code, start[c : c + 1], full[c : c + 1])
         else:
             prepare(iterate.rollout_lanes)
+            method, wide = u.wide()
             for c in range(0, characters, WIDTH):
                 some = slice(c, c + WIDTH)
                 count = min(WIDTH, characters - c)
                 code = iterate.rollout_lanes(
-                    u.ints, u.floats, full[some].ravel(), np.array(start[some]).ravel(), u.work, u.wide(),
+                    method, u.ints, u.floats, full[some].ravel(), np.array(start[some]).ravel(), u.work, wide,
                     path[some].ravel(), count, steps, self._count,
                 )  # fmt: skip
                 codes.add(code)

@@ -9,9 +9,10 @@ import numpy.typing as npt
 from poise.joint import Joint
 from poise.kernels import drive, iterate
 from poise.kernels import settings as at
-from poise.kernels._jit import prepare
+from poise.kernels._jit import REALS, TABLE, WHOLES, address, prepare
 from poise.kernels.lanes import WIDTH
 from poise.kernels.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
+from poise.kernels.routines import ROUTINES
 from poise.methods.base import (
     Clearance,
     JointCentring,
@@ -37,6 +38,7 @@ from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tree import HELICAL, PRISMATIC, TURN
 
 _ESTIMATED = (at.ESTIMATED, at.ESTIMATED_TWO)
+_READS_VALUES = (at.FILTERED, at.HYBRID)
 _POSES = 3
 """Samples from which the rank that the tasks' Jacobian has in general is read."""
 
@@ -45,7 +47,7 @@ _POSES = 3
 class Updates:
     """The arrays of one method on one problem."""
 
-    __slots__ = ("_nq", "_rows", "_wide", "floats", "ints", "method", "packed", "work")
+    __slots__ = ("_nq", "_routine", "_rows", "_wide", "address", "floats", "ints", "method", "packed", "work")
 
     def __init__(
         self,
@@ -78,11 +80,13 @@ class Updates:
             if isinstance(term, RestPosture) and term.q is not None:
                 posture = model.check_q(term.q, "q of the RestPosture")
         settings[at.SETTINGS + n :] = posture
-        rank = _rank(model, packed)
-        _refuse_form(method, m, n, rank)
-        settings[at.DROP] = m - rank
-        if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and settings[at.RULE] in _ESTIMATED:
-            settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
+        estimated = settings[at.RULE] in _ESTIMATED
+        if isinstance(method, Pseudoinverse) or settings[at.METHOD] in _READS_VALUES or estimated:
+            rank = _rank(model, packed)
+            _refuse_form(method, m, n, rank)
+            settings[at.DROP] = m - rank
+            if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
+                settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
         plan = _plan(model, tasks, packed, settings, plan)
         more = packed.limits if isinstance(method, BoundedLeastSquares) else slides
         settings = np.concatenate([settings, more, [] if clear is None else clear.spheres.ravel()])
@@ -96,6 +100,8 @@ class Updates:
         self._rows, self._nq = packed.rows + rows, model.nq
         self.work = np.zeros(self._rows)
         self._wide: Array | None = None
+        self._routine = ROUTINES[int(settings[at.METHOD])]
+        self.address = address(self._routine, WHOLES, REALS, REALS)
 
     @property
     def goal(self) -> Array:
@@ -107,11 +113,11 @@ class Updates:
         """(nq,) where the last step led."""
         return self.work[self.memory(GOAL_AT) + 7 * int(self.packed.ints[1]) :][: self._nq]
 
-    def wide(self) -> Array:
-        """A workspace of eight lanes."""
+    def wide(self) -> tuple[int, Array]:
+        """Address and workspace of the update of eight lanes."""
         if self._wide is None:
             self._wide = np.zeros((self._rows, WIDTH))
-        return self._wide
+        return address(self._routine, WHOLES, REALS, TABLE), self._wide
 
     def memory(self, row: int) -> int:
         """Where in `work` a row of `poise.kernels.memory` is."""
@@ -143,7 +149,7 @@ def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Ar
         return sweep(packed)
     if method == at.FABRIK:
         return skeleton(model, packed)
-    if method == at.PRIORITY:
+    if method in (at.LEXICOGRAPHIC, at.PROJECTED):
         plan = ranking(tasks, packed)
         _refuse_levels(model, tasks, packed, plan)
         return plan

@@ -11,6 +11,13 @@ from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
+from llvmlite import ir
+from numba import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+from numba.extending import intrinsic
 
 _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 """Fast arithmetic that keeps NaN and infinity visible."""
@@ -42,34 +49,61 @@ def _cache_folder() -> Path:
 CACHE_FOLDER = _cache_folder()
 
 
+class _Library(JITCodeLibrary):
+    """What a kernel's callers link: neither optimised nor machine code, for with its callers it will be both."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LinkedOnly(NativeLowering):
+    """Lower a kernel for its callers alone."""
+
+    _name = "poise_linked_only"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        # Numba knows a compiled function by a built-in one, which is called from Python: never, here.
+        never_called = list[Any]().append
+        state.cr = state.cr._replace(cfunc=never_called)
+        state.targetctx.insert_user_function(never_called, state.cr.fndesc, [state.library])
+        return True
+
+
+class _InnerCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager.passes = [(_LinkedOnly if p is NativeLowering else p, text) for p, text in manager.passes]
+        manager.finalize()
+        return [manager]
+
+
 def kernel(function: _Function, *, inline: bool = False) -> _Function:
     """Compile `function`, which other kernels call, for this CPU; `inline` puts it into each of them.
 
-    No interpreter lock, no exceptions from arithmetic, no allocation; and none of the wrappers that a call from
-    Python would need, nor an optimisation of its own: its callers are optimised with it inside, so that doing so at
-    every level would only multiply the time to compile.
+    No interpreter lock, no exceptions from arithmetic, no allocation.  Its callers are optimised with it inside, and
+    only they become machine code: to do so at every level would multiply the time to compile.
     """
-    compiled: Any = numba.njit(
-        nogil=True,
-        error_model="numpy",
-        fastmath=_FLAGS,
-        _nrt=False,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        forceinline=inline,
-    )(function)
-    if not numba.config.DISABLE_JIT:
-        compile_now = compiled.compile
-
-        def compile_plainly(signature: Any) -> Any:
-            level, numba.config.OPT = numba.config.OPT, _INNER
-            try:
-                return compile_now(signature)
-            finally:
-                numba.config.OPT = level
-
-        compiled.compile = compile_plainly
-    return cast(_Function, compiled)
+    return cast(
+        _Function,
+        numba.njit(
+            nogil=True,
+            error_model="numpy",
+            fastmath=_FLAGS,
+            _nrt=False,
+            no_cpython_wrapper=True,
+            no_cfunc_wrapper=True,
+            forceinline=inline,
+            pipeline_class=_InnerCompiler,
+        )(function),
+    )
 
 
 def border(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -80,14 +114,7 @@ def border(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(CACHE_FOLDER)
-        try:
-            compiled: Any = numba.njit(
-                nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, no_cfunc_wrapper=True, cache=True
-            )(function)
-        finally:
-            numba.config.CACHE_DIR = before
+        compiled = _kept(function, no_cfunc_wrapper=True)
         if not numba.config.DISABLE_JIT:
             _SIGNATURES[compiled] = signature
         return cast(Callable[..., Any], compiled)
@@ -95,9 +122,30 @@ def border(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return decorate
 
 
+def routine(function: _Function) -> _Function:
+    """Compile a function without a result, which kernels `call` through its `address`, and keep it on disk.
+
+    A loop around the methods would otherwise be compiled with all of them inside, and anew for each of its forms; so
+    each method is compiled alone, when it is first used, and the loops once for all.
+    """
+    return cast(_Function, _kept(function, no_cpython_wrapper=True))
+
+
+def _kept(function: Callable[..., Any], **options: bool) -> Any:
+    """A function that will be kept on disk when it is compiled."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    try:
+        return numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, cache=True, **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
 _SIGNATURES: dict[Any, tuple[Any, ...]] = {}
 """The argument types of the border functions that are not compiled yet."""
-_LOCK = threading.Lock()
+_PLAIN: list[Any] = []
+"""The routines that have an address, un-jitted: it is the place in this list."""
+_LOCK = threading.RLock()
 
 
 def prepare(function: Any) -> None:
@@ -106,13 +154,51 @@ def prepare(function: Any) -> None:
         return
     with _LOCK:
         if function in _SIGNATURES:
-            if not any(Path(function.stats.cache_path).glob(f"*.{function.py_func.__name__}-*.nbi")):
-                _note()
-            function.compile(_SIGNATURES[function])
+            _compile(function, _SIGNATURES[function])
             function.disable_compile()
             del _SIGNATURES[function]
 
 
+def address(function: Any, *signature: Any) -> int:
+    """Where a routine for these argument types is; loads or compiles it, and says so on stderr if it takes seconds."""
+    with _LOCK:
+        if numba.config.DISABLE_JIT:
+            if function not in _PLAIN:
+                _PLAIN.append(function)
+            return _PLAIN.index(function)
+        if signature not in function.overloads:
+            _compile(function, signature)
+        compiled = function.overloads[signature]
+        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+
+def _compile(function: Any, signature: tuple[Any, ...]) -> None:
+    """Load or compile a function that is kept on disk."""
+    files = Path(function.stats.cache_path).glob(f"*.{function.py_func.__name__}-*.nbc")
+    if len(list(files)) <= len(function.overloads):
+        _note()
+    function.compile(signature)
+
+
+def _plain_call(place: int, *arguments: Any) -> None:
+    """Run the routine at this address."""
+    _PLAIN[place](*arguments)
+
+
+@intrinsic
+def _call(typing: Any, place: Any, *arguments: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        values = [builder.extract_value(args[1], i) for i in range(len(arguments))]
+        kind = ir.FunctionType(context.get_value_type(types.none), [context.get_value_type(t) for t in arguments])
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
+        return context.get_dummy_value()
+
+    return types.none(place, types.StarArgTuple(arguments)), emit
+
+
+call = _plain_call if numba.config.DISABLE_JIT else _call
+
+
 @functools.cache
 def _note() -> None:
-    print("poise: compiling kernels for this CPU, once: about 20 s", file=sys.stderr, flush=True)
+    print("poise: compiling kernels for this CPU, once: 5 to 20 s", file=sys.stderr, flush=True)

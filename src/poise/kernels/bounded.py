@@ -23,7 +23,7 @@ _WRONG = 1e-13
 
 
 @kernel
-def bounded_update(p, s, w, d):
+def bounded_update(p, s, plan, w, d):
     """Move w.q by one step of the ways above; the sum of squares and the score before it."""
     cost, score = evaluate(p, w)
     remember(w, d, cost)

@@ -16,7 +16,7 @@ from poise.kernels.tree import FRAME
 
 
 @functools.partial(kernel, inline=True)
-def damped_step(p, s, w, d):
+def damped_step(p, s, plan, w, d):
     """step = J^T (J J^T + lambda^2 I)^-1 e (Buss 2004, eq. 11)."""
     size = w.e.shape[0]
     gram(p.jobs, p.pairs, size, w.jacobian, w.free, w.matrix)
@@ -43,7 +43,7 @@ def _through_rows(p, w, d):
 
 
 @functools.partial(kernel, inline=True)
-def columns_step(p, s, w, d):
+def columns_step(p, s, plan, w, d):
     """step = (J^T J + lambda^2 I)^-1 J^T e (Buss 2004, eq. 10); joints that are held have the identity's rows."""
     m, n = w.e.shape[0], w.step.shape[0]
     damping = from_errors(p, s, w, d)
@@ -64,7 +64,7 @@ def columns_step(p, s, w, d):
 
 
 @functools.partial(kernel, inline=True)
-def orthogonal_step(p, s, w, d):
+def orthogonal_step(p, s, plan, w, d):
     """The same step by orthogonal rows [J, lambda I] (Buss 2004, section 5): no squared condition number."""
     damping = from_errors(p, s, w, d)
     store(d.memory, DAMPING, damping)
@@ -115,7 +115,7 @@ def predict(p, w, d):
 
 
 @functools.partial(kernel, inline=True)
-def halley_step(p, s, w, d):
+def halley_step(p, s, plan, w, d):
     """A damped step d, then the damped step of A = J + (dJ/dt along d) / 2 (Lloyd, Irani and Ahmadi 2022)."""
     size = w.e.shape[0]
     damping = from_errors(p, s, w, d)

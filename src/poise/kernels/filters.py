@@ -64,7 +64,7 @@ def split(p, w, d):
 
 
 @functools.partial(kernel, inline=True)
-def filtered_step(p, s, w, d):
+def filtered_step(p, s, plan, w, d):
     """step = sum tau_i v_i (u_i^T e) + (I - sum v_i v_i^T) phi, tau the filter (Buss 2004, section 6 and eq. 7)."""
     m, n = w.e.shape[0], w.step.shape[0]
     row = pitch(d.rows, n)
@@ -123,7 +123,7 @@ def add_null_term(p, s, w, d, top):
 
 
 @functools.partial(kernel, inline=True)
-def selective_step(p, s, w, d):
+def selective_step(p, s, plan, w, d):
     """Each singular direction's own clamp gamma_i: selectively damped least squares (Buss and Kim 2005).
 
     phi_i = v_i (u_i^T e) sigma_i / (sigma_i^2 + lambda^2) goes no farther than gamma_i = gamma_max min(1, N_i / M_i):

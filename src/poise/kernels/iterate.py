@@ -1,13 +1,9 @@
 """The loops around an update: one time step, a whole rollout, a solve to tolerance."""
 
-import functools
-
 import numpy as np
 
-from poise.kernels._jit import FROZEN, REALS, TABLE, WHOLE, WHOLES, border, kernel
+from poise.kernels._jit import FROZEN, REALS, TABLE, WHOLE, WHOLES, border, call, kernel
 from poise.kernels.blocks import spread
-from poise.kernels.bounded import bounded_update
-from poise.kernels.ccd import ccd_update
 from poise.kernels.drive import (
     BAD_GOAL,
     BAD_START,
@@ -24,12 +20,11 @@ from poise.kernels.drive import (
     finish,
     unpack,
 )
-from poise.kernels.extended import extended_update
-from poise.kernels.fabrik import fabrik_update
 from poise.kernels.lanes import WIDTH, pitch, section, splat, store
 from poise.kernels.memory import (
     AGE,
     BEST,
+    COST,
     DAMPING,
     ELSEWHERE,
     ENDED,
@@ -40,20 +35,15 @@ from poise.kernels.memory import (
     MEMORY,
     OWNER,
     PREDICTED,
+    SCORE,
     SINCE,
     SPENT,
     STARTS,
     STEP,
-    read_method,
     recall,
 )
-from poise.kernels.pairwise import pairwise_update
-from poise.kernels.priority import priority_update
-from poise.kernels.quasi_newton import quasi_newton_update
 from poise.kernels.rows import GOAL, POSITION
-from poise.kernels.settings import BFGS, BOUNDED, CCD, EXTENDED, FABRIK, LBFGS, METHOD, PAIRWISE, PRIORITY
 from poise.kernels.svd import decompose, identity
-from poise.kernels.update import jacobian_update
 
 NOT_FINITE = 3
 BEGIN, GO_ON, END = 0, 1, 2
@@ -64,36 +54,6 @@ TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 
 
-@functools.partial(kernel, inline=True)
-def update(p, s, plan, w, d):
-    """One update of any method; the sum of squares and the score before it."""
-    if s[METHOD] in (BFGS, LBFGS):
-        cost, score = quasi_newton_update(p, s, w, d)
-    elif s[METHOD] == BOUNDED:
-        cost, score = bounded_update(p, s, w, d)
-    elif s[METHOD] == PRIORITY:
-        cost, score = priority_update(p, s, plan, w, d)
-    elif s[METHOD] == EXTENDED:
-        cost, score = extended_update(p, s, plan, w, d)
-    else:
-        cost, score = update_either(p, s, plan, w, d)
-    return cost, score
-
-
-@functools.partial(kernel, inline=True)
-def update_either(p, s, plan, w, d):
-    """One update of a method that runs in either width; the sum of squares and the score before it."""
-    if s[METHOD] == CCD:
-        cost, score = ccd_update(p, s, plan, w, d)
-    elif s[METHOD] == FABRIK:
-        cost, score = fabrik_update(p, s, plan, w, d)
-    elif s[METHOD] == PAIRWISE:
-        cost, score = pairwise_update(p, s, plan, w, d)
-    else:
-        cost, score = jacobian_update(p, s, plan, w, d)
-    return cost, score
-
-
 @kernel
 def forget(d):
     """Let the next update be the first."""
@@ -101,11 +61,10 @@ def forget(d):
         store(d.memory, i, splat(d.memory, 0.0))
 
 
-@border(WHOLES, REALS, REALS, WHOLE, REALS)
-def step(ints, floats, work, updates, q):
+@border(WHOLE, WHOLES, REALS, REALS, WHOLE, REALS)
+def step(method, ints, floats, work, updates, q):
     """Take `updates` updates from q towards the goals in `work`, which the new q follows; a negative code if bad."""
     p = unpack(ints, floats)
-    settings, plan = read_method(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
     if not aim_at(p, d.goal, w.target):
@@ -120,17 +79,16 @@ def step(ints, floats, work, updates, q):
         d.memory[PREDICTED] = ELSEWHERE
     d.memory[FAILED] = 0.0
     for _ in range(updates):
-        update(p, settings, plan, w, d)
+        call(method, ints, floats, work)
     for i in range(w.q.shape[0]):
         d.answer[i] = w.q[i]
     return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLES, REALS, REALS, REALS, REALS, REALS, WHOLE, WHOLE)
-def rollout(ints, floats, goals, q, work, path, steps, updates):
+@border(WHOLE, WHOLES, REALS, REALS, REALS, REALS, REALS, WHOLE, WHOLE)
+def rollout(method, ints, floats, goals, q, work, path, steps, updates):
     """`updates` updates towards each of the `steps` rows of `goals` in turn, from q; `path` (steps x nq) is the way."""
     p = unpack(ints, floats)
-    settings, plan = read_method(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
     width, count = 7 * p.effectors.shape[0], q.shape[0]
@@ -141,17 +99,16 @@ def rollout(ints, floats, goals, q, work, path, steps, updates):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
         for _ in range(updates):
-            update(p, settings, plan, w, d)
+            call(method, ints, floats, work)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLES, REALS, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
-def rollout_lanes(ints, floats, goals, q, work1, work8, path, characters, steps, updates):
+@border(WHOLE, WHOLES, REALS, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
+def rollout_lanes(method, ints, floats, goals, q, work1, work8, path, characters, steps, updates):
     """`rollout` of up to eight characters, one a lane: goals (characters x steps x .), q (characters x nq)."""
     p = unpack(ints, floats)
-    settings, plan = read_method(ints, floats)
     w = divide(ints, work1)
     v = divide(ints, work8)
     d = recall(ints, work8)
@@ -175,7 +132,7 @@ def rollout_lanes(ints, floats, goals, q, work1, work8, path, characters, steps,
                 for i in range(first, at + (GOAL if p.effectors[e, 7] else 12)):
                     v.target[i, lane] = w.target[i]
         for _ in range(updates):
-            update_either(p, settings, plan, v, d)
+            call(method, ints, floats, work8)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]
@@ -214,8 +171,8 @@ def _start(p, w, d, number):
     d.loop[AGE], d.loop[SINCE], d.loop[MARK] = 0.0, 0.0, np.inf
 
 
-@border(WHOLES, REALS, FROZEN, REALS, REALS, REALS, TABLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE)
-def iterate(ints, floats, goal, q0, work, out, trace, seed, max_iterations, max_restarts, chunk, phase):
+@border(WHOLE, WHOLES, REALS, FROZEN, REALS, REALS, REALS, TABLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE)
+def iterate(method, ints, floats, goal, q0, work, out, trace, seed, max_iterations, max_restarts, chunk, phase):
     """Solve one problem by updates from q0, then from random starts; returns a code and fills `out`, see `finish`.
 
     A start ends when the tasks are within their tolerances, after `max_iterations`, when its least error has all but
@@ -224,7 +181,6 @@ def iterate(ints, floats, goal, q0, work, out, trace, seed, max_iterations, max_
     p = unpack(ints, floats)
     w = divide(ints, work)
     d = recall(ints, work)
-    settings, plan = read_method(ints, floats)
     loop, count = d.loop, q0.shape[0]
     if phase == BEGIN:
         if not aim_at(p, goal, w.target):
@@ -243,7 +199,8 @@ def iterate(ints, floats, goal, q0, work, out, trace, seed, max_iterations, max_
             row = np.int64(age)
             if row < trace.shape[0]:
                 _note_trace(p, w, d, trace, row)
-            cost, score = update(p, settings, plan, w, d)
+            call(method, ints, floats, work)
+            cost, score = d.memory[COST], d.memory[SCORE]
             if row < trace.shape[0]:
                 trace[row, 2], trace[row, 3] = d.memory[STEP], d.memory[DAMPING]
             loop[LENGTH] = age + 1.0

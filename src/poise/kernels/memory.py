@@ -5,11 +5,11 @@ from collections import namedtuple
 from poise.kernels._jit import kernel
 from poise.kernels.lanes import WIDTH, section
 
-FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY = range(13)
+FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE = range(14)
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
 singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from; beta^2 |q - q_d|^2 of
-`poise.methods.das`."""
+`poise.methods.das`; the score before the last update."""
 MEMORY = 16
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""

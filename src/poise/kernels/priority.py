@@ -8,20 +8,14 @@ import functools
 
 from poise.kernels._jit import kernel
 from poise.kernels.blocks import spread
-from poise.kernels.clamp import clamp_errors
 from poise.kernels.criteria import pull
 from poise.kernels.damping import from_errors
-from poise.kernels.drive import evaluate
 from poise.kernels.lanes import load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
 from poise.kernels.lexicographic import minimise
 from poise.kernels.memory import DAMPING, FRESH
 from poise.kernels.settings import (
-    ADAPTIVE,
-    AT_TARGET,
     BAERLOCHER_BOULIC,
     CHIAVERINI,
-    CLAMP,
-    LEXICOGRAPHIC,
     MAX_NORM,
     MAX_STEP,
     NULL,
@@ -32,15 +26,7 @@ from poise.kernels.settings import (
     SETTINGS,
 )
 from poise.kernels.svd import decompose, identity
-from poise.kernels.update import (
-    hold_joints_at_limits,
-    keep_targets,
-    move,
-    notice_moved_targets,
-    remember,
-    restrain,
-    take_columns_at_targets,
-)
+from poise.kernels.update import hold_joints_at_limits, measure, move, restrain
 
 _LESS = 1e-6
 """What a squared error counts against one of the level before, when iterates are compared."""
@@ -52,38 +38,54 @@ Against the largest of J_k P itself it would pass rounding for a direction where
 
 
 @functools.partial(kernel, inline=True)
-def priority_update(p, s, plan, w, d):
-    """Move w.q by one update; the squared errors before it, those of a later level for less, and the score."""
-    _, score = evaluate(p, w)
-    count = plan[0]
+def lexicographic_update(p, s, plan, w, d):
+    """Move w.q by the step that is least in levels, within the limits; (squared errors before it, score).
+
+    The errors of a later level count less.
+    """
+    cost, score, levels = _measure(p, s, plan, w, d)
+    for a in range(w.free.shape[0]):
+        w.free[a] = 1.0
+    _spread_rows(p, s, plan, w, d)
+    _within_limits(p, s, plan[0], levels, w, d)
+    return _go(p, s, w, d, cost, score)
+
+
+@functools.partial(kernel, inline=True)
+def projected_update(p, s, plan, w, d):
+    """Move w.q by one step of the methods that project level by level; (squared errors before it, score)."""
+    cost, score, levels = _measure(p, s, plan, w, d)
+    hold_joints_at_limits(p, w, d)
+    _spread_rows(p, s, plan, w, d)
+    _by_projectors(s, plan[0], levels, w, d)
+    return _go(p, s, w, d, cost, score)
+
+
+@functools.partial(kernel, inline=True)
+def _measure(p, s, plan, w, d):
+    """Errors, clamped, and Jacobians at w.q; (squared errors, score, what `plan` says of the levels)."""
+    _, score = measure(p, s, w, d, False)
     levels = section(plan, 1, plan.shape[0] - 1)
-    cost = _ranked_cost(count, levels, w.e)
-    remember(w, d, cost)
-    if s[CLAMP] >= ADAPTIVE:
-        notice_moved_targets(p, w, d)
-    clamp_errors(p, s, w, d)
-    if s[CLAMP] >= ADAPTIVE:
-        keep_targets(p, w, d)
-    if s[AT_TARGET] == 1.0:
-        take_columns_at_targets(p, w)
-    if s[OPTION] == LEXICOGRAPHIC:
-        for a in range(w.free.shape[0]):
-            w.free[a] = 1.0
-    else:
-        hold_joints_at_limits(p, w, d)
+    cost = _ranked_cost(plan[0], levels, w.e)
+    return cost, score, levels
+
+
+@functools.partial(kernel, inline=True)
+def _spread_rows(p, s, plan, w, d):
+    """The Jacobian of all levels, row by row, and what the null-space terms ask for."""
     for a in range(w.step.shape[0]):
         d.phi[a] = 0.0
     if s[NULL]:
         pull(p, s, plan, w, d)
-    m, n = w.e.shape[0], w.step.shape[0]
-    row = pitch(d.rows, n)
-    for i in range(m * row):
+    row = pitch(d.rows, w.step.shape[0])
+    for i in range(w.e.shape[0] * row):
         d.rows[i] = 0.0
     spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
-    if s[OPTION] == LEXICOGRAPHIC:
-        _within_limits(p, s, count, levels, w, d)
-    else:
-        _by_projectors(s, count, levels, w, d)
+
+
+@functools.partial(kernel, inline=True)
+def _go(p, s, w, d, cost, score):
+    """Take the step."""
     restrain(s, w, d)
     move(p, w)
     d.memory[FRESH] = 1.0

@@ -21,7 +21,7 @@ _CURVED = 1e-10
 
 
 @kernel
-def quasi_newton_update(p, s, w, d):
+def quasi_newton_update(p, s, plan, w, d):
     """Move w.q by one quasi-Newton step with a line search; the sum of squares and the score before it.
 
     A pair is measured within one update, towards one target, so that the pairs outlive the targets' moving.
@@ -44,7 +44,7 @@ def quasi_newton_update(p, s, w, d):
     if not gone:
         # What was learnt, if anything, misleads here: begin again with the first step of all.
         d.memory[PAIRS] = 0.0
-        transpose_step(p, w, d)
+        transpose_step(p, s, plan, w, d)
         gone = search(p, s, w, d, cost)
     if gone:
         learn(p, s, w, d)

@@ -10,11 +10,11 @@ from poise.kernels._jit import kernel
 from poise.kernels.blocks import transpose_times
 from poise.kernels.clamp import clamp_errors
 from poise.kernels.criteria import pull
-from poise.kernels.damped import columns_step, damped_step, halley_step, judge_last, orthogonal_step, predict
+from poise.kernels.damped import damped_step, judge_last, predict
 from poise.kernels.damping import ranked
 from poise.kernels.das import das_step, stiffen
 from poise.kernels.drive import evaluate
-from poise.kernels.filters import filtered_step, selective_step
+from poise.kernels.filters import filtered_step
 from poise.kernels.lanes import load, section, select, splat, sqrt, store
 from poise.kernels.memory import COST, ELSEWHERE, FAILED, FRESH, NEWTON, PREDICTED, SEEN, STEP
 from poise.kernels.rows import GOAL, POSITION
@@ -23,65 +23,59 @@ from poise.kernels.settings import (
     ADAPTIVE,
     AT_TARGET,
     CLAMP,
-    COLUMNS,
-    DAMPED,
-    DAS,
     DROP,
-    FILTERED,
-    GAIN,
-    HALLEY,
-    HYBRID,
     MAX_STEP,
-    METHOD,
     NULL,
     OPTION,
     OPTION_A,
     OPTION_B,
-    ORTHOGONAL,
     PACED,
-    RULE,
-    SELECTIVE,
     SETTINGS,
-    TRANSPOSE,
 )
 from poise.kernels.transpose import transpose_step
 from poise.kernels.tree import columns
 
 
 @functools.partial(kernel, inline=True)
-def jacobian_update(p, s, plan, w, d):
-    """Move w.q by one update of a Jacobian method, in either width; the sum of squares before it."""
+def jacobian_update(step, p, s, plan, w, d):
+    """Move w.q by one update of a method with this step; the sum of squares and the score before it."""
     cost, score = linearise(p, s, w, d)
-    method, back = s[METHOD], cost < 0.0
     if s[NULL]:
         pull(p, s, plan, w, d)
-    if method == TRANSPOSE:
-        transpose_step(p, w, d)
-    elif method == DAMPED:
-        if s[RULE] == GAIN:
-            back = judge_last(p, w, d, cost, score)
-        damped_step(p, s, w, d)
-    elif method == COLUMNS:
-        columns_step(p, s, w, d)
-    elif method == ORTHOGONAL:
-        orthogonal_step(p, s, w, d)
-    elif method == FILTERED:
-        filtered_step(p, s, w, d)
-    elif method == SELECTIVE:
-        selective_step(p, s, w, d)
-    elif method == HALLEY:
-        halley_step(p, s, w, d)
-    elif method == HYBRID:
-        hybrid_step(p, s, w, d, cost)
-    elif method == DAS:
-        das_step(p, s, plan, w, d)
+    step(p, s, plan, w, d)
     restrain(s, w, d)
-    if method == DAMPED and s[RULE] == GAIN:
-        take_back(w, d, back)
     move(p, w)
-    if method == DAMPED and s[RULE] == GAIN:
-        predict(p, w, d)
-        store(d.memory, PREDICTED, select(back, 0.0, load(d.memory, PREDICTED)))
+    store(d.memory, FRESH, 1.0)
+    return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def judged_update(p, s, plan, w, d):
+    """An update of damped least squares whose lambda follows from what the last step gained; see `damping.Gain`."""
+    cost, score = measure(p, s, w, d, True)
+    hold_joints_at_limits(p, w, d)
+    back = judge_last(p, w, d, cost, score)
+    damped_step(p, s, plan, w, d)
+    restrain(s, w, d)
+    take_back(w, d, back)
+    move(p, w)
+    predict(p, w, d)
+    store(d.memory, PREDICTED, select(back, 0.0, load(d.memory, PREDICTED)))
+    store(d.memory, FRESH, 1.0)
+    return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def das_update(p, s, plan, w, d):
+    """An update of Das, Slotine and Sheridan's law."""
+    cost, score = measure(p, s, w, d, s[OPTION] == 1.0)
+    stiffen(p, s, d)
+    hold_joints_at_limits(p, w, d)
+    if s[NULL]:
+        pull(p, s, plan, w, d)
+    das_step(p, s, plan, w, d)
+    restrain(s, w, d)
+    move(p, w)
     store(d.memory, FRESH, 1.0)
     return cost, score
 
@@ -89,9 +83,20 @@ def jacobian_update(p, s, plan, w, d):
 @functools.partial(kernel, inline=True)
 def linearise(p, s, w, d):
     """Errors, clamped, and Jacobian at w.q, joints held that the descent would push out; (sum of squares, score)."""
+    cost, score = measure(p, s, w, d, False)
+    hold_joints_at_limits(p, w, d)
+    return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def measure(p, s, w, d, learning):
+    """Errors, clamped, and Jacobian at w.q; (sum of squares, score).
+
+    A method that is `learning` from its last step is told whether the targets have moved since.
+    """
     cost, score = evaluate(p, w)
     remember(w, d, cost)
-    watching = s[CLAMP] >= ADAPTIVE or s[RULE] == GAIN or (s[METHOD] == DAS and s[OPTION] == 1.0)
+    watching = learning or s[CLAMP] >= ADAPTIVE
     if watching:
         notice_moved_targets(p, w, d)
     clamp_errors(p, s, w, d)
@@ -99,9 +104,6 @@ def linearise(p, s, w, d):
         keep_targets(p, w, d)
     if s[AT_TARGET] == 1.0:
         take_columns_at_targets(p, w)
-    if s[METHOD] == DAS:
-        stiffen(p, s, d)
-    hold_joints_at_limits(p, w, d)
     return cost, score
 
 
@@ -162,15 +164,15 @@ def hold_joints_at_limits(p, w, d):
 
 
 @functools.partial(kernel, inline=True)
-def hybrid_step(p, s, w, d, cost):
+def hybrid_step(p, s, plan, w, d):
     """Newton's step where sigma_min >= OPTION_A sigma_max and it lowers the error, else the transpose (see `hybrid`).
 
     Once left, Newton's step comes back only above OPTION_A; it is left below OPTION_B.
     """
-    transpose_step(p, w, d)
+    transpose_step(p, s, plan, w, d)
     for a in range(w.step.shape[0]):
         store(d.h, a, load(w.step, a))
-    filtered_step(p, s, w, d)
+    filtered_step(p, s, plan, w, d)
     top, low = splat(w.e, 0.0), splat(w.e, 0.0)
     for i in range(d.sigma.shape[0]):
         x = load(d.sigma, i)
@@ -181,7 +183,7 @@ def hybrid_step(p, s, w, d, cost):
     restrain(s, w, d)
     move(p, w)
     after, _ = evaluate(p, w)
-    newton = newton & (after < 0.9999 * cost)
+    newton = newton & (after < 0.9999 * load(d.memory, COST))
     store(d.memory, NEWTON, select(newton, 1.0, splat(w.e, 0.0)))
     for a in range(w.step.shape[0]):
         store(w.step, a, select(newton, load(w.step, a), load(d.h, a)))

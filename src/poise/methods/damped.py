@@ -18,7 +18,7 @@ from typing import ClassVar, Literal, final
 
 from poise.kernels import settings as at
 from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, one_of
-from poise.methods.damping import Curvature, Damping, GainRatio, estimates, needs_values, rule_of
+from poise.methods.damping import Curvature, Damping, GainRatio, by_rows, estimates, needs_values, rule_of
 from poise.spatial import Array
 
 Form = Literal["auto", "rows", "columns", "svd", "qr"]
@@ -62,5 +62,5 @@ class DampedLeastSquares(NullSpaceMethod):
         form = self.form
         if form == "auto":
             form = "svd" if needs_values(rule) or self.null_space is not None else "rows"
-        methods = {"rows": at.DAMPED, "columns": at.COLUMNS, "svd": at.FILTERED, "qr": at.ORTHOGONAL}
+        methods = {"rows": by_rows(rule), "columns": at.COLUMNS, "svd": at.FILTERED, "qr": at.ORTHOGONAL}
         settings[at.METHOD], settings[at.FILTER] = methods[form], at.SMOOTH

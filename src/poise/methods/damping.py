@@ -6,7 +6,7 @@ as the third row of a planar arm.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 from poise.kernels import settings as at
 from poise.methods.base import not_negative, positive
@@ -50,9 +50,33 @@ class NakamuraHanafusa:
         settings[at.RULE], settings[at.RULE_A], settings[at.RULE_B] = at.NAKAMURA, self.k0, self.w0
 
 
+@dataclass(frozen=True, slots=True)
+class _NumericalFiltering:
+    """Damping of directions whose singular values are estimated."""
+
+    epsilon: float = 0.1
+    """sigma below which the damping begins."""
+    max_damping: float = 0.1
+    """lambda at sigma = 0."""
+    floor: float = 1e-3
+    """lambda of all directions; the estimate needs a little."""
+
+    _code: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        not_negative("max_damping", self.max_damping)
+        positive("floor", self.floor)
+
+    def write(self, settings: Array) -> None:
+        """Put the rule into the array."""
+        settings[at.RULE], settings[at.RULE_A] = self._code, self.epsilon
+        settings[at.RULE_B], settings[at.RULE_C] = self.max_damping**2, self.floor**2
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class MaciejewskiKlein:
+class MaciejewskiKlein(_NumericalFiltering):
     """Numerical filtering: damp the direction of the smallest singular value alone, and that one is estimated.
 
     lambda^2 = floor^2 for all directions; the estimated one has (1 - (sigma / epsilon)^2) max_damping^2 more where
@@ -60,45 +84,15 @@ class MaciejewskiKlein:
     Source: Maciejewski and Klein 1988, in the form of Chiaverini, Siciliano and Egeland 1994.
     """
 
-    epsilon: float = 0.1
-    """sigma below which the damping begins."""
-    max_damping: float = 0.1
-    """lambda at sigma = 0."""
-    floor: float = 1e-3
-    """lambda of all directions; the estimate needs a little."""
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        not_negative("max_damping", self.max_damping)
-        positive("floor", self.floor)
-
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.ESTIMATED, self.epsilon
-        settings[at.RULE_B], settings[at.RULE_C] = self.max_damping**2, self.floor**2
+    _code: ClassVar[int] = at.ESTIMATED
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Chiaverini:
+class Chiaverini(_NumericalFiltering):
     """As MaciejewskiKlein, with the two smallest singular values estimated and damped (Chiaverini 1993)."""
 
-    epsilon: float = 0.1
-    """sigma below which the damping begins."""
-    max_damping: float = 0.1
-    """lambda at sigma = 0."""
-    floor: float = 1e-3
-    """lambda of all directions; the estimate needs a little."""
-
-    def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        not_negative("max_damping", self.max_damping)
-        positive("floor", self.floor)
-
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.ESTIMATED_TWO, self.epsilon
-        settings[at.RULE_B], settings[at.RULE_C] = self.max_damping**2, self.floor**2
+    _code: ClassVar[int] = at.ESTIMATED_TWO
 
 
 @final
@@ -277,7 +271,6 @@ DampingRule: TypeAlias = (
 Damping: TypeAlias = float | DampingRule
 """A rule, or lambda itself."""
 _DECOMPOSED = (NakamuraHanafusa, ChiaveriniSicilianoEgeland, DeoWalker, MaxNorm)
-_ESTIMATED = (MaciejewskiKlein, Chiaverini)
 
 
 def rule_of(damping: Damping, name: str = "damping") -> DampingRule:
@@ -295,6 +288,11 @@ def needs_values(rule: DampingRule) -> bool:
     return isinstance(rule, _DECOMPOSED)
 
 
+def by_rows(rule: DampingRule) -> int:
+    """METHOD of damped rows with a rule that needs no values."""
+    return at.JUDGED if isinstance(rule, GainRatio) else at.DAMPED
+
+
 def estimates(rule: DampingRule) -> bool:
     """Whether the rule estimates singular values and damps their directions alone."""
-    return isinstance(rule, _ESTIMATED)
+    return isinstance(rule, _NumericalFiltering)

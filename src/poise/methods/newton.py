@@ -15,7 +15,7 @@ from typing import ClassVar, final
 
 from poise.kernels import settings as at
 from poise.methods.base import Capabilities, JacobianMethod
-from poise.methods.damping import Damping, GainRatio, needs_values, rule_of
+from poise.methods.damping import Damping, GainRatio, by_rows, needs_values, rule_of
 from poise.spatial import Array
 
 
@@ -67,5 +67,5 @@ class LevenbergMarquardt(JacobianMethod):
         self.write_clamps(settings)
         rule = rule_of(self.damping)
         rule.write(settings)
-        settings[at.METHOD] = at.FILTERED if needs_values(rule) else at.DAMPED
+        settings[at.METHOD] = at.FILTERED if needs_values(rule) else by_rows(rule)
         settings[at.FILTER] = at.SMOOTH

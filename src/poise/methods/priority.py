@@ -28,8 +28,7 @@ from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rul
 from poise.spatial import Array
 
 Form = Literal["lexicographic", "siciliano-slotine", "chiaverini", "baerlocher-boulic"]
-_FORMS = {
-    "lexicographic": at.LEXICOGRAPHIC,
+_PROJECTED = {
     "siciliano-slotine": at.SICILIANO_SLOTINE,
     "chiaverini": at.CHIAVERINI,
     "baerlocher-boulic": at.BAERLOCHER_BOULIC,
@@ -72,7 +71,7 @@ class TaskPriority(NullSpaceMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of("form", self.form, tuple(_FORMS))
+        one_of("form", self.form, tuple(_RULES))
         if self.damping is not None and not isinstance(rule_of(self.damping), _RULES[self.form]):
             able = " or ".join(kind.__name__ for kind in _RULES[self.form])
             raise ValueError(
@@ -84,8 +83,10 @@ class TaskPriority(NullSpaceMethod):
         """Put the settings into the array."""
         self.write_clamps(settings)
         self.write_null_space(settings)
-        settings[at.METHOD], settings[at.OPTION] = at.PRIORITY, _FORMS[self.form]
         if self.form == "lexicographic":
+            settings[at.METHOD] = at.LEXICOGRAPHIC
             rule_of(Curvature(0.2) if self.damping is None else self.damping).write(settings)
-        elif self.form == "baerlocher-boulic":
+            return
+        settings[at.METHOD], settings[at.OPTION] = at.PROJECTED, _PROJECTED[self.form]
+        if self.form == "baerlocher-boulic":
             rule_of(MaxNorm(0.5) if self.damping is None else self.damping).write(settings)
