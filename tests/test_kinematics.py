@@ -11,6 +11,7 @@ from poise.errors import FrameNotFound, ShapeError
 from poise.joint import JointKind
 from poise.model import WORLD, Model
 from poise.spatial import SE3, Array
+from poise.tree import carried_masses
 
 STEP = 1e-3
 OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
@@ -190,6 +191,109 @@ def test_a_joint_moves_only_what_hangs_on_it(data: st.DataObject) -> None:
 def test_an_unknown_reference_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'local'.*got 'body'"):
         fixed().jacobian("head", [], reference="body")  # type: ignore[arg-type]
+
+
+# Masses ----------------------------------------------------------------------------------------------------------
+
+
+def weighed(model: Model, q: Array) -> Array:
+    """(3,) centre of mass at `q` (nq,), link by link."""
+    moments = [mass * composed(model, link, q).act(centre) for link, (mass, centre) in model.masses.items()]
+    return np.sum(moments, axis=0) / sum(mass for mass, _ in model.masses.values())
+
+
+@steady
+@given(st.data())
+def test_the_centre_of_mass_is_the_mean_of_the_links(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    q = data.draw(configurations(model))
+    np.testing.assert_allclose(model.centre_of_mass(q), weighed(model, q), rtol=0, atol=1e-12 * reach(model, q))
+
+
+@steady
+@given(st.data())
+def test_its_jacobian_is_its_derivative(data: st.DataObject) -> None:
+    model = data.draw(trees(limits=False))
+    q = data.draw(configurations(model))
+    jacobian = model.centre_of_mass_jacobian(q)
+    assert jacobian.shape == (3, model.nv)
+    expected = derivative(model.centre_of_mass(steps(model, q)) - model.centre_of_mass(q))
+    scale = reach(model, q) * max(1.0, float(np.abs(jacobian).max(initial=0.0)) ** 5)
+    np.testing.assert_allclose(jacobian, expected, rtol=0, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JointKind if kind is not JointKind.FIXED])
+@settings(steady, max_examples=10)
+@given(st.data())
+def test_the_centre_of_mass_moves_with_the_links(kind: JointKind, data: st.DataObject) -> None:
+    model = data.draw(trees(kinds=[kind], most=3))
+    q = data.draw(configurations(model))
+    expected = np.zeros((3, model.nv))
+    for link, (mass, centre) in model.masses.items():
+        jacobian = model.jacobian(link, q)
+        arm = model.pose(link, q).rotation.act(centre)
+        expected += mass * (jacobian[:3] - np.cross(arm, jacobian[3:].T).T)
+    ours = model.centre_of_mass_jacobian(q)
+    np.testing.assert_allclose(ours, expected / model.mass, rtol=0, atol=1e-12 * reach(model, q))
+
+
+@steady
+@given(st.data())
+def test_centres_of_mass_come_in_batches(data: st.DataObject) -> None:
+    model = data.draw(trees(most=5))
+    batch = model.sample((2, 3), seed=data.draw(st.integers(0, 99)))
+    centres, jacobians = model.centre_of_mass(batch), model.centre_of_mass_jacobian(batch)
+    assert (centres.shape, jacobians.shape) == ((2, 3, 3), (2, 3, 3, model.nv))
+    for at in np.ndindex(2, 3):
+        np.testing.assert_array_equal(centres[at], model.centre_of_mass(batch[at]))
+        np.testing.assert_array_equal(jacobians[at], model.centre_of_mass_jacobian(batch[at]))
+    assert model.centre_of_mass(batch[:, :0]).shape == (2, 0, 3)
+    assert model.centre_of_mass_jacobian(batch[:, :0]).shape == (2, 0, 3, model.nv)
+
+
+@steady
+@given(st.data())
+def test_units_bear_the_links_that_are_fixed_to_them(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    masses, centres = carried_masses(model)
+    assert masses.shape == (len(model.tree.units) + 1,)
+    assert masses.sum() == pytest.approx(model.mass, rel=1e-12)
+    for unit in range(-1, len(model.tree.units)):
+        own = {
+            link: model.masses[link]
+            for link, (on, _) in model.tree.links.items()
+            if on == unit and link in model.masses
+        }
+        assert masses[unit] == pytest.approx(sum(mass for mass, _ in own.values()), rel=1e-12)
+        moment = sum(
+            (mass * model.tree.links[link][1].act(centre) for link, (mass, centre) in own.items()), np.zeros(3)
+        )
+        np.testing.assert_allclose(masses[unit] * centres[unit], moment, rtol=1e-9, atol=1e-12)
+
+
+def test_what_stands_still_has_a_centre_of_mass_and_does_not_move() -> None:
+    builder = ModelBuilder("gate")
+    builder.joint("sunk", "fixed", parent="ground", child="post", origin=SE3.from_parts([1, 2, 3]))
+    builder.joint("hinge", "revolute", parent="post", child="wing")
+    builder.mass("post", 3.0, centre=(0, 0, 1))
+    post = builder.build()
+    np.testing.assert_array_equal(post.centre_of_mass([[0.0], [1.0]]), [[1, 2, 4], [1, 2, 4]])
+    np.testing.assert_array_equal(post.centre_of_mass_jacobian([0.5]), np.zeros((3, 1)))
+    builder.mass("wing", 1.0, centre=(0.8, 0, 1))
+    np.testing.assert_allclose(builder.build().centre_of_mass([np.pi / 2]), [1, 2.2, 4], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("given", [{}, {"body": 0.0, "head": 0.0}])
+def test_without_a_mass_there_is_no_centre_of_mass(given: dict[str, float]) -> None:
+    builder = ModelBuilder("ghost")
+    builder.joint("neck", "revolute", parent="body", child="head")
+    for link, mass in given.items():
+        builder.mass(link, mass)
+    ghost = builder.build()
+    assert ghost.mass == 0.0
+    for ask in (ghost.centre_of_mass, ghost.centre_of_mass_jacobian):
+        with pytest.raises(ValueError, match=r"no link of ghost has a mass; give some with ModelBuilder\.mass"):
+            ask(ghost.home)
 
 
 # Nothing that moves ----------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ def hand() -> Model:
     )
     builder.joint("ball", "spherical", parent="palm", child="eye", origin=SE3.from_parts([0, 0, 1]))
     builder.frame("tool", link="nail", origin=SE3.from_parts([0, 0, 0.2]))
+    for link, mass in {"arm": 4.0, "palm": 2.0, "nail": 0.5, "eye": 0.25}.items():
+        builder.mass(link, mass, centre=(0.1, mass, 0.0))
     builder.group("grip", ["finger", "wrist"])
     builder.posture("shut", {"finger": [0.05], "wrist": [0.5]})
     return builder.build(home="shut")
@@ -330,8 +332,12 @@ def test_what_a_model_holds_cannot_be_written() -> None:
     for array in (model.lower, model.upper, model.velocity, model.home, model.neutral, model.postures["shut"]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        model.masses["palm"][1][0] = 1.0
     with pytest.raises(TypeError):
         model.groups["more"] = ()  # type: ignore[index]
+    with pytest.raises(TypeError):
+        model.masses["tip"] = (1.0, np.zeros(3))  # type: ignore[index]
 
 
 # Limits ----------------------------------------------------------------------------------------------------------
@@ -499,6 +505,16 @@ def test_a_chain_keeps_tools_postures_and_groups_of_its_joints() -> None:
     assert part.groups["grip"] == ("finger",)
 
 
+def test_a_chain_has_the_masses_of_its_links() -> None:
+    whole = hand()
+    part = whole.chain("palm", "tool")
+    assert (whole.mass, part.mass) == (6.75, 2.5)
+    assert part.masses.keys() == {"palm", "nail"}
+    np.testing.assert_array_equal(part.masses["nail"][1], [0.1, 0.5, 0.0])
+    expected = (2.0 * np.array([0.1, 2.0, 0.0]) + 0.5 * np.array([0.15, 0.5, 0.0])) / 2.5
+    np.testing.assert_allclose(part.centre_of_mass([0.05]), expected, rtol=0, atol=1e-15)
+
+
 @steady
 @given(st.data())
 def test_locking_moves_nothing(data: st.DataObject) -> None:
@@ -513,6 +529,9 @@ def test_locking_moves_nothing(data: st.DataObject) -> None:
     for frame in model.frames:
         ours, before = locked.pose(frame, rest), model.pose(frame, q)
         np.testing.assert_allclose(ours.matrix(), before.matrix(), rtol=0, atol=1e-12 * reach(model, q))
+    assert locked.mass == model.mass
+    centre = model.centre_of_mass(q)
+    np.testing.assert_allclose(locked.centre_of_mass(rest), centre, rtol=0, atol=1e-12 * reach(model, q))
     kept = [i for name in locked.joint_names for i in range(model.nq)[model.index(name)]]
     np.testing.assert_array_equal(locked.lower, model.lower[kept])
     np.testing.assert_array_equal(locked.upper, model.upper[kept])

@@ -31,13 +31,14 @@ def trees(
     mimics: bool = True,
     limits: bool = True,
 ) -> Model:
-    """Models of `least` to `most` joints of the `kinds`, with branches, several roots, mimics and sites.
+    """Models of `least` to `most` joints of the `kinds`, with branches, several roots, mimics, sites and masses.
 
     Structure is drawn number by number, so that a failing tree shrinks; lengths and directions come from one seed,
     half of them special: axes along the frame's, origins of zeros and right angles, or almost.
     """
     builder = ModelBuilder("tree")
-    rng = np.random.default_rng(draw(_seeds))
+    seed = draw(_seeds)
+    rng, scales = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     names = [f"j{i}" for i in range(draw(st.integers(least, most)))]
     places = [WORLD]
     lines = []
@@ -72,6 +73,9 @@ def trees(
         )
     for i in range(draw(st.integers(0, 2))):
         builder.frame(f"site{i}", link=draw(st.sampled_from(places)), origin=origins(rng))
+    heavy = [link for link in places[1:] if scales.random() < 0.6] or places[-1:]
+    for link in heavy:
+        builder.mass(link, scales.choice([0.001, 1.0, 70.0]), centre=scales.uniform(-1.0, 1.0, 3))
     return builder.build()
 
 

@@ -1,5 +1,6 @@
 """Build a model in code, link by link; every reader goes through here, so every rule of a tree is checked once."""
 
+import functools
 import heapq
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ Base = Literal["fixed", "planar", "floating"]
 
 @final
 class ModelBuilder:
-    """Collect joints and frames in any order, then `build()`.
+    """Collect joints, frames and masses in any order, then `build()`.
 
     >>> b = ModelBuilder("elbow")
     >>> b.joint("shoulder", "revolute", parent="base", child="upper", axis=(0, 0, 1), limits=(-2, 2))
@@ -33,6 +34,7 @@ class ModelBuilder:
         self._file = file
         self._joints: dict[str, Joint] = {}
         self._frames: dict[str, Frame] = {}
+        self._masses: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
         self._links: dict[str, int | None] = {}
         self._lines: dict[str, int | None] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
@@ -127,6 +129,25 @@ class ModelBuilder:
         self._lines["frame " + name] = line
         self._frames[name] = Frame(name=name, link=link, origin=SE3.identity() if origin is None else origin)
 
+    def mass(self, link: str, mass: float, *, centre: npt.ArrayLike = (0.0, 0.0, 0.0), line: int | None = None) -> None:
+        """Give a link a mass [kg], whose centre (3,) [m] is in the link's frame.
+
+        Raises ModelError for a mass that is negative or not finite, a centre that is not three finite numbers, and a
+        link that has a mass already.
+        """
+        self._name("link with a mass", link, line)
+        if link == WORLD:
+            raise self._error(f"{WORLD!r} has no mass; give it to a link that is fixed there", line)
+        if link in self._masses:
+            raise self._error(f"link {link!r} is given a mass twice; keep one of them", line)
+        amount, place = _reals(mass), _reals(centre)
+        if amount.shape != () or not (np.isfinite(amount) and amount >= 0.0):
+            raise self._error(f"link {link!r} has the mass {mass!r}; it must be a finite number of kg, 0 or more", line)
+        if place.shape != (3,) or not np.isfinite(place).all():
+            raise self._error(f"link {link!r} has its mass at {centre!r}; it must be three finite numbers", line)
+        self._lines["mass " + link] = line
+        self._masses[link] = float(amount), place
+
     def group(self, name: str, joints: Sequence[str]) -> None:
         """Name a set of joints."""
         self._groups[name] = tuple(joints)
@@ -139,7 +160,7 @@ class ModelBuilder:
         """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
 
         Raises ModelError for links with two parents, cycles, unknown parents (when `declared`), a mimic of a missing
-        joint or in a circle, frames on missing links.
+        joint or in a circle, frames or masses on missing links.
         """
         links = self._check_links(declared)
         joints = self._in_order(links)
@@ -159,14 +180,19 @@ class ModelBuilder:
                 raise self._error(
                     f"frame {frame.name!r} has the name of a link; give it another", self._lines["frame " + frame.name]
                 )
-        model = Model(self.name, joints, order, self._frames.values(), groups=self._groups)
+        for link in self._masses:
+            if link not in links:
+                raise self._error(
+                    f"a mass is given to the link {link!r}, which does not exist", self._lines["mass " + link]
+                )
+        whole = functools.partial(
+            Model, self.name, joints, order, self._frames.values(), groups=self._groups, masses=self._masses
+        )
+        model = whole()
         if not self._postures:
             return model
         postures = {name: self._configuration(model, name) for name in self._postures}
-        start = postures.get(home) if home else None
-        return Model(
-            self.name, joints, order, self._frames.values(), home=start, groups=self._groups, postures=postures
-        )
+        return whole(home=postures.get(home) if home else None, postures=postures)
 
     # Checks ------------------------------------------------------------------------------------------------------
 
@@ -178,10 +204,7 @@ class ModelBuilder:
             raise self._error(f"a {noun} has no name", line)
 
     def _axis(self, name: str, axis: npt.ArrayLike, line: int | None) -> tuple[float, float, float]:
-        try:
-            vector = np.asarray(axis, dtype=np.float64)
-        except (TypeError, ValueError):
-            vector = np.zeros(0)
+        vector = _reals(axis)
         if vector.shape != (3,) or not np.isfinite(vector).all():
             raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
         length = float(np.linalg.norm(vector))
@@ -294,3 +317,11 @@ class ModelBuilder:
                 raise self._error(f"posture {name!r} gives joint {joint!r} the position {value}, which it cannot take")
             q[at] = numbers
         return q
+
+
+def _reals(value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """The value as numbers; NaN if it is none."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(math.nan)

@@ -5,7 +5,7 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -68,6 +68,10 @@ class Model:
     """Named sets of joints, from an SRDF."""
     postures: Mapping[str, Array]
     """Named configurations (nq,), from an SRDF or the keyframes of an MJCF."""
+    masses: Mapping[str, tuple[float, Array]]
+    """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
+    mass: float
+    """The mass of all links together [kg]; 0 where none was given one."""
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class Model:
         home: npt.ArrayLike | None = None,
         groups: Mapping[str, tuple[str, ...]] | None = None,
         postures: Mapping[str, Array] | None = None,
+        masses: Mapping[str, tuple[float, Array]] | None = None,
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         self.name, self.joints, self.links = name, tuple(joints), tuple(links)
@@ -97,6 +102,8 @@ class Model:
         self.velocity = _frozen([x for joint in moving for x in joint.velocity])
         self.groups = MappingProxyType(dict(groups or {}))
         self.postures = MappingProxyType({k: _frozen(v) for k, v in (postures or {}).items()})
+        self.masses = MappingProxyType({k: (mass, _frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
+        self.mass = math.fsum(mass for mass, _ in self.masses.values())
         start = self.neutral if home is None else finite("home", home, nq)
         self.home = _frozen(np.clip(start, self.lower, self.upper))
 
@@ -350,8 +357,8 @@ class Model:
         return {}
 
     @cached_property
-    def queries(self) -> dict[str, Any]:
-        """What `poise.kinematics` has prepared for each frame asked for; at most one entry a frame."""
+    def queries(self) -> dict[str | None, Any]:
+        """What `poise.kinematics` has prepared for each frame asked for, and under None for the centre of mass."""
         return {}
 
     def pose(self, frame: str, q: npt.ArrayLike) -> SE3:
@@ -381,11 +388,30 @@ class Model:
             return np.concatenate([jacobians[..., :3, :] + np.swapaxes(shift, -1, -2), jacobians[..., 3:, :]], axis=-2)
         return jacobians
 
+    def centre_of_mass(self, q: npt.ArrayLike) -> Array:
+        """(..., 3) centre of mass in the world [m] at `q` (..., nq), of all links, those that stand still too.
+
+        Raises ValueError if no link has a mass.
+        """
+        from poise.kinematics import mass_centres
+
+        return mass_centres(self, self.check_q(q))
+
+    def centre_of_mass_jacobian(self, q: npt.ArrayLike) -> Array:
+        """(..., 3, nv) Jacobian of the centre of mass at `q` (..., nq): it moves with `J @ v` along the world's axes.
+
+        Raises ValueError if no link has a mass.
+        """
+        from poise.kinematics import mass_centre_jacobians
+
+        return mass_centre_jacobians(self, self.check_q(q))
+
     # Other models ------------------------------------------------------------------------------------------------
 
     def chain(self, base: str, tip: str) -> "Model":
         """The joints between the links `base` and `tip`, standing in the world at `base`.
 
+        Links beside the way are left out, and their masses with them.
         Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
         """
         root, end = self.frame(base), self.frame(tip)
@@ -435,12 +461,14 @@ class Model:
         extra = [f for f in self._frames.values() if f.name != f.link]
         return self._derived(self.name, kept, self.links, extra)
 
-    def _derived(self, name: str, joints: list[Joint], links: Iterable[str], frames: Iterable[Frame]) -> "Model":
+    def _derived(self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame]) -> "Model":
         kept = [joint.name for joint in joints if joint.nq]
         places = [i for joint in kept for i in range(*self.index(joint).indices(self.nq))]
         postures = {key: q[places] for key, q in self.postures.items()}
         groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
-        return Model(name, joints, links, frames, home=self.home[places], groups=groups, postures=postures)
+        masses = {link: mass for link, mass in self.masses.items() if link in links}
+        home = self.home[places]
+        return Model(name, joints, links, frames, home=home, groups=groups, postures=postures, masses=masses)
 
     # Details -----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ ball.  A ball is two units: one that only marks the three fixed axes about which
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, final
 
@@ -218,10 +219,50 @@ def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:
     return [replace(tree.units[u], parent=number[tree.units[u].parent]) for u in wanted], number
 
 
+def massless(model: Model) -> ValueError:
+    """The error for a centre of mass that there is not."""
+    return ValueError(
+        f"no link of {model.name} has a mass; give some with ModelBuilder.mass, or read a file with <inertial>"
+    )
+
+
+def carried_masses(model: Model) -> tuple[Array, Array]:
+    """The masses (n + 1,) [kg] that hang on each of the n units of `model.tree`, and their centres (n + 1, 3) [m].
+
+    A unit bears the links that are fixed to it, not those that further units carry; its centre is in its own frame.
+    The last row, unit -1, is what stands still in the world.  A unit without a mass has its centre at 0.  With the
+    `number` of `carrying`, `masses[list(number)]` are those of the units that it gives, and the world's at the end.
+    """
+    count = len(model.tree.units) + 1
+    masses, centres = np.zeros(count), np.zeros((count, 3))
+    for link, (mass, centre) in model.masses.items():
+        if mass == 0.0:
+            continue
+        unit, hangs = model.tree.links[link]
+        masses[unit] += mass
+        centres[unit] += (hangs.act(centre) - centres[unit]) * (mass / masses[unit])
+    return masses, centres
+
+
+def bodies(model: Model, arrays: UnitArrays, number: dict[int, int]) -> Array:
+    """(n + 1, 5) for `poise.kernels.mass`, of the n units of `arrays`; the last row is what stands still in the world.
+
+    A row is the share of all mass that hangs on the unit itself, its centre 3 in the frame that the arrays give the
+    unit, and the share of all that the unit carries.
+    """
+    masses, centres = carried_masses(model)
+    shares = masses[list(number)] / model.mass
+    seen = [arrays.seen_from(i, SE3.from_parts(centres[u])).xyz for u, i in number.items()]
+    carried = np.array(shares)
+    for i, parent in reversed(list(enumerate(arrays.numbers[:, 0].tolist()))):
+        carried[parent] += carried[i]
+    return np.column_stack([shares, seen, carried])
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The Jacobian columns of one frame: which velocities move it, and through which unit's axis."""
+    """The columns of a Jacobian: which velocities they stand for, and through which unit's axis those act."""
 
     velocities: tuple[int, ...]
     """The place in v of each column."""
@@ -231,14 +272,17 @@ class Columns:
     """(n, 2) multiplier and pitch."""
 
 
-def frame_columns(units: list[Unit], tip: int) -> Columns:
-    """The columns of a frame on unit `tip`."""
+def frame_columns(units: Sequence[Unit], tip: int, base: int = -1) -> Columns:
+    """The columns of a frame on unit `tip`, as it moves against unit `base`; what moves both is left out."""
+    forth, back = _path(units, tip), _path(units, base)
+    signed = [(u, 1.0) for u in forth if u not in back] + [(u, -1.0) for u in back if u not in forth]
+    return unit_columns(units, signed)
+
+
+def unit_columns(units: Sequence[Unit], signed: Sequence[tuple[int, float]]) -> Columns:
+    """The columns of what these units, parents first, move, each with a factor."""
     raw, scales, column_of = [], [], dict[int, int]()
-    path = []
-    while tip >= 0:
-        path.append(tip)
-        tip = units[tip].parent
-    for i in reversed(path):
+    for i, sign in signed:
         unit = units[i]
         if unit.kind == TURN:
             continue
@@ -248,5 +292,14 @@ def frame_columns(units: list[Unit], tip: int) -> Columns:
             column = column_of.setdefault(unit.iv + k, len(column_of))
             kind = REVOLUTE if unit.kind == BALL else unit.kind
             raw.append((FRAME * i + row, FRAME * i, kind, column if fresh else -1 - column))
-            scales.append((unit.multiplier, unit.pitch))
+            scales.append((sign * unit.multiplier, unit.pitch))
     return Columns(tuple(column_of), np.array(raw, dtype=np.int64).reshape(-1, 4), np.array(scales).reshape(-1, 2))
+
+
+def _path(units: Sequence[Unit], unit: int) -> list[int]:
+    """The units from the world to `unit`, in this order."""
+    path = []
+    while unit >= 0:
+        path.append(unit)
+        unit = units[unit].parent
+    return path[::-1]

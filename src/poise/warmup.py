@@ -6,10 +6,12 @@ from poise.kernels.routines import NARROW, ROUTINES
 
 
 def compile_all() -> None:
-    """Compile and keep on disk what poses, Jacobians, solves, postures and methods need; quick if it is there."""
+    """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there."""
     for function in (
         query.poses,
         query.jacobians,
+        query.mass_centres,
+        query.mass_centre_jacobians,
         drive.solve,
         drive.linearise,
         posture.settle,

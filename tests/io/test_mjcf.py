@@ -118,6 +118,39 @@ def test_every_body_and_site_stands_and_moves_as_in_mujoco(file: Path) -> None:
             np.testing.assert_allclose(ours, jacobian @ to_qvel, rtol=0, atol=1e-12, err_msg=name)
 
 
+@every
+def test_centres_of_mass_stand_and_move_as_in_mujoco(file: Path) -> None:
+    twin = Twin(file)
+    assert twin.ours.mass == pytest.approx(twin.m.body_subtreemass[0], rel=1e-12)
+    if not twin.ours.mass:
+        return
+    jacobian = np.zeros((3, twin.m.nv))
+    for q in twin.ours.sample(3, seed=1):
+        twin.set(q)
+        mujoco.mj_jacSubtreeCom(twin.m, twin.d, jacobian, 0)
+        np.testing.assert_allclose(twin.ours.centre_of_mass(q), twin.d.subtree_com[0], rtol=0, atol=1e-12)
+        ours = twin.ours.centre_of_mass_jacobian(q)
+        np.testing.assert_allclose(ours, jacobian @ twin.qvel(q), rtol=0, atol=1e-12)
+
+
+def test_masses_are_given_or_of_the_geoms_and_hang_on_the_last_link_of_a_body(tmp_path: Path) -> None:
+    model = read_mjcf(
+        write(
+            tmp_path,
+            """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+            <body name="stand"><geom size="0.1" pos="0 0 0.3" density="300"/>
+            <body name="arm"><joint name="a" pos="0 0 1"/><joint name="b"/>
+            <inertial pos="1 2 3" mass="4" diaginertia="1 1 1"/><geom size="9"/>
+            <body name="empty"><site name="tool"/></body></body></body></worldbody></mujoco>""",
+        )
+    )
+    assert model.masses.keys() == {"stand", "arm"}
+    assert model.masses["stand"][0] == pytest.approx(300 * 4 / 3 * math.pi * 0.1**3)
+    np.testing.assert_allclose(model.masses["stand"][1], [0, 0, 0.3])
+    assert model.masses["arm"][0] == 4.0
+    np.testing.assert_array_equal(model.masses["arm"][1], [1, 2, 3])
+
+
 @undriven
 def test_q_is_qpos(file: Path) -> None:
     twin = Twin(file)

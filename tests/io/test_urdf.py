@@ -290,7 +290,7 @@ def test_encodings() -> None:
 
 def test_what_kinematics_does_not_need_is_passed_over_silently() -> None:
     parse_urdf(
-        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"><visual/><collision/><inertial/>'
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"><visual/><collision/>'
         '<contact/></link><link name="b"/><material name="m"/><transmission name="t"/><gazebo/><ros2_control/><mujoco/>'
         '<sensor/><drake:collision_filter_group/><joint name="j" type="fixed"><parent link="a"/><child link="b"/>'
         "<dynamics/><calibration/><safety_controller/><drake:gear_ratio/></joint></robot>"
@@ -307,6 +307,64 @@ def test_unknown_tags_are_warned_of_once_with_count_and_line() -> None:
         "  unknown tag <orgin> in <joint> (2 times, first at line 6)\n"
         "  xacro macros are not expanded; give the file a name that ends in .xacro (line 7)"
     ]
+
+
+# Masses ----------------------------------------------------------------------------------------------------------
+
+LINK = '<robot name="r">\n<link name="a">\n{}\n</link>\n</robot>'
+
+
+def test_masses_are_where_the_file_says() -> None:
+    model = parse_urdf(
+        '<robot name="r"><link name="a"><inertial><origin xyz="0.1 0 -2e-3" rpy="1 2 3"/><mass value="2.5"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<link name="b"><inertial><mass value="0"/></inertial></link><link name="c"/>'
+        '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+        '<joint name="k" type="fixed"><parent link="a"/><child link="c"/></joint></robot>'
+    )
+    assert {link: mass for link, (mass, _) in model.masses.items()} == {"a": 2.5, "b": 0.0}
+    np.testing.assert_array_equal(model.masses["a"][1], [0.1, 0.0, -2e-3])
+    assert model.mass == 2.5
+
+
+@pytest.mark.parametrize(
+    ("inside", "message", "line"),
+    [
+        ('<inertial>\n<mass value="-1"/></inertial>', "link 'a' has the mass -1.0; it must be a finite number", 4),
+        ('<inertial>\n<mass value="nan"/></inertial>', "<mass> of link 'a' has value=\"nan\": 'nan' is not a fin", 4),
+        (
+            '<inertial>\n<mass value="1kg"/></inertial>',
+            "<mass> of link 'a' has value=\"1kg\": '1kg' is not a number",
+            4,
+        ),
+        ('<inertial>\n<mass value="1 2"/></inertial>', "it needs 1 number, not 2", 4),
+        ("<inertial>\n<mass/></inertial>", "<mass> of link 'a' has no 'value'; write value=", 4),
+        (
+            '<inertial>\n<mass value="1"/>\n<origin xyz="0 0"/></inertial>',
+            "<origin> of link 'a' has xyz=\"0 0\": it needs 3 numbers, not 2",
+            5,
+        ),
+        (
+            '<inertial>\n<mass value="1"/>\n<mass value="2"/></inertial>',
+            "<inertial> of link 'a' has 2 <mass>; keep one of them",
+            5,
+        ),
+        ("<inertial/>\n<inertial/>", "link 'a' has 2 <inertial>; keep one of them", 4),
+    ],
+)
+def test_bad_masses_are_refused(inside: str, message: str, line: int) -> None:
+    refused(LINK.format(inside), message, line)
+
+
+def test_masses_that_are_not_there_are_warned_of() -> None:
+    with pytest.warns(ModelWarning, match=r"an <inertial> without <mass> is passed over \(line 3: link 'a'\)"):
+        assert not parse_urdf(LINK.format("<inertial/>")).masses
+    document = (
+        '<robot name="r"><link name="world"><inertial><mass value="5"/></inertial></link><link name="a"/>'
+        '<joint name="j" type="fixed"><parent link="world"/><child link="a"/></joint></robot>'
+    )
+    with pytest.warns(ModelWarning, match="the mass of 'world' is passed over"):
+        assert not parse_urdf(document).masses
 
 
 # Meshes ----------------------------------------------------------------------------------------------------------

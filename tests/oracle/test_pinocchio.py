@@ -1,4 +1,4 @@
-"""Poses and Jacobians of installed robots equal Pinocchio's."""
+"""Poses, Jacobians and centres of mass of installed robots equal Pinocchio's."""
 
 import warnings
 from functools import cache
@@ -108,6 +108,19 @@ class Twin:
             )
             np.testing.assert_allclose(self.ours.jacobian(link, q), theirs @ spread, **EXACT, err_msg=link)
 
+    def check_mass(self, q: Array) -> None:
+        """The centre of mass and its Jacobian; theirs leaves out what is fixed to the world."""
+        still, moving = self.theirs.inertias[0], pin.computeTotalMass(self.theirs)
+        np.testing.assert_allclose(self.ours.mass, still.mass + moving, rtol=1e-12)
+        centre, jacobian = np.zeros(3), np.zeros((3, self.theirs.nv))
+        if moving:
+            centre = pin.centerOfMass(self.theirs, self.data, self.configuration(q))
+            jacobian = pin.jacobianCenterOfMass(self.theirs, self.data, self.configuration(q))
+        expected = (still.mass * still.lever + moving * centre) / self.ours.mass
+        np.testing.assert_allclose(self.ours.centre_of_mass(q), expected, **EXACT)
+        expected = moving / self.ours.mass * jacobian @ self.velocities(q)
+        np.testing.assert_allclose(self.ours.centre_of_mass_jacobian(q), expected, **EXACT)
+
 
 def test_there_are_robots_enough() -> None:
     assert len(FILES) - len(REFUSED) >= 20
@@ -123,12 +136,21 @@ def test_poses_and_jacobians_of_every_link(name: str) -> None:
         twin.check(q)
 
 
+@pytest.mark.parametrize("name", sorted(FILES.keys() - REFUSED.keys()))
+def test_centres_of_mass(name: str) -> None:
+    twin = Twin(name)
+    assert twin.ours.mass
+    for q in (twin.ours.home, *twin.ours.sample(3, seed=7)):
+        twin.check_mass(q)
+
+
 @pytest.mark.parametrize("name", HUMANOIDS)
 def test_floating_humanoids(name: str) -> None:
     twin = Twin(name, floating=True)
     assert twin.ours.nv == twin.theirs.nv
     for q in (twin.ours.home, *twin.ours.sample(3, seed=11)):
         twin.check(q)
+        twin.check_mass(q)
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED.keys() & FILES.keys()))

@@ -44,7 +44,9 @@ class Info:
             return 0
         out = console()
         fixed = len(model.joints) - sum(joint.size > 0 for joint in model.joints)
-        out.print(f"{model.name}: nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints")
+        weight = f", {model.mass:.4g} kg" if model.mass else ""
+        size = f"nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints"
+        out.print(f"{model.name}: {size}{weight}")
         out.print()
         out.print(_joints(model))
         for title, names in _lists(model):
@@ -72,6 +74,7 @@ def _facts(model: "Model") -> dict[str, Any]:
         "name": model.name,
         "nq": model.nq,
         "nv": model.nv,
+        "mass": model.mass,
         "coordinates": model.coordinates,
         "lower": model.lower,
         "upper": model.upper,

@@ -35,7 +35,10 @@ class Element:
     file: str | None
     line: int
     owner: str
-    """Its parent for messages, such as `joint 'elbow'`; empty for the root and the elements in it."""
+    """What it belongs to for messages, such as `joint 'elbow'`: its parent, or what owns that if it has no name.
+
+    Empty for the root and the elements in it.
+    """
     children: list["Element"] = field(default_factory=list)
 
     @property
@@ -126,7 +129,8 @@ class _Collector(ContentHandler):
             self.root = element
         else:
             parent.children.append(element)
-        self.open.append((element, element.name if parent else ""))
+        named = "name" in attributes or not owner
+        self.open.append((element, "" if parent is None else element.name if named else owner))
 
     def endElement(self, name: str) -> None:
         self.open.pop()

@@ -37,6 +37,7 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | hinge with and without limits, slide, ball, free | revolute and continuous, prismatic, spherical, floating |
     | several joints on a body, a joint with a `pos` | a chain through links named `body/joint` |
     | body without joints, mocap body | a fixed joint `body/fixed` |
+    | mass of a body, given or of its geoms | mass of the link |
     | site | frame; `site/site` if a body has its name |
     | active `equality/joint`, at most linear | a joint that mimics another, or is fixed at a constant |
     | keyframes | postures; `home` is the one named "home", else the first, else `qpos0` |
@@ -144,7 +145,7 @@ class _Reader:
     # Bodies and sites --------------------------------------------------------------------------------------------
 
     def add_body(self, body: int) -> list[str]:
-        """Add the body's joints, a chain from its parent's link to its own; returns the links added."""
+        """Add the body's mass and joints, a chain from its parent's link to its own; returns the links added."""
         m, name = self.m, self.bodies[body]
         link = self.bodies[m.body_parentid[body]]
         # The pose in `link` of the body's frame, as it stands before the joints still to come.
@@ -162,6 +163,8 @@ class _Reader:
             self.add_joint(joint, link, child, here @ SE3.from_parts(anchor))
             link, here = child, SE3.from_parts(-anchor)
             links.append(child)
+        if m.body_mass[body]:
+            self.builder.mass(name, m.body_mass[body], centre=m.body_ipos[body])
         if link != name:
             self.builder.joint(f"{name}/fixed", JointKind.FIXED, parent=link, child=name, origin=here)
             links.append(name)

@@ -1,6 +1,7 @@
 """URDF: links and joints, as ROS writes them (https://wiki.ros.org/urdf/XML).
 
-Kinematics only: visuals, collisions, inertias, transmissions and the extensions of simulators are passed over.
+Kinematics and masses only: visuals, collisions, moments of inertia, transmissions and the extensions of simulators are
+passed over.
 
 What the format leaves open is read thus:
 
@@ -10,7 +11,8 @@ What the format leaves open is read thus:
 - A `<mimic>` on a fixed joint has no effect.
 - Limits on continuous, planar, spherical and floating joints are passed over, except for the velocity of continuous.
 - Of two types that URDF lacks, `helical` has the attribute `pitch` [m/rad], and `spherical` may be called `ball`.
-- A link called "world" is the world.
+- A link called "world" is the world, which has no mass.
+- An `<inertial>` without `<mass>` has none.
 """
 
 import math
@@ -30,11 +32,12 @@ from poise.spatial import SE3
 _ALIASES = {"ball": "spherical"}
 _READ = {
     "robot": {"link", "joint"},
+    "link": {"inertial"},
     "joint": {"parent", "child", "origin", "axis", "limit", "mimic"},
 }
 _PASSED_OVER = {
     "robot": {"gazebo", "hardware", "material", "mujoco", "ros2_control", "sensor", "transmission"},
-    "link": {"collision", "contact", "gazebo", "inertial", "sensor", "visual"}
+    "link": {"collision", "contact", "gazebo", "sensor", "visual"}
     | {"gravity", "kinematic", "self_collide", "surface"},  # of SDF, left by converters
     "joint": {"calibration", "dynamics", "gazebo", "hardwareInterface", "safety_controller"},
 }
@@ -76,6 +79,7 @@ def parse_urdf(
     notes = Notes(file)
     for link in root.all("link"):
         builder.link(link.text("name"), line=link.line)
+        _add_mass(builder, link, notes)
     for joint in root.all("joint"):
         _add_joint(builder, joint, notes)
     model = _build(builder, root, base)
@@ -152,10 +156,27 @@ def _add_joint(builder: ModelBuilder, element: Element, notes: Notes) -> None:
     )
 
 
+def _add_mass(builder: ModelBuilder, link: Element, notes: Notes) -> None:
+    name, inertial = link.text("name"), link.child("inertial")
+    if inertial is None:
+        return
+    mass, origin = inertial.child("mass"), inertial.child("origin")
+    if mass is None:
+        notes.add("an <inertial> without <mass> is passed over", inertial.line, link.label)
+    elif name == WORLD:
+        notes.add(f"the mass of {WORLD!r} is passed over", mass.line)
+    else:
+        centre = (0.0, 0.0, 0.0) if origin is None else _place(origin)
+        builder.mass(name, mass.number("value"), centre=centre, line=mass.line)
+
+
+def _place(origin: Element) -> tuple[float, ...]:
+    return origin.numbers("xyz", 3) if "xyz" in origin.attributes else (0.0, 0.0, 0.0)
+
+
 def _pose(origin: Element) -> SE3:
-    xyz = origin.numbers("xyz", 3) if "xyz" in origin.attributes else (0.0, 0.0, 0.0)
     rpy = origin.numbers("rpy", 3) if "rpy" in origin.attributes else (0.0, 0.0, 0.0)
-    return SE3.from_xyz_rpy(xyz, rpy)
+    return SE3.from_xyz_rpy(_place(origin), rpy)
 
 
 def _axis(element: Element, kind: str) -> tuple[float, ...]:

@@ -1,7 +1,8 @@
-"""Poses and Jacobians of one frame at many configurations."""
+"""Poses and Jacobians of one frame, and of the centre of mass, at many configurations."""
 
 from poise.kernels._jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, border, kernel
 from poise.kernels.lanes import sqrt
+from poise.kernels.mass import mass_columns, mass_moments
 from poise.kernels.tree import FRAME, columns, forward
 
 
@@ -70,3 +71,25 @@ def jacobians(units, places, raw, scales, velocities, tip, tool, q, frames, line
             for r in range(3):
                 out[i, r, velocities[k]] = linear[3 * k + r]
                 out[i, 3 + r, velocities[k]] = angular[3 * k + r]
+
+
+@border(WHOLE_TABLE, TABLE, TABLE, TABLE, REALS, REALS, TABLE)
+def mass_centres(units, places, bodies, q, frames, moments, out):
+    """(n, 3) centres of mass in the world at q (n, nq)."""
+    for i in range(q.shape[0]):
+        forward(units, places, q[i], frames)
+        mass_moments(units, bodies, frames, moments)
+        for k in range(3):
+            out[i, k] = moments[3 * units.shape[0] + k]
+
+
+@border(WHOLE_TABLE, TABLE, TABLE, WHOLE_TABLE, TABLE, WHOLES, TABLE, REALS, REALS, REALS, BATCH)
+def mass_centre_jacobians(units, places, bodies, raw, scales, velocities, q, frames, moments, linear, out):
+    """(n, 3, nv) Jacobians of the centre of mass at q (n, nq)."""
+    for i in range(q.shape[0]):
+        forward(units, places, q[i], frames)
+        mass_moments(units, bodies, frames, moments)
+        mass_columns(0, raw.shape[0], raw, scales, bodies, frames, moments, linear)
+        for k in range(velocities.shape[0]):
+            for r in range(3):
+                out[i, r, velocities[k]] = linear[3 * k + r]

@@ -1,0 +1,77 @@
+"""Building in code: what a builder is told is in the model, and what makes no sense is refused with the place."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poise.builder import ModelBuilder
+from poise.errors import ModelError
+
+
+def scales() -> ModelBuilder:
+    builder = ModelBuilder("scales", file="scales.py")
+    builder.joint("beam", "revolute", parent="stand", child="arm", axis=(0, 1, 0))
+    return builder
+
+
+def test_masses_are_those_of_the_links_and_may_come_before_them() -> None:
+    builder = ModelBuilder("scales")
+    builder.mass("arm", 2, centre=[0.0, 0.1, 0.2])
+    builder.mass("stand", 0.5)
+    builder.joint("beam", "revolute", parent="stand", child="arm")
+    builder.posture("level", {"beam": [0.0]})
+    model = builder.build()
+    assert model.mass == 2.5
+    assert {link: mass for link, (mass, _) in model.masses.items()} == {"arm": 2.0, "stand": 0.5}
+    np.testing.assert_array_equal(model.masses["arm"][1], [0.0, 0.1, 0.2])
+    np.testing.assert_array_equal(model.masses["stand"][1], np.zeros(3))
+
+
+def test_without_masses_there_are_none() -> None:
+    model = scales().build()
+    assert (dict(model.masses), model.mass) == ({}, 0.0)
+
+
+def test_the_builder_may_be_told_more_after_it_built() -> None:
+    builder = scales()
+    place = np.zeros(3)
+    builder.mass("stand", 1.0, centre=place)
+    before = builder.build()
+    place[0] = 1.0
+    builder.mass("arm", 1.0)
+    assert (before.mass, builder.build().mass) == (1.0, 2.0)
+    np.testing.assert_array_equal(before.masses["stand"][1], np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("link", "mass", "centre", "message"),
+    [
+        ("arm", -1.0, (0, 0, 0), "link 'arm' has the mass -1.0; it must be a finite number of kg, 0 or more"),
+        ("arm", math.nan, (0, 0, 0), "link 'arm' has the mass nan; it must be"),
+        ("arm", math.inf, (0, 0, 0), "link 'arm' has the mass inf; it must be"),
+        ("arm", "heavy", (0, 0, 0), "link 'arm' has the mass 'heavy'; it must be"),
+        ("arm", [1.0], (0, 0, 0), r"link 'arm' has the mass \[1.0\]; it must be"),
+        ("arm", 1.0, (0, 0), r"link 'arm' has its mass at \(0, 0\); it must be three finite numbers"),
+        ("arm", 1.0, (0, 0, math.nan), r"link 'arm' has its mass at \(0, 0, nan\); it must be"),
+        ("arm", 1.0, ("left", 0, 0), r"link 'arm' has its mass at .*; it must be three finite numbers"),
+        ("stand", 1.0, (0, 0, 0), "link 'stand' is given a mass twice; keep one of them"),
+        ("world", 1.0, (0, 0, 0), "'world' has no mass; give it to a link that is fixed there"),
+        ("", 1.0, (0, 0, 0), "a link with a mass has no name"),
+    ],
+)
+def test_masses_that_make_no_sense_are_refused(link: str, mass: Any, centre: Any, message: str) -> None:
+    builder = scales()
+    builder.mass("stand", 0.0)
+    with pytest.raises(ModelError, match=message) as caught:
+        builder.mass(link, mass, centre=centre, line=7)
+    assert (caught.value.file, caught.value.line) == ("scales.py", 7)
+
+
+def test_a_mass_on_a_missing_link_is_refused() -> None:
+    builder = scales()
+    builder.mass("amr", 1.0, line=7)
+    with pytest.raises(ModelError, match="a mass is given to the link 'amr', which does not exist") as caught:
+        builder.build()
+    assert caught.value.line == 7
