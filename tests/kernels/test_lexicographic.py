@@ -1,14 +1,17 @@
 """Least squares in levels within a box, against a sequence of dense quadratic programs."""
 
+from typing import Any
+
 import daqp
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from poise.kernels.lanes import WIDTH
 from poise.kernels.lexicographic import minimise, room_for
+from poise.kernels.unbounded import minimise_freely
 from poise.spatial import Array
 
 Ints = np.ndarray
@@ -21,14 +24,19 @@ def run(count, levels, rows, e, squares, low, high, phi, pull, x, side, room):
     minimise(count, levels, rows, e, squares, low, high, phi, pull, x, side, room)
 
 
+@compiled
+def run_freely(count, levels, rows, e, squares, low, high, phi, pull, x, side, room):
+    return minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, side, room)
+
+
 class Problem:
     """Levels (J, e, lambda) within a box, and perhaps a posture as the last of them."""
 
     def __init__(self, levels: list[tuple[Array, Array, float]], low: Array, high: Array, phi: Array | None = None):
         self.levels, self.low, self.high, self.phi = levels, low, high, phi
 
-    def solve(self, side: Array | None = None, order: Ints | None = None) -> Array:
-        """x, with `side` as the start; the rows are handed over in `order`."""
+    def solve(self, side: Array | None = None, order: Ints | None = None, kernel: Any = run) -> Array:
+        """x, with `side` as the start; the rows are handed over in `order`.  NaN where `kernel` leaves x alone."""
         n = len(self.low)
         sizes = [len(e) for _, e, _ in self.levels]
         m = sum(sizes)
@@ -44,7 +52,7 @@ class Problem:
         phi = np.zeros(n) if self.phi is None else self.phi
         side = np.zeros(n) if side is None else side
         pull = int(self.phi is not None)
-        run(len(sizes), levels, rows.ravel(), e, squares, self.low, self.high, phi, pull, x, side, room)
+        kernel(len(sizes), levels, rows.ravel(), e, squares, self.low, self.high, phi, pull, x, side, room)
         return x
 
     def first(self, count: int) -> "Problem":
@@ -172,3 +180,37 @@ def test_a_level_gives_up_no_more_than_it_must() -> None:
     np.testing.assert_allclose(both.solve(), [1.0, 1.0], atol=1e-12)
     less = Problem([(np.array([[1.0, 1.0]]), np.array([1.5]), 0.0), difference], -np.ones(2), np.ones(2))
     np.testing.assert_allclose(less.solve(), [1.0, 0.5], atol=1e-12)
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(seeds)
+def test_the_quick_way_is_taken_where_no_bound_is_met_and_no_row_depends(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 20))
+    sizes = rng.integers(1, 4, size=rng.integers(1, 4))
+    sizes = sizes[np.cumsum(sizes) <= n]
+    levels = [(rng.normal(size=(m, n)), rng.normal(size=m), float(rng.choice([0.0, 0.1]))) for m in sizes]
+    levels[0][0][0] = 0.0  # such as a weight of 0 leaves
+    box = np.full(n, 1e6)
+    problem = Problem(levels, -box, box, rng.normal(size=n) if rng.random() < 0.5 else None)
+    x = problem.solve(kernel=run_freely)
+    rows = np.vstack([np.zeros((0, n)), *(j[j.any(axis=1)] for j, *_ in levels)])
+    assume(np.linalg.svd(rows)[1].min(initial=1.0) > 0.1)
+    assert np.isfinite(x).all()
+    kept, wanted = np.zeros((0, n)), np.zeros(n)
+    for j, e, damping in levels:
+        free = np.eye(n) - np.linalg.pinv(kept) @ kept if len(kept) else np.eye(n)
+        # min |J (wanted + P y) - e|^2 + lambda^2 |wanted + P y|^2; wanted is normal to P y.
+        stacked = np.vstack([j @ free, damping * free])
+        wanted = wanted + free @ np.linalg.lstsq(stacked, np.concatenate([e - j @ wanted, np.zeros(n)]), rcond=1e-12)[0]
+        kept = np.vstack([kept, j])
+    if problem.phi is not None:
+        wanted = wanted + (np.eye(n) - np.linalg.pinv(kept) @ kept) @ problem.phi
+    np.testing.assert_allclose(x, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
+    tight = Problem(levels, -box, np.where(np.arange(n) == np.argmax(x), x - 1e-6, box), problem.phi)
+    if x.max() > 1e-6:
+        assert np.isnan(tight.solve(kernel=run_freely)).all()
+    j, e, damping = levels[-1]
+    twice = [*levels[:-1], (np.vstack([j, j[-1:]]), np.append(e, e[-1]), damping)]
+    if j[-1].any():
+        assert np.isnan(Problem(twice, -box, box).solve(kernel=run_freely)).all()

@@ -12,6 +12,7 @@ problem at a time, with rows of numbers in packs.
 
 from poise.kernels._jit import kernel
 from poise.kernels.lanes import WIDTH, load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
+from poise.kernels.unbounded import minimise_freely
 
 _RANK = 1e-9
 """Against the longest row of its level, a row that is left with less depends on the rows before."""
@@ -36,6 +37,8 @@ def minimise(count, levels, rows, e, squares, low, high, phi, pull, x, side, roo
     takes x as near to `phi` (n) as can be.  `side` (n) says which bounds to start from, -1 the lower and 1 the upper,
     and then which of them hold the first level.
     """
+    if minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, side, room):
+        return
     m, n = e.shape[0], x.shape[0]
     row = pitch(room, n)
     basis = section(room, 0, n * row)
