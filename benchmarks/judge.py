@@ -27,6 +27,8 @@ class Joint:
     """(3,) unit direction in the joint's frame."""
     lower: float
     upper: float
+    speed: float
+    """Largest [rad/s or m/s]."""
 
     @property
     def moves(self) -> bool:
@@ -88,14 +90,37 @@ class Judge:
 
     def verdict(self, q: Array, targets: Array) -> Verdict:
         """Errors of (N, nq) answers to (N, K, 4, 4) targets."""
-        poses = self.poses(q)
-        distance = np.linalg.norm(poses[..., :3, 3] - targets[..., :3, 3], axis=-1)
-        error = targets[..., :3, :3] @ poses[..., :3, :3].swapaxes(-1, -2)
-        # The arctangent keeps full precision for small angles, where the arccosine of the trace has lost half of it.
-        sine = np.linalg.norm(error[..., [2, 0, 1], [1, 2, 0]] - error[..., [1, 2, 0], [2, 0, 1]], axis=-1)
-        angle = np.arctan2(sine, np.trace(error, axis1=-2, axis2=-1) - 1.0)
-        outside = np.any((q < self.lower) | (q > self.upper), axis=1)
-        return Verdict(distance.max(axis=1), angle.max(axis=1), outside)
+        distance, angle = errors(self.poses(q), targets)
+        return Verdict(distance.max(axis=1), angle.max(axis=1), self.outside(q))
+
+    def outside(self, q: Array) -> npt.NDArray[np.bool_]:
+        """(N,) whether a joint of (N, nq) configurations is beyond its limit."""
+        return np.any((q < self.lower) | (q > self.upper), axis=1)
+
+
+class Balance:
+    """The centre of mass, from the masses of all links of one URDF."""
+
+    def __init__(self, urdf: Path, *, floating: bool = False) -> None:
+        links = [link for link in ET.parse(urdf).getroot().findall("link") if link.find("inertial/mass") is not None]
+        self.judge = Judge(urdf, tuple(link.get("name", "") for link in links), floating=floating)
+        masses = np.array([float(attribute(link, "inertial/mass", "value", "0")) for link in links])
+        self.shares = masses / masses.sum()
+        self.centres = np.array([numbers(attribute(link, "inertial/origin", "xyz", "0 0 0")) for link in links])
+
+    def places(self, q: Array) -> Array:
+        """(N, 3) for (N, nq) configurations."""
+        poses = self.judge.poses(q)
+        return self.shares @ (np.einsum("nkij,kj->nki", poses[..., :3, :3], self.centres) + poses[..., :3, 3])
+
+
+def errors(poses: Array, targets: Array) -> tuple[Array, Array]:
+    """(...) distances [m] and angles [rad] between (..., 4, 4) poses and their targets."""
+    distance = np.linalg.norm(poses[..., :3, 3] - targets[..., :3, 3], axis=-1)
+    error = targets[..., :3, :3] @ poses[..., :3, :3].swapaxes(-1, -2)
+    # The arctangent keeps full precision for small angles, where the arccosine of the trace has lost half of it.
+    sine = np.linalg.norm(error[..., [2, 0, 1], [1, 2, 0]] - error[..., [1, 2, 0], [2, 0, 1]], axis=-1)
+    return distance, np.arctan2(sine, np.trace(error, axis1=-2, axis2=-1) - 1.0)
 
 
 def chain(urdf: Path, tips: tuple[str, ...]) -> tuple[Joint, ...]:
@@ -112,28 +137,30 @@ def chain(urdf: Path, tips: tuple[str, ...]) -> tuple[Joint, ...]:
 
 def joint(element: ET.Element) -> Joint:
     """A joint from its XML."""
-
-    def attribute(tag: str, name: str, default: str) -> str:
-        part = element.find(tag)
-        return default if part is None else part.get(name, default)
-
     origin = np.eye(4)
-    roll, pitch, yaw = numbers(attribute("origin", "rpy", "0 0 0"))
+    roll, pitch, yaw = numbers(attribute(element, "origin", "rpy", "0 0 0"))
     origin[:3, :3] = turn([0, 0, 1], [yaw])[0] @ turn([0, 1, 0], [pitch])[0] @ turn([1, 0, 0], [roll])[0]
-    origin[:3, 3] = numbers(attribute("origin", "xyz", "0 0 0"))
-    axis = numbers(attribute("axis", "xyz", "1 0 0"))
+    origin[:3, 3] = numbers(attribute(element, "origin", "xyz", "0 0 0"))
+    axis = numbers(attribute(element, "axis", "xyz", "1 0 0"))
     kind = element.get("type", "fixed")
     bounded = kind != "continuous" and element.find("limit") is not None
     return Joint(
         name=element.get("name", ""),
         kind=kind,
-        parent=attribute("parent", "link", ""),
-        child=attribute("child", "link", ""),
+        parent=attribute(element, "parent", "link", ""),
+        child=attribute(element, "child", "link", ""),
         origin=origin,
         axis=axis / np.linalg.norm(axis),
-        lower=float(attribute("limit", "lower", "0")) if bounded else -np.inf,
-        upper=float(attribute("limit", "upper", "0")) if bounded else np.inf,
+        lower=float(attribute(element, "limit", "lower", "0")) if bounded else -np.inf,
+        upper=float(attribute(element, "limit", "upper", "0")) if bounded else np.inf,
+        speed=float(attribute(element, "limit", "velocity", "inf")),
     )
+
+
+def attribute(element: ET.Element, path: str, name: str, default: str) -> str:
+    """An attribute of a part of an XML element, if it is there."""
+    part = element.find(path)
+    return default if part is None else part.get(name, default)
 
 
 def motion(joint: Joint, q: Array) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from judge import Judge
+from judge import Judge, attribute
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,29 @@ class Robot:
         """Kinematics and limits that no measured library had a part in."""
         return Judge(self.urdf, self.tips, floating=self.floating)
 
-    def bare(self) -> str:
-        """The file's joints from the root to the tips, and nothing but their geometry and limits."""
-        robot = ET.Element("robot", name=self.name)
-        for link in (self.judge.root, *(joint.child for joint in self.judge.joints)):
-            ET.SubElement(robot, "link", name=link)
-        wanted = {joint.name for joint in self.judge.joints}
-        for joint in ET.parse(self.urdf).getroot().findall("joint"):
-            if joint.get("name") in wanted:
-                kept = ET.SubElement(robot, "joint", joint.attrib)
-                kept.extend(part for part in joint if part.tag in ("origin", "parent", "child", "axis", "limit"))
+    def bare(self, *, masses: bool = False) -> str:
+        """The file's joints from the root to the tips, and nothing but their geometry and limits.
+
+        With `masses` it is all joints, and the masses of their links.
+        """
+        file, robot = ET.parse(self.urdf).getroot(), ET.Element("robot", name=self.name)
+        chain = {joint.name for joint in self.judge.joints}
+        joints = [joint for joint in file.findall("joint") if masses or joint.get("name") in chain]
+        links = {link.get("name"): link for link in file.findall("link")}
+        for name in (self.judge.root, *(attribute(joint, "child", "link", "") for joint in joints)):
+            link = ET.SubElement(robot, "link", name=name)
+            link.extend(links[name].findall("inertial") if masses else [])
+        for joint in joints:
+            kept = ET.SubElement(robot, "joint", joint.attrib)
+            kept.extend(part for part in joint if part.tag in ("origin", "parent", "child", "axis", "limit"))
         return ET.tostring(robot, encoding="unicode")
 
     @contextmanager
-    def bare_file(self) -> Iterator[Path]:
+    def bare_file(self, *, masses: bool = False) -> Iterator[Path]:
         """`bare` as a file, for a library that reads nothing else."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"{self.name}.urdf"
-            file.write_text(self.bare())
+            file.write_text(self.bare(masses=masses))
             yield file
 
 

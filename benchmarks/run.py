@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import robots
-from peers import PEERS, Peer, load
+from peers import FOLLOWERS, PEERS, Peer, load
+from priorities import priorities
+from priorities import show as show_priorities
 from problems import Problems, moving, nearby, scattered
 from race import race
 from report import Table, as_json, from_json, machine, show, table
 from updates import Update, updates
 from updates import show as show_updates
 
-SCENARIOS = ("arms", "tracking", "humanoid", "updates", "startup")
+SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
@@ -46,12 +49,19 @@ def main() -> None:
     if "humanoid" in options.scenarios:
         title = "G1: both hands and both feet, from a nearby pose, to 1e-4 m and 1e-4 rad"
         problems, names = nearby(robots.humanoid(), options.count), chosen(TREES, options.peers)
-        apart = "placo" in names and find_spec("placo") is None
-        if apart:
-            names.remove("placo")
+        apart = placo_apart(names)
         tables += contest(title, problems, names, options.rounds)
-        if apart:
-            tables += beside_placo(options.placo, options.count, options.rounds)
+        if apart and (beside := beside_placo("humanoid", options)):
+            tables += from_json(beside)
+    steps: list[list[dict[str, Any]]] = []
+    if "priorities" in options.scenarios:
+        names = chosen(tuple(FOLLOWERS), options.peers)
+        apart = placo_apart(names)
+        if rows := priorities(options.count, options.rounds, names):
+            show_priorities(rows)
+            steps.append([asdict(row) for row in rows])
+        if apart and (beside := beside_placo("priorities", options)):
+            steps += beside["priorities"]
     measured: list[Update] = []
     if "updates" in options.scenarios:
         measured = updates()
@@ -64,9 +74,8 @@ def main() -> None:
         for what, seconds in waits.items():
             print(f"| {what} | {1e3 * seconds:,.2f} |")
     if options.json:
-        options.json.write_text(
-            json.dumps(as_json(tables, waits) | {"updates": [asdict(row) for row in measured]}, indent=2) + "\n"
-        )
+        more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
+        options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 
 def arguments() -> argparse.Namespace:
@@ -75,7 +84,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help=f"of {', '.join(SCENARIOS)}; left out, all")
     parser.add_argument("--count", type=int, default=1000, help="problems a robot (1000)")
     parser.add_argument("--rounds", type=int, default=3, help="times that each problem is solved (3)")
-    parser.add_argument("--peers", nargs="+", choices=PEERS, help="libraries; left out, all that fit the scenario")
+    parser.add_argument(
+        "--peers", nargs="+", choices=PEERS | FOLLOWERS, help="libraries; left out, all that fit the scenario"
+    )
     parser.add_argument("--placo", type=Path, default=PLACO, help="the interpreter of placo's own environment")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
     options = parser.parse_args()
@@ -105,16 +116,24 @@ def contest(title: str, problems: Problems, names: Sequence[str], rounds: int) -
     return [result]
 
 
-def beside_placo(python: Path, count: int, rounds: int) -> list[Table]:
-    """The humanoid again with placo, in the environment that its pins need; the seed makes the problems the same."""
-    if not python.exists():
-        print(f"placo is missing: {python} does not exist; benchmarks/setup.sh makes it")
-        return []
+def placo_apart(names: list[str]) -> bool:
+    """Whether placo is among the names but not in this environment; they are then left without it."""
+    apart = "placo" in names and find_spec("placo") is None
+    if apart:
+        names.remove("placo")
+    return apart
+
+
+def beside_placo(scenario: str, options: argparse.Namespace) -> dict[str, Any]:
+    """A scenario again with placo, in the environment that its pins need; the problems are the same."""
+    if not options.placo.exists():
+        print(f"placo is missing: {options.placo} does not exist; benchmarks/setup.sh makes it")
+        return {}
     with tempfile.TemporaryDirectory() as folder:
         measured = Path(folder) / "placo.json"
-        command = [str(python), __file__, "humanoid", "--peers", "poise", "placo", "--json", str(measured)]
-        subprocess.run([*command, "--count", str(count), "--rounds", str(rounds)], check=True)
-        return from_json(json.loads(measured.read_text()))
+        command = [str(options.placo), __file__, scenario, "--peers", "poise", "placo", "--json", str(measured)]
+        subprocess.run([*command, "--count", str(options.count), "--rounds", str(options.rounds)], check=True)
+        return json.loads(measured.read_text())
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""The cost of one update of a classical method: Jacobian, step, and new positions, on Buss's Y and double Y.
+"""The cost of one update of a classical method: Jacobian, step, and new positions.
+
+On Buss's Y and double Y, and on the ten links of Das, Slotine and Sheridan among three obstacles.
 
 Every number of a row is taken in turns with the others, so their ratios mean more than the microseconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -12,6 +14,9 @@ import numpy as np
 
 import poise as pz
 from poise.experiments.buss.shapes import targets, times
+from poise.experiments.das.fields import FIELDS, RULED, START, WAYPOINTS, way
+from poise.experiments.das.fields import methods as laws
+from poise.robots.planar import planar
 
 STEPS = 500
 TURNS = 25
@@ -19,15 +24,8 @@ CHARACTERS = 8
 FEW = 20
 """Steps in NumPy, which takes longer."""
 SELECTIVE = pz.SelectivelyDamped(damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release"))
-METHODS = {
-    shape: {
-        "jt": pz.JacobianTranspose(),
-        "dls": pz.DampedLeastSquares(damping=damping, max_error=None),
-        "sdls": SELECTIVE,
-    }
-    for shape, damping in (("y", 0.6), ("double_y", 1.1))
-}
-"""As Buss set them."""
+DAMPING = {"y": 0.6, "double_y": 1.1}
+"""As Buss set it."""
 REBUILT = {
     ("y", "jt"): 1.46,
     ("y", "dls"): 2.01,
@@ -36,6 +34,18 @@ REBUILT = {
     ("double_y", "sdls"): 27.5,
 }
 """Microseconds of Buss's own program, rebuilt with g++ -O3 on a 2.5 GHz Xeon; not of this run."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Frames of a model that follow goals (steps, frames, 3) from a start, by each of some methods."""
+
+    shape: str
+    model: pz.Model
+    start: np.ndarray
+    frames: tuple[str, ...]
+    goals: np.ndarray
+    methods: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -58,25 +68,46 @@ class Update:
 
 def updates() -> list[Update]:
     """Measure all."""
-    return [measure(shape, name, method) for shape, methods in METHODS.items() for name, method in methods.items()]
+    return [measure(scene, name) for scene in (*shapes(), links()) for name in scene.methods]
 
 
-def measure(shape: str, name: str, method: Any) -> Update:
-    """Measure one method on one shape."""
-    model, goals = pz.load(shape), targets(shape, times(STEPS))
-    tracker = pz.Tracker(model, [pz.PositionTask(f"e{i}") for i in range(goals.shape[1])], method)
+def shapes() -> list[Scene]:
+    """Buss's shapes and settings."""
+    scenes = []
+    for shape, damping in DAMPING.items():
+        model, goals = pz.load(shape), targets(shape, times(STEPS))
+        methods = {
+            "jt": pz.JacobianTranspose(),
+            "dls": pz.DampedLeastSquares(damping=damping, max_error=None),
+            "sdls": SELECTIVE,
+        }
+        scenes.append(Scene(shape, model, model.home, tuple(f"e{i}" for i in range(goals.shape[1])), goals, methods))
+    return scenes
+
+
+def links() -> Scene:
+    """The whole law of Das, Slotine and Sheridan: posture, obstacles, and beta by its rule."""
+    field = FIELDS["open"]
+    goals = np.repeat(way(field), STEPS // WAYPOINTS, axis=0)[:, None]
+    return Scene("ten links", planar(10), np.array(START), ("tool",), goals, {"das": laws(field)[RULED]})
+
+
+def measure(scene: Scene, name: str) -> Update:
+    """Measure one method of a scene."""
+    start, goals = scene.start, scene.goals
+    tracker = pz.Tracker(scene.model, [pz.PositionTask(frame) for frame in scene.frames], scene.methods[name])
     crowd = np.repeat(goals[None], CHARACTERS, axis=0)
-    homes = np.repeat(model.home[None], CHARACTERS, axis=0)
+    starts = np.repeat(start[None], CHARACTERS, axis=0)
     taken = alternate(
         [
-            lambda: tracker.rollout(model.home, goals),
-            lambda: by_steps(tracker, goals),
-            lambda: tracker.rollout(homes, crowd),
-            lambda: in_numpy(model, goals[:FEW]),
+            lambda: tracker.rollout(start, goals),
+            lambda: by_steps(tracker, scene),
+            lambda: tracker.rollout(starts, crowd),
+            lambda: in_numpy(scene),
         ]
     )
     micro = np.median(taken, axis=0) * 1e6 / np.array([STEPS, STEPS, STEPS * CHARACTERS, FEW])
-    return Update(shape, name, *micro[:3], float(np.median(CHARACTERS * taken[:, 0] / taken[:, 2])), micro[3])
+    return Update(scene.shape, name, *micro[:3], float(np.median(CHARACTERS * taken[:, 0] / taken[:, 2])), micro[3])
 
 
 def alternate(runs: list[Callable[[], object]]) -> np.ndarray:
@@ -90,20 +121,19 @@ def alternate(runs: list[Callable[[], object]]) -> np.ndarray:
     return taken[1:]
 
 
-def by_steps(tracker: pz.Tracker, goals: np.ndarray) -> np.ndarray:
+def by_steps(tracker: pz.Tracker, scene: Scene) -> np.ndarray:
     """A loop in Python."""
     tracker.reset()
-    q = tracker.model.home
-    for goal in goals:
+    q = scene.start
+    for goal in scene.goals:
         q = tracker.step(q, goal)
     return q
 
 
-def in_numpy(model: pz.Model, goals: np.ndarray) -> np.ndarray:
-    """Damped least squares with poise's poses and Jacobians, in Python."""
-    q = np.array(model.home)
-    frames = [f"e{i}" for i in range(goals.shape[1])]
-    for goal in goals:
+def in_numpy(scene: Scene) -> np.ndarray:
+    """A few steps of damped least squares with poise's poses and Jacobians, in Python."""
+    model, frames, q = scene.model, scene.frames, np.array(scene.start)
+    for goal in scene.goals[:FEW]:
         e = np.concatenate([t - model.pose(frame, q).xyz for frame, t in zip(frames, goal, strict=True)])
         jacobian = np.concatenate([model.jacobian(frame, q)[:3] for frame in frames])
         q += jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + np.eye(len(e)), e)

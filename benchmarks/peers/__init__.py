@@ -2,11 +2,12 @@
 
 import importlib
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from judge import Array
+from motion import Motion
 from robots import Robot
 
 RESTARTS = 100
@@ -29,6 +30,22 @@ class Peer(Protocol):
         """The (nq,) configuration in the judge's order, or None if the library says it failed; not timed."""
 
 
+class Follower(Protocol):
+    """A library prepared for a motion with levels, standing at its stance; it keeps its own last configuration."""
+
+    def __init__(self, motion: Motion) -> None:
+        """Load the robot and aim the feet, which stay; joint and velocity limits are on."""
+
+    def pack(self, centre: Array, hands: Array) -> tuple[Any, ...]:
+        """The arguments of `step` for a centre of mass (3,) and hands (2, 4, 4), in the library's own types."""
+
+    def step(self, *arguments: Any) -> None:
+        """Set the targets and take one step, as a user would; timed."""
+
+    def last(self) -> Array:
+        """A copy of the (nq,) configuration in the judge's order; not timed."""
+
+
 PEERS = {
     "poise": ("poise", "peers.poise:Prepared"),
     "poise.solve": ("poise", "peers.poise:OneCall"),
@@ -41,18 +58,25 @@ PEERS = {
     "placo": ("placo", "peers.placo:Placo"),
 }
 """Name in the tables: the distribution on PyPI, and the adapter."""
+FOLLOWERS = {
+    "poise": ("poise", "peers.poise:Levels"),
+    "mink": ("mink", "peers.mink:Levels"),
+    "pink": ("pin-pink", "peers.pink:Levels"),
+    "embodik": ("embodik", "peers.embodik:Levels"),
+    "placo": ("placo", "peers.placo:Levels"),
+}
+"""The same of those that follow a motion with levels."""
 
 
-def load(name: str) -> type[Peer]:
+def load(name: str, among: Mapping[str, tuple[str, str]] = PEERS) -> Any:
     """The adapter `name`; raises ImportError if its library is not installed."""
-    module, _, attribute = PEERS[name][1].partition(":")
-    adapter: type[Peer] = getattr(importlib.import_module(module), attribute)
-    return adapter
+    module, _, attribute = among[name][1].partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
-def version(name: str) -> str:
+def version(name: str, among: Mapping[str, tuple[str, str]] = PEERS) -> str:
     """The installed version of the library behind `name`."""
-    return importlib.metadata.version(PEERS[name][0])
+    return importlib.metadata.version(among[name][0])
 
 
 def starts(robot: Robot, q0: Array) -> Iterator[Array]:

@@ -1,4 +1,4 @@
-"""mink: frame tasks and configuration limits, one quadratic programme a step (Python over MuJoCo and DAQP)."""
+"""mink: tasks and limits, one quadratic programme a step (Python over MuJoCo and DAQP)."""
 
 from typing import Any
 
@@ -6,12 +6,17 @@ import mink
 import mujoco
 import numpy as np
 from judge import Array
+from motion import Motion
+from qpsolvers import solve_problem
 from robots import Robot
 
 from peers import starts
 
 ITERATIONS = 12
 """Steps a start."""
+POSTURE_COST = 1e-3
+"""Beside 1 for the hands, which it must not disturb much."""
+POSTURE_GAIN = 0.1
 
 
 class Mink:
@@ -27,8 +32,7 @@ class Mink:
         ]
         # DAQP lets a bound be broken by 1e-6.
         self.limits = [mink.ConfigurationLimit(model, min_distance_from_limits=1e-5)]
-        joints = [int(model.jnt_qposadr[model.joint(name).id]) for name in robot.judge.names]
-        self.order = np.array([*range(7 if robot.floating else 0), *joints])
+        self.order = order(robot, model)
 
     def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
         """The targets as mink.SE3."""
@@ -68,11 +72,64 @@ class Mink:
         return None if answer is None else answer[self.order]
 
 
-def compiled(robot: Robot) -> Any:
+class Levels:
+    """`build_ik` with the first level as constraints; hands and posture, which are costs, share the second.
+
+    `solve_ik` does the same after a check that the configuration is inside, which takes longer and changes nothing.
+    """
+
+    def __init__(self, motion: Motion) -> None:
+        robot, (feet, hands) = motion.robot, motion.frames
+        model = compiled(robot, masses=True)
+        self.dt, self.order = motion.dt, order(robot, model)
+        q = np.empty(model.nq)
+        q[self.order] = motion.stance
+        self.configuration = mink.Configuration(model, q)
+        standing = [mink.FrameTask(frame, "site", 1.0, 1.0) for frame in feet]
+        for task, pose in zip(standing, motion.feet, strict=True):
+            task.set_target(mink.SE3.from_matrix(pose))
+        posture = mink.PostureTask(model, cost=POSTURE_COST, gain=POSTURE_GAIN)
+        posture.set_target(q)
+        self.centre = mink.ComTask(1.0)
+        self.hands = [mink.FrameTask(frame, "site", 1.0, 1.0) for frame in hands]
+        self.constraints, self.costs = [*standing, self.centre], [*self.hands, posture]
+        speeds = {joint.name: joint.speed for joint in robot.judge.joints if joint.moves}
+        self.limits = [
+            mink.ConfigurationLimit(model, min_distance_from_limits=1e-5),
+            mink.VelocityLimit(model, speeds),
+        ]
+
+    def pack(self, centre: Array, hands: Array) -> tuple[Any, ...]:
+        """The poses as mink.SE3."""
+        return centre, *(mink.SE3.from_matrix(hand) for hand in hands)
+
+    def step(self, centre: Array, *hands: Any) -> None:
+        """One programme, then forward kinematics."""
+        self.centre.set_target(centre)
+        for task, hand in zip(self.hands, hands, strict=True):
+            task.set_target(hand)
+        programme = mink.build_ik(
+            self.configuration, self.costs, self.dt, limits=self.limits, constraints=self.constraints
+        )
+        self.configuration.integrate_inplace(solve_problem(programme, "daqp").x, 1.0)
+
+    def last(self) -> Array:
+        """That of its Configuration."""
+        return self.configuration.q[self.order]
+
+
+def order(robot: Robot, model: Any) -> Array:
+    """Where in MuJoCo's configuration the judge's numbers are."""
+    joints = [int(model.jnt_qposadr[model.joint(name).id]) for name in robot.judge.names]
+    return np.array([*range(7 if robot.floating else 0), *joints])
+
+
+def compiled(robot: Robot, *, masses: bool = False) -> Any:
     """The bare chain as a MuJoCo model: each link its own body, a site at each tip, a free joint if the base floats."""
-    spec = mujoco.MjSpec.from_string(robot.bare())
+    spec = mujoco.MjSpec.from_string(robot.bare(masses=masses))
     spec.compiler.fusestatic = False
-    spec.compiler.boundmass = spec.compiler.boundinertia = 1e-3
+    if not masses:
+        spec.compiler.boundmass = spec.compiler.boundinertia = 1e-3
     if robot.floating:
         spec.body(robot.judge.root).add_freejoint()
     for tip in robot.tips:

@@ -22,16 +22,11 @@ class DampedLoop:
 
     def __init__(self, robot: Robot, tolerance: float) -> None:
         self.robot, self.tolerance = robot, tolerance
-        text, judge = robot.bare(), robot.judge
-        model = (
-            pin.buildModelFromXML(text, pin.JointModelFreeFlyer()) if robot.floating else pin.buildModelFromXML(text)
-        )
+        model = built(robot)
         self.model, self.data = model, model.createData()
         self.frames = [model.getFrameId(tip) for tip in robot.tips]
-        joints = [model.joints[model.getJointId(name)].idx_q for name in judge.names]
-        # Pinocchio writes the base's quaternion x y z w.
-        self.order = np.array([0, 1, 2, 6, 3, 4, 5, *joints] if robot.floating else joints)
-        self.tail = slice(-len(joints), None)
+        self.order = order(robot, model)
+        self.tail = slice(-len(robot.judge.names), None)
         self.lower, self.upper = model.lowerPositionLimit[self.tail], model.upperPositionLimit[self.tail]
 
     def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
@@ -92,6 +87,18 @@ class DampedLoop:
     def unpack(self, answer: Any) -> Array | None:
         """q in the judge's order."""
         return None if answer is None else answer[self.order]
+
+
+def built(robot: Robot, *, masses: bool = False) -> Any:
+    """The bare chain as a Pinocchio model."""
+    text = robot.bare(masses=masses)
+    return pin.buildModelFromXML(text, pin.JointModelFreeFlyer()) if robot.floating else pin.buildModelFromXML(text)
+
+
+def order(robot: Robot, model: Any) -> Array:
+    """Where in Pinocchio's configuration the judge's numbers are; it writes the base's quaternion x y z w."""
+    joints = [model.joints[model.getJointId(name)].idx_q for name in robot.judge.names]
+    return np.array([0, 1, 2, 6, 3, 4, 5, *joints] if robot.floating else joints)
 
 
 def step(jacobian: Array, error: Array) -> Array:

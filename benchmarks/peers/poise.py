@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from judge import Array
+from motion import Motion
 from robots import Robot
 
 import poise as pz
@@ -54,3 +55,35 @@ class OneCall(Prepared):
     def solve(self, target: Any, q0: Array) -> Any:
         """Its Solution."""
         return pz.solve(self.arm, target, q0=q0)
+
+
+class Levels:
+    """`Tracker.step` with the lexicographic method."""
+
+    def __init__(self, motion: Motion) -> None:
+        model = pz.load(str(motion.robot.urdf), base="floating")
+        joints = [model.index(name).start for name in motion.robot.judge.names]
+        self.order = np.array([*range(7), *joints])
+        self.q = model.home.copy()
+        self.q[self.order] = motion.stance
+        feet, hands = motion.frames
+        tasks = [pz.PoseTask(frame, target=pose) for frame, pose in zip(feet, motion.feet, strict=True)]
+        tasks.append(pz.CentreOfMassTask(target=motion.centres[0]))
+        tasks += [pz.PoseTask(frame, priority=1) for frame in hands]
+        # The other libraries do not damp either; its own damping would keep the hands a tenth of a millimetre behind.
+        method = pz.TaskPriority(null_space=pz.RestPosture(q=self.q), damping=1e-3)
+        self.tracker = pz.Tracker(model, tasks, method, dt=motion.dt)
+
+    def pack(self, centre: Array, hands: Array) -> tuple[Any, ...]:
+        """The last rows of `Tracker.targets`."""
+        point = [*centre, 1.0, 0.0, 0.0, 0.0]
+        return (np.vstack([point, *(pz.SE3.from_matrix(hand).array for hand in hands)]),)
+
+    def step(self, rows: Array) -> None:
+        """One step; the feet's targets stay."""
+        self.tracker.targets[2:] = rows
+        self.q = self.tracker.step(self.q)
+
+    def last(self) -> Array:
+        """What the tracker returned."""
+        return self.q[self.order]
