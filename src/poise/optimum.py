@@ -16,7 +16,6 @@ from poise.model import Model
 from poise.problem import pack
 from poise.spatial import Array
 from poise.tasks.base import FrameTask
-from poise.tasks.pose import OrientationTask, PositionTask
 from poise.tasks.posture import PostureTask
 from poise.tracker import Tracker
 from poise.updates import Updates
@@ -29,12 +28,15 @@ _REST: Final = 1e-12
 @final
 @dataclass(frozen=True, slots=True)
 class AlgorithmicSingularity:
-    """How far a configuration is from an algorithmic singularity: E Z, the Hessian of g within the task."""
+    """How far configurations are from an algorithmic singularity: E Z, the Hessian of g within the task.
 
-    determinant: float
+    Each is a number for one configuration, else (...) for q (..., nq).
+    """
+
+    determinant: float | Array
     """det(E Z), 1 without freedom; 0 at a singularity."""
-    smallest: float
-    """The smallest eigenvalue of E Z; the configuration is a strict minimum of g only where it is positive."""
+    smallest: float | Array
+    """The smallest eigenvalue of E Z; a configuration is a strict minimum of g only where it is positive."""
 
 
 def relax(
@@ -70,21 +72,26 @@ def algorithmic_singularity(
     q: npt.ArrayLike,
     method: ExtendedJacobian | None = None,
 ) -> AlgorithmicSingularity:
-    """The measure of Klein, Chu and Ahmed 1995 at `q` (nq,), joint limits aside.
+    """The measure of Klein, Chu and Ahmed 1995 at `q` (..., nq), joint limits aside: one, or along a path or `Trace.q`.
 
     Where it is 0 while the Jacobian has full rank, the minimum of the criterion that the method follows ends.
     """
     given = _frame_tasks(tasks)
     method = ExtendedJacobian() if method is None else method
-    here = _one(model, q)
+    many = np.array(model.check_q(q, "q"))
     packed = pack(model, given)
     updates = Updates(model, given, packed, method, limits=False)
     prepare(extended.reduced_hessian)
     out = np.zeros(len(packed.velocities) ** 2)
-    goal = _goals(model, given, here).copy()
-    left = extended.reduced_hessian(updates.ints, updates.floats, goal, here, updates.work, out)
-    values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
-    return AlgorithmicSingularity(float(values.prod()), float(values.min(initial=np.inf)))
+    measures = np.empty((2, *many.shape[:-1]))
+    for place in np.ndindex(many.shape[:-1]):
+        goal, here = _goals(model, given, many[place]).copy(), many[place].copy()
+        left = extended.reduced_hessian(updates.ints, updates.floats, goal, here, updates.work, out)
+        values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
+        measures[(slice(None), *place)] = values.prod(), values.min(initial=np.inf)
+    if many.ndim == 1:
+        return AlgorithmicSingularity(float(measures[0]), float(measures[1]))
+    return AlgorithmicSingularity(measures[0], measures[1])
 
 
 def _one(model: Model, q: npt.ArrayLike) -> Array:
@@ -103,12 +110,5 @@ def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[FrameTask, ...]:
 
 
 def _goals(model: Model, tasks: Sequence[FrameTask], q: Array) -> Array:
-    """(7 tasks,) where the tasks' frames are at q."""
-    goals = []
-    for task in tasks:
-        pose = model.pose(task.frame, q)
-        if isinstance(task, PositionTask):
-            goals.append(task.goal(pose.xyz))
-        else:
-            goals.append(task.goal(pose.rotation if isinstance(task, OrientationTask) else pose))
-    return joined(goals)
+    """(7 tasks,) the goals that q fulfils."""
+    return joined([task.at(model, q) for task in tasks])

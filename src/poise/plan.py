@@ -1,17 +1,19 @@
 """What the methods that go from joint to joint read beside a problem: which joint moves what, in which order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.effectors import needed
 from poise.joint import JointKind
 from poise.kernels import drive
 from poise.kernels._jit import prepare
 from poise.kernels.lanes import WIDTH
 from poise.kernels.lexicographic import room_for
+from poise.methods.base import Clearance
 from poise.model import Model
 from poise.problem import HEADER, Packed
 from poise.spatial import Array
@@ -59,13 +61,13 @@ class _Joints:
 
     def acting(self, unit: int) -> int:
         """The unit that moves what hangs on `unit`: itself, or the nearest before it that is not idle; or -1."""
-        while unit >= 0 and (self.kinds[unit] == TURN or self.multipliers[unit] == 0.0):
+        while unit >= 0 and self.idle(unit):
             unit = self.parents[unit]
         return unit
 
     def idle(self, unit: int) -> bool:
-        """Whether a unit stands still, or only ends a ball."""
-        return self.kinds[unit] == TURN or self.multipliers[unit] == 0.0
+        """Whether a unit stands still, moves no task, or only ends a ball."""
+        return self.kinds[unit] == TURN or self.multipliers[unit] == 0.0 or self.places[unit] not in self.velocity
 
     def carries(self, unit: int, link: int) -> bool:
         """Whether `unit` moves what hangs on the unit `link`."""
@@ -74,21 +76,46 @@ class _Joints:
         return link == unit
 
 
-def origins(model: Model, tasks: Sequence[FrameTask], packed: Packed) -> tuple[Plan, Array]:
-    """The joints that move the tasks, as `poise.kernels.criteria` reads them, and (joints,) how far the origin of each
-    lies along its unit's z axis."""
+def repelled(model: Model, tasks: Sequence[FrameTask], packed: Packed, term: Clearance | None) -> tuple[Packed, Plan]:
+    """The points that obstacles push, and the obstacles, as `poise.kernels.criteria` reads them.
+
+    In the problem that is returned all axes of these points' units are kept.  Raises FrameNotFound for a frame that the
+    model does not have, ValueError for one that the tasks' joints do not carry.
+    """
     joints, tree = _Joints(packed), model.tree
-    places, axes, _ = _places(model, packed, len(joints.kinds))
-    _, number = carrying(tree, [tree.links[model.frame(task.frame).link][0] for task in tasks])
-    links = {
-        number[tree.links[j.child][0]]: j.child
-        for j in model.joints
-        if j.kind is not JointKind.FIXED and tree.links[j.child][0] in number
-    }
-    slides = [float(axes[u] @ (model.pose(link, model.home).xyz - places[u])) for u, link in links.items()]
+    _, number = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
+    if term is None or term.frames is None:
+        frames = [j.child for j in model.joints if j.kind is not JointKind.FIXED and tree.links[j.child][0] in number]
+    else:
+        frames = list(term.frames)
+    units = [_carried(model, frame, number) for frame in frames]
+    if term is not None and term.frames is not None:
+        ints = packed.ints.copy()
+        ints[HEADER + 3 + 5 * np.array(units)] = 1
+        packed = replace(packed, ints=ints)
+    at_home, _ = _at_home(model, packed, len(joints.kinds))
+    points = []
+    for frame, unit in zip(frames, units, strict=True):
+        place, z, x, y = at_home[unit].reshape(4, 3)
+        points.append(np.array([x, y, z]) @ (model.pose(frame, model.home).xyz - place))
     moved = [-1 if joints.idle(u) else joints.velocity[place] for u, place in enumerate(joints.places)]
-    numbers = np.array([len(links), *moved, *links], dtype=np.int64)
-    return Plan(numbers, 6 * len(joints.kinds)), np.array(slides)
+    spheres, boxes = (np.zeros(0), np.zeros(0)) if term is None else (term.spheres, term.boxes)
+    numbers = np.array([len(units), *moved, *units, len(spheres)], dtype=np.int64)
+    return packed, Plan(numbers, 6 * len(joints.kinds), np.concatenate([np.ravel(x) for x in (points, spheres, boxes)]))
+
+
+def _carried(model: Model, frame: str, number: dict[int, int]) -> int:
+    """The unit that carries a frame that obstacles push, by its number in a problem."""
+    unit, tree = model.tree.links[model.frame(frame).link][0], model.tree
+    if unit >= 0 and unit in number:
+        return number[unit]
+    others = [j.name for j in model.root_path(model.frame(frame).link) if tree.links[j.child][0] not in number]
+    if not others:
+        raise ValueError(f"Clearance pushes the frame {frame!r}, which does not move: leave it out of frames")
+    raise ValueError(
+        f"Clearance pushes the frame {frame!r}, which hangs on the joint {others[0]!r}, and that moves none of the "
+        "tasks' frames: leave it out of frames, or name one that only the tasks' joints carry"
+    )
 
 
 def sweep(packed: Packed) -> Plan:
@@ -118,7 +145,7 @@ def pairs(model: Model, tasks: Sequence[FrameTask], packed: Packed, *, printed: 
     if printed:
         _refuse_all_but_planar(model, tasks, packed, joints)
     tree = model.tree
-    units, _ = carrying(tree, [tree.links[model.frame(task.frame).link][0] for task in tasks])
+    units, _ = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
     lifts = unit_arrays(units, set(joints.tips)).gauges
     # The point of a link at which its motion is taken: its effector, else the origin of the joint after it.
     points: dict[int, tuple[int, float]] = {}
@@ -153,7 +180,7 @@ def pairs(model: Model, tasks: Sequence[FrameTask], packed: Packed, *, printed: 
 def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], packed: Packed, joints: _Joints) -> None:
     way = "take form='twists', which serves any tree"
     if len(tasks) != 1 or not isinstance(tasks[0], PositionTask):
-        given = ", ".join(f"{type(task).__name__}({task.frame!r})" for task in tasks)
+        given = ", ".join(task.label for task in tasks)
         raise ValueError(f"form='printed' of the method 'pairwise' leads one PositionTask, not {given}: {way}")
     active = [u for u in range(len(joints.kinds)) if not joints.idle(u)]
     if any(joints.kinds[u] != REVOLUTE for u in active):
@@ -248,10 +275,15 @@ def _follows(joints: _Joints, nodes: list[list[int]], onward: list[list[int]], a
 
 def _places(model: Model, packed: Packed, units: int) -> tuple[Array, Array, Array]:
     """(units, 3) the origins of the units' frames, their z axes and (effectors, 3) of the effectors, at home."""
+    frames, e = _at_home(model, packed, units)
+    return frames[:, :3], frames[:, 3:6], -e.reshape(-1, 3)
+
+
+def _at_home(model: Model, packed: Packed, units: int) -> tuple[Array, Array]:
+    """(units, 12) origin, z, x and y axis of the units' frames, and (rows,) the errors of goals at 0, at home."""
     prepare(drive.linearise)
     goal = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], int(packed.ints[1]))
     work, e = np.zeros(packed.rows), np.zeros(3 * packed.blocks)
     jacobian = np.zeros((len(e), len(packed.velocities)))
     drive.linearise(packed.ints, packed.floats, goal, np.array(model.home), work, e, jacobian)
-    frames = work[model.nq : model.nq + FRAME * units].reshape(-1, FRAME)
-    return frames[:, :3], frames[:, 3:6], -e.reshape(-1, 3)
+    return work[model.nq : model.nq + FRAME * units].reshape(-1, FRAME), e

@@ -90,8 +90,7 @@ class Tracker:
         self._targets = self._goal.reshape(-1, 7)
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
-            given = model.pose(task.frame, model.home).array if task.target is None else task.goal(task.target)
-            self._targets[k] = given
+            self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
         self._points = self._targets[:, :3]
         self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
         prepare(iterate.step)
@@ -175,7 +174,7 @@ class Tracker:
         path = np.empty((characters, steps, self.model.nq))
         codes = set()
         u = self._prepared
-        if characters == 1 or not self.method.capabilities.characters:
+        if characters == 1 or not u.characters:
             prepare(iterate.rollout)
             for c in range(characters):
                 code = iterate.rollout(

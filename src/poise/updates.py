@@ -6,6 +6,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from poise.effectors import moving
 from poise.joint import Joint
 from poise.kernels import drive, iterate
 from poise.kernels import settings as at
@@ -21,6 +22,7 @@ from poise.methods.base import (
     Method,
     NullSpace,
     NullSpaceMethod,
+    Potential,
     RestPosture,
 )
 from poise.methods.bounded import BoundedLeastSquares
@@ -29,11 +31,12 @@ from poise.methods.extended import ExtendedJacobian
 from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model import Model
-from poise.plan import NO_PLAN, Plan, extension, origins, pairs, ranking, skeleton, sweep
+from poise.plan import NO_PLAN, Plan, extension, pairs, ranking, repelled, skeleton, sweep
+from poise.potential import Compiled
 from poise.problem import Packed
 from poise.solution import Trace
 from poise.spatial import Array
-from poise.tasks.base import FrameTask, levels
+from poise.tasks.base import FrameTask, OfFrame, levels
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tree import HELICAL, PRISMATIC, TURN
 
@@ -47,7 +50,19 @@ _POSES = 3
 class Updates:
     """The arrays of one method on one problem."""
 
-    __slots__ = ("_nq", "_routine", "_rows", "_wide", "address", "floats", "ints", "method", "packed", "work")
+    __slots__ = (
+        "_compiled",
+        "_nq",
+        "_routine",
+        "_rows",
+        "_wide",
+        "address",
+        "floats",
+        "ints",
+        "method",
+        "packed",
+        "work",
+    )
 
     def __init__(
         self,
@@ -61,13 +76,14 @@ class Updates:
     ) -> None:
         """Raises ValueError for what the method cannot do; `dt` [s] bounds the steps by the joints' speeds."""
         refuse(model, tasks, method, limits=limits)
-        self.method, self.packed = method, packed
+        self.method = method
         n, m = len(packed.velocities), 3 * packed.blocks
         terms = _terms(method)
         clear = next((term for term in terms if isinstance(term, Clearance)), None)
-        plan, slides = NO_PLAN, np.zeros(0)
+        potential = next((term for term in terms if isinstance(term, Potential)), None)
+        plan = NO_PLAN
         if clear is not None or isinstance(method, DasSlotineSheridan):
-            plan, slides = origins(model, tasks, packed)
+            packed, plan = repelled(model, tasks, packed, clear)
         settings = np.zeros(at.SETTINGS + n + model.nq)
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
@@ -88,13 +104,19 @@ class Updates:
             if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
                 settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
         plan = _plan(model, tasks, packed, settings, plan)
-        more = packed.limits if isinstance(method, BoundedLeastSquares) else slides
-        settings = np.concatenate([settings, more, [] if clear is None else clear.spheres.ravel()])
-        self.ints = np.concatenate([packed.ints, plan.numbers])
+        if isinstance(method, BoundedLeastSquares):
+            settings = np.concatenate([settings, packed.limits])
+        self.packed, self._compiled = packed, None
+        own: list[int] = []
+        if potential is not None:
+            self._compiled = Compiled(model, potential, curved=isinstance(method, ExtendedJacobian))
+            own = [*packed.velocities, model.nv, self._compiled.gradient, self._compiled.hessian]
+        self.ints = np.concatenate([packed.ints, plan.numbers, np.array(own, dtype=np.int64)])
         self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings, plan.reals])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         kept = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
         big = max(m * row, m * side, n * n + n, m * (n + m), 2 * kept * (n + 1), 3 * n + 2 * n * n, plan.rows)
+        big += model.nv * (1 + model.nv) if own else 0
         rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + 2 * m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
@@ -102,6 +124,11 @@ class Updates:
         self._wide: Array | None = None
         self._routine = ROUTINES[int(settings[at.METHOD])]
         self.address = address(self._routine, WHOLES, REALS, REALS)
+
+    @property
+    def characters(self) -> bool:
+        """Whether eight characters can be led at once, which a user's function cannot."""
+        return self.method.capabilities.characters and self._compiled is None
 
     @property
     def goal(self) -> Array:
@@ -208,20 +235,26 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
         )
     for task in tasks:
         if can.tasks == "positions" and not isinstance(task, PositionTask):
-            raise ValueError(f"the method {name!r} follows positions only, not {type(task).__name__}({task.frame!r})")
+            raise ValueError(f"the method {name!r} follows positions only, not {task.label}")
         if can.tasks == "poses" and not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
-            raise ValueError(f"the method {name!r} follows poses only, not {type(task).__name__}({task.frame!r})")
+            raise ValueError(f"the method {name!r} follows poses only, not {task.label}")
+        if can.tasks != "any" and isinstance(task, OfFrame) and task.base is not None:
+            raise ValueError(f"the method {name!r} follows frames in the world only, not {task.label}")
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)
+    if isinstance(method, ExtendedJacobian) and isinstance(method.criterion, Manipulability):
+        _refuse_balls(model, tasks)
 
 
 def _refuse_criteria(task: FrameTask, method: Method) -> None:
-    if not isinstance(method, NullSpaceMethod) or not any(isinstance(term, Manipulability) for term in method.terms):
+    if not any(isinstance(term, Manipulability) for term in _terms(method)):
         return
-    place = f"{type(task).__name__}({task.frame!r})"
-    if not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
-        raise ValueError(f"Manipulability is of positions and rotations, not of {place}: leave it out of null_space")
+    place = task.label
+    if not isinstance(task, (PoseTask, PositionTask, OrientationTask)) or task.base is not None:
+        raise ValueError(
+            f"Manipulability is of positions and rotations in the world, not of {place}: leave it out of the criteria"
+        )
     names = ("position_weight", "rotation_weight") if isinstance(task, PoseTask) else ("weight",)
     if any((np.asarray(getattr(task, name)) != 1.0).any() for name in names):
         raise ValueError(f"Manipulability needs tasks without weights, and {place} has some: leave one of them out")
@@ -237,8 +270,8 @@ def _refuse_weights(task: FrameTask, method: Method) -> None:
         if (heeds == "none" and (weight != 1.0).any()) or np.ptp(weight) > 0.0:
             alike = "the same along all axes" if heeds == "blocks" else "1"
             raise ValueError(
-                f"the method {method.name!r} needs weights that are {alike}; the {field} of {type(task).__name__}"
-                f"({task.frame!r}) is {getattr(task, field)!r}: change it, or choose another method, such as 'lm'"
+                f"the method {method.name!r} needs weights that are {alike}; the {field} of {task.label} "
+                f"is {getattr(task, field)!r}: change it, or choose another method, such as 'lm'"
             )
 
 
@@ -248,7 +281,7 @@ def _refuse_levels(model: Model, tasks: Sequence[FrameTask], packed: Packed, pla
     count = len(stated)
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
     for k, priority in enumerate(stated):
-        names = ", ".join(f"{type(task).__name__}({task.frame!r})" for task in tasks if task.priority == priority)
+        names = ", ".join(task.label for task in tasks if task.priority == priority)
         if _rank(model, packed, order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
         if k and _rank(model, packed, order[: first[k]]) == n:
@@ -262,7 +295,7 @@ def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> 
     can, tree = method.capabilities, model.tree
     names = {v: joint.name for joint in model.joints for v in _velocities(model, joint)}
     seen: set[int] = set()
-    for u in sorted({u for task in tasks for u in tree.path(tree.links[model.frame(task.frame).link][0])}):
+    for u in sorted({u for task in tasks for u in moving(model, task)}):
         unit = tree.units[u]
         if unit.kind == TURN or unit.multiplier == 0.0:
             continue
@@ -277,6 +310,16 @@ def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> 
                 "once, for others follow it: choose another method, such as 'lm'"
             )
         seen.add(unit.iv)
+
+
+def _refuse_balls(model: Model, tasks: Sequence[FrameTask]) -> None:
+    places = {model.tree.units[u].iv for task in tasks for u in moving(model, task)}
+    for joint in model.joints:
+        if joint.quaternion_at is not None and places.intersection(_velocities(model, joint)):
+            raise ValueError(
+                f"the method 'extended' has no Hessian of the Manipulability for balls, and {joint.name!r} turns "
+                "as one: choose another criterion"
+            )
 
 
 def _velocities(model: Model, joint: Joint) -> range:

@@ -1,10 +1,13 @@
 """Criteria of the null space: each is its formula's gradient, they add up, and no effector notices."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy import linalg, optimize
 
 import poise as pz
@@ -83,7 +86,64 @@ def clearance(model: pz.Model, task: Any, q: Array, spheres: Array = SPHERES) ->
     return total
 
 
+def near_box(box: pz.Box, point: Array) -> tuple[Array, float]:
+    """The nearest point of the surface of a box, and how far the point is from it, inside negative."""
+    half, local = 0.5 * np.array(box.size), box.pose.inverse().act(point)
+    found: list[tuple[float, Array]] = []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            low, high = -half, half.copy()
+            low, high[axis] = low.copy(), side * half[axis]
+            low[axis] = high[axis]
+            # The face as a thin box: least squares within bounds, an independent way to its nearest point.
+            face = optimize.lsq_linear(np.eye(3), local, (low - 1e-14, high + 1e-14), method="bvls").x
+            found.append((float(np.linalg.norm(face - local)), face))
+    size, nearest = min(found, key=lambda pair: pair[0])
+    inside = bool((np.abs(local) < half).all())
+    return box.pose.act(nearest), -size if inside else size
+
+
+def near(shape: Any, point: Array) -> tuple[Array, float]:
+    """The unit vector away from a shape's nearest point, and how far the point is from it, inside negative."""
+    if isinstance(shape, pz.Box):
+        nearest, room = near_box(shape, point)
+        return (point - nearest) / room, room
+    core = np.array(shape.centre) if isinstance(shape, pz.Sphere) else np.array(shape.start)
+    if isinstance(shape, pz.Capsule):
+        along = np.array(shape.end) - core
+        share = optimize.minimize_scalar(
+            lambda t: float(np.linalg.norm(point - core - t * along)),
+            bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-12},
+        ).x  # fmt: skip
+        ends = min((0.0, float(share), 1.0), key=lambda t: float(np.linalg.norm(point - core - t * along)))
+        core = core + ends * along
+    size = float(np.linalg.norm(point - core))
+    return (point - core) / size, size - shape.radius
+
+
+SHAPES = (
+    pz.Box(pz.SE3.from_xyz_rpy([0.5, 0.5, 0.3], [0.3, 0.2, 1.0]), [0.2, 0.1, 0.3]),
+    pz.Sphere([-0.2, 0.5, 0.3], 0.1),
+    pz.Capsule([0.6, -0.4, 0.1], [0.5, -0.5, 0.6], 0.05),
+)
+
+
+def from_shapes(frames: tuple[str, ...]) -> Height:
+    def height(model: pz.Model, task: Any, q: Array) -> float:
+        return -sum(math.log(near(shape, model.pose(name, q).xyz)[1]) for name in frames for shape in SHAPES)
+
+    return height
+
+
+ON_PANDA, ON_TRUCK = ("panda_hand", "panda_link4", "panda_link6"), ("tool", "head", "cart", "tip")
 CASES = [
+    (PANDA, POINT, pz.Clearance(obstacles=SHAPES, gain=0.001, frames=ON_PANDA), from_shapes(ON_PANDA)),
+    (
+        TRUCK,
+        pz.PositionTask("tool"),
+        pz.Clearance(obstacles=SHAPES, gain=0.001, frames=ON_TRUCK),
+        from_shapes(ON_TRUCK),
+    ),
     (PANDA, HAND, pz.RestPosture(gain=0.01), rest),
     (PANDA, HAND, pz.JointCentring(gain=0.01), centring),
     (PANDA, HAND, pz.LimitDistance(gain=0.001, longest=9.0), distance),
@@ -170,9 +230,114 @@ def test_a_point_is_a_sphere_without_a_radius() -> None:
     np.testing.assert_array_equal(*steps)
 
 
+def cart() -> pz.Model:
+    """A point that moves along all axes while its task, the direction of its frame, leaves it alone."""
+    builder = pz.ModelBuilder("cart")
+    for parent, child, axis in (("world", "a", (1, 0, 0)), ("a", "b", (0, 1, 0)), ("b", "c", (0, 0, 1))):
+        builder.joint(child, "prismatic", parent=parent, child=child, axis=axis, limits=(-9, 9))
+    builder.frame("point", link="c", origin=pz.SE3.from_parts([0.1, -0.2, 0.3]))
+    return builder.build()
+
+
+CART = cart()
+numbers, lengths = st.floats(-1.0, 1.0), st.floats(0.05, 1.0)
+points = st.tuples(numbers, numbers, numbers)
+shapes = st.one_of(
+    st.builds(pz.Sphere, points, lengths),
+    st.builds(pz.Capsule, points, points, lengths),
+    st.builds(pz.Box, st.builds(pz.SE3.from_xyz_rpy, points, points), st.tuples(lengths, lengths, lengths)),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shape=shapes, place=points)
+def test_the_force_is_away_from_the_nearest_point_and_one_over_the_distance(shape: Any, place: Any) -> None:
+    q = np.array(place)
+    point = q + np.array([0.1, -0.2, 0.3])
+    away, room = near(shape, point)
+    assume(abs(room) > 1e-3 and np.linalg.norm(away) > 0.5)  # not where the force is cut
+    around = [near(shape, point + 1e-4 * x)[0] for x in np.vstack([np.eye(3), -np.eye(3)])]
+    assume(np.abs(around - away).max() < 0.1)  # nor where two points of the surface are as near
+    method = pz.Pseudoinverse(null_space=pz.Clearance(obstacles=[shape], gain=1e-6, frames=("point",)), max_step=9.0)
+    ik = pz.Tracker(CART, pz.OrientationTask("point"), method)
+    expected = 1e-6 / max(room, 1e-4) * away
+    np.testing.assert_allclose(ik.step(q) - q, expected, rtol=0, atol=1e-6 * np.linalg.norm(expected) + 1e-14)
+    still = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (2, 1, 1, 1))
+    lanes = ik.rollout(np.array([q, q]), still)[:, 0] - q
+    np.testing.assert_allclose(lanes, [expected] * 2, rtol=0, atol=1e-6 * np.linalg.norm(expected) + 1e-14)
+
+
+def test_on_the_core_of_a_shape_the_force_is_finite_and_leads_out_of_it() -> None:
+    middle = np.array([0.1, -0.2, 0.3])
+    for shape in (
+        pz.Capsule(middle - np.array([0, 0, 1]), middle + np.array([0, 0, 1]), 0.1),
+        pz.Box(pz.SE3.from_parts(middle), [3, 1, 2]),
+    ):
+        method = pz.Pseudoinverse(null_space=pz.Clearance(obstacles=[shape], gain=1e-6, frames=("point",)))
+        ik = pz.Tracker(CART, pz.OrientationTask("point"), method)
+        step = ik.step(np.zeros(3))
+        assert not ik.failed
+        np.testing.assert_allclose(np.linalg.norm(step), 1e-2, rtol=1e-9)
+        assert abs(step[2]) < 1e-12
+
+
+def test_a_sphere_is_a_row_of_centre_and_radius() -> None:
+    q = PANDA.sample(seed=2)
+    balls = [pz.Sphere(row[:3], row[3]) for row in SPHERES]
+    steps = [moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=o))) for o in (SPHERES, balls)]
+    np.testing.assert_array_equal(*steps)
+    ends = [pz.Capsule(row[:3], row[:3], row[3]) for row in SPHERES]
+    rounded = moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=ends)))
+    np.testing.assert_allclose(rounded, steps[0], rtol=0, atol=1e-12)
+
+
+def test_without_frames_the_joints_origins_are_pushed() -> None:
+    q = PANDA.sample(seed=5)
+    names = tuple(j.child for j in PANDA.root_path("panda_hand") if j.kind is not pz.JointKind.FIXED)
+    steps = [
+        moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=SHAPES, frames=f)))
+        for f in (None, names)
+    ]
+    np.testing.assert_allclose(*steps, rtol=0, atol=1e-12)
+
+
+def test_frames_that_cannot_be_pushed_are_refused() -> None:
+    def prepare(*frames: str) -> None:
+        pz.Tracker(
+            PANDA,
+            pz.PositionTask("panda_link5"),
+            pz.Pseudoinverse(null_space=pz.Clearance(obstacles=SHAPES, frames=frames)),
+        )
+
+    prepare("panda_link5", "panda_link1")
+    with pytest.raises(pz.FrameNotFound, match="has no frame 'panda_hnad'; did you mean 'panda_hand'"):
+        prepare("panda_hnad")
+    with pytest.raises(ValueError, match=r"'panda_link0', which does not move: leave it out of frames"):
+        prepare("panda_link1", "panda_link0")
+    with pytest.raises(ValueError, match=r"'panda_hand', which hangs on the joint 'panda_joint6', and that moves none"):
+        prepare("panda_hand")
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (
+            lambda: pz.Clearance(obstacles=SHAPES[0]),
+            TypeError,
+            "obstacles must be a sequence of shapes; put the Box in a list",
+        ),
+        (
+            lambda: pz.Clearance(obstacles=[*SHAPES, [1, 2, 3]]),
+            TypeError,
+            r"obstacles\[3\] is \[1, 2, 3\]: make it a Sphere",
+        ),
+        (
+            lambda: pz.Clearance(obstacles=SHAPES, frames="hand"),
+            TypeError,
+            r"frames must be a sequence of names, .*'hand'",
+        ),
+        (lambda: pz.Clearance(obstacles=SHAPES, frames=(1,)), TypeError, "frames must be a sequence of names"),
+        (lambda: pz.Clearance(obstacles=SHAPES, frames=()), ValueError, "frames is empty"),
         (lambda: pz.Clearance(obstacles=[]), pz.ShapeError, r"obstacles must be points \(k, 3\) or spheres"),
         (lambda: pz.Clearance(obstacles=[[1.0, 2.0]]), pz.ShapeError, r"got shape \(1, 2\)"),
         (lambda: pz.Clearance(obstacles=[1.0, 2.0, 3.0]), pz.ShapeError, r"got shape \(3,\)"),

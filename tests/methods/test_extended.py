@@ -209,6 +209,37 @@ def test_the_optimum_among_limits_holds_the_joint_that_they_stop() -> None:
     np.testing.assert_allclose(found, best.x, rtol=0, atol=1e-6)
 
 
+def width(model: pz.Model, q: Array) -> float:
+    """The manipulability of a position in the plane."""
+    jacobian = model.jacobian(model.tip, q)[:2]
+    return math.sqrt(np.linalg.det(jacobian @ jacobian.T))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_widest_pose_is_that_of_sequential_quadratic_programming(seed: int) -> None:
+    q = BENT + np.random.default_rng(seed).uniform(-0.1, 0.1, 4)
+    task, method = pz.PositionTask(FOUR.tip), pz.ExtendedJacobian(criterion=pz.Manipulability())
+    target = FOUR.pose(FOUR.tip, q).xyz
+    found = relax(FOUR, task, q, method)
+    best = optimize.minimize(
+        lambda x: -width(FOUR, x), q, method="SLSQP",
+        constraints={"type": "eq", "fun": lambda x: (FOUR.pose(FOUR.tip, x).xyz - target)[:2],
+                     "jac": lambda x: FOUR.jacobian(FOUR.tip, x)[:2]},
+        options={"ftol": 1e-15, "maxiter": 500},
+    )  # fmt: skip
+    assert width(FOUR, found) > width(FOUR, q) + 1e-3
+    np.testing.assert_allclose(FOUR.pose(FOUR.tip, found).xyz, target, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found, best.x, rtol=0, atol=1e-5)
+    assert algorithmic_singularity(FOUR, task, found, method).smallest > 0.0
+
+
+def test_the_widest_pose_comes_back_with_a_closed_path_and_its_jacobian_may_be_the_targets() -> None:
+    for at in ("effector", "target"):
+        method = pz.ExtendedJacobian(criterion=pz.Manipulability(), max_error=None, jacobian=at)
+        start = relax(FOUR, pz.PositionTask(FOUR.tip), BENT, method)
+        assert (laps(FOUR, start, method, 0.1, turns=1) < 1e-6).all()
+
+
 # Singularities ----------------------------------------------------------------------------------------------------
 
 
@@ -233,6 +264,20 @@ def test_the_measure_is_the_hessian_of_the_criterion_within_the_task() -> None:
     measure = algorithmic_singularity(FOUR, task, q, method)
     assert measure.smallest == pytest.approx(np.linalg.eigvalsh(hessian)[0], rel=1e-4)
     assert measure.determinant == pytest.approx(np.linalg.det(hessian), rel=1e-4)
+
+
+def test_the_measure_is_taken_along_a_whole_path() -> None:
+    task, goal = pz.PositionTask(FOUR.tip), FOUR.pose(FOUR.tip, BENT).xyz + np.array([0.05, -0.1, 0.0])
+    path = pz.Tracker(FOUR, task, EXACT).rollout(BENT, np.tile(goal, (6, 1, 1)))
+    trace = pz.solve(FOUR, pz.PositionTask(FOUR.tip, target=goal), q0=BENT, method=EXACT, trace=True).trace
+    assert trace is not None
+    for many in (path, path.reshape(2, 3, 4), trace.q):
+        found = algorithmic_singularity(FOUR, task, many)
+        assert np.shape(found.determinant) == np.shape(found.smallest) == many.shape[:-1]
+        for place in np.ndindex(many.shape[:-1]):
+            one = algorithmic_singularity(FOUR, task, many[place])
+            assert np.asarray(found.determinant)[place] == pytest.approx(one.determinant, rel=1e-9)
+            assert np.asarray(found.smallest)[place] == pytest.approx(one.smallest, rel=1e-9)
 
 
 def test_an_algorithmic_singularity_lies_where_the_minimum_ends() -> None:
@@ -278,8 +323,18 @@ def test_a_singular_jacobian_gives_a_finite_step() -> None:
 def test_what_it_cannot_do_is_refused() -> None:
     with pytest.raises(ValueError, match="the method 'extended' follows poses only, not AxisTask"):
         pz.Tracker(PANDA, pz.AxisTask(HAND), "extended")
-    with pytest.raises(TypeError, match="criterion must be a RestPosture or a JointCentring, got 3"):
+    with pytest.raises(TypeError, match=r"criterion must be one of RestPosture, .* got 3"):
         pz.ExtendedJacobian(criterion=3)  # type: ignore[arg-type]
+    widest = pz.ExtendedJacobian(criterion=pz.Manipulability())
+    with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):
+        pz.Tracker(PANDA, pz.PositionTask(HAND, weight=2.0), widest)
+    builder = pz.ModelBuilder("ball")
+    builder.joint("ball", "spherical", parent="world", child="head")
+    builder.joint("turn", "revolute", parent="head", child="arm", origin=SE3.from_parts([0.3, 0, 0]))
+    with pytest.raises(ValueError, match="no Hessian of the Manipulability for balls, and 'ball' turns as one"):
+        pz.Tracker(builder.build(), pz.PositionTask("arm"), widest)
+    with pytest.raises(TypeError, match=r"criterion must be one of .* got Clearance"):
+        pz.ExtendedJacobian(criterion=pz.Clearance(obstacles=[[0.0, 0.0, 1.0]]))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="cutoff is 0; it must be a positive number"):
         pz.ExtendedJacobian(cutoff=0)
     with pytest.raises(ValueError, match="a PostureTask is no constraint: give the method criterion="):

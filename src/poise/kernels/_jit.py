@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 import platformdirs
 from llvmlite import ir
 from numba import types
@@ -129,6 +130,32 @@ def routine(function: _Function) -> _Function:
     each method is compiled alone, when it is first used, and the loops once for all.
     """
     return cast(_Function, _kept(function, no_cpython_wrapper=True))
+
+
+@functools.lru_cache(maxsize=64)
+def adopt(function: Callable[..., Any], *signature: Any) -> Any:
+    """Compile a user's function of these two arguments, an input and an output that it writes, like a routine.
+
+    The output is zeros before, and NaN where the function raises.  Nothing is kept on disk; whoever uses the `address`
+    of what is returned keeps that too.  Raises what Numba raises for a function that it cannot compile.
+    """
+    inner = function
+    if not numba.config.DISABLE_JIT:
+        inner = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(function)
+        inner.compile(signature)
+
+    def guarded(given: Any, out: Any) -> None:
+        out[:] = 0.0
+        try:
+            inner(given, out)
+        except Exception:
+            out[:] = np.nan
+
+    if numba.config.DISABLE_JIT:
+        return guarded
+    adopted = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(guarded)
+    adopted.compile(signature)
+    return adopted
 
 
 def _kept(function: Callable[..., Any], **options: bool) -> Any:

@@ -1,13 +1,15 @@
 """The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.base`.
 
-`plan` is of `poise.plan.origins`: the number of joints' origins, each unit's velocity, -1 where it has none, then each
-origin's unit.  Behind the posture in the settings `s` are how far each origin lies along its unit's z axis, then the
-obstacles: centre and radius.
+`plan` is of `poise.plan.repelled`: the number of points that obstacles push, each unit's velocity, -1 where it has
+none, each point's unit, then the number of spheres.  Behind the posture in the settings `s` are where each point lies
+along its unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded
+edges as of `poise.collision.shapes`.  At the end of `plan` stands, if there is a user's criterion, what `potential_of`
+reads.
 """
 
 import functools
 
-from poise.kernels._jit import kernel
+from poise.kernels._jit import call, kernel
 from poise.kernels.lanes import load, pitch, section, select, splat, sqrt, store
 from poise.kernels.rows import ORIENTATION, POSITION
 from poise.kernels.settings import (
@@ -16,6 +18,7 @@ from poise.kernels.settings import (
     LIMIT_GAIN,
     LIMIT_LONGEST,
     MANIPULABILITY_GAIN,
+    POTENTIAL_GAIN,
     REST_GAIN,
     SETTINGS,
 )
@@ -25,6 +28,8 @@ RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
 _TOUCH = 1e-4
 """The repulsion grows no more nearer than this [m]."""
+_WITHIN = 1e-12
+"""A point this near to the core of a box with rounded edges [m] is in it."""
 _EDGE = 1e-9
 """Against the square of its range, the least product of a joint's distances from its limits that is divided by."""
 _REVOLUTE, _PRISMATIC, _BALL = 0, 1, 3
@@ -54,37 +59,69 @@ def pull(p, s, plan, w, d):
         store(d.phi, a, load(d.phi, a) + phi)
     if s[CLEARANCE_GAIN] != 0.0:
         repel(p, s, plan, w, d)
+    if s[POTENTIAL_GAIN] != 0.0:
+        descend(s, plan, w, d)
     for a in range(n):
         store(d.phi, a, load(d.phi, a) * load(w.free, a))
 
 
 @functools.partial(kernel, inline=True)
-def repel(p, s, plan, w, d):
-    """phi += gain sum_j J_j^T f_j: at the origin of joint j the force f_j = sum x / |x|^2, x from an obstacle to it.
+def descend(s, plan, w, d):
+    """phi -= gain grad g, g the user's, whose gradient is by all velocities.  Runs in workspaces of one problem only.
 
-    |x|^2 is |x| (|x| - r) for a sphere.  Forces and their moments about the world's origin are summed from the tips to
-    the bases, so each joint reads its torque once.
+    The gradient is the end of d.big, so that what methods remember at its beginning stays.
+    """
+    n, nv, gradient, _ = potential_of(plan, w)
+    slopes = section(d.big, d.big.shape[0] - nv, nv)
+    call(gradient, w.q, slopes)
+    for a in range(n):
+        store(d.phi, a, load(d.phi, a) - s[POTENTIAL_GAIN] * load(slopes, velocity_of(plan, n, a)))
+
+
+@kernel
+def potential_of(plan, w):
+    """The active velocities and all of them, and where the user's gradient and Hessian are compiled: 0, if nowhere."""
+    end = plan.shape[0]
+    return w.step.shape[0], plan[end - 3], plan[end - 2], plan[end - 1]
+
+
+@kernel
+def velocity_of(plan, n, a):
+    """The model's number of active velocity `a` of `n`."""
+    return plan[plan.shape[0] - 3 - n + a]
+
+
+@functools.partial(kernel, inline=True)
+def repel(p, s, plan, w, d):
+    """phi += gain sum_j J_j^T f_j: on point j the force f_j = sum n / d, d [m] and n the way from an obstacle to it.
+
+    Forces and their moments about the world's origin are summed from the tips to the bases, so each joint reads its
+    torque once.
     """
     units, points, behind = p.units.shape[0], plan[0], SETTINGS + w.step.shape[0] + w.q.shape[0]
     reals = section(s, behind, s.shape[0] - behind)
-    obstacles = (reals.shape[0] - points) // 4
+    spheres = plan[1 + units + points]
+    first = 3 * points + 4 * spheres
+    boxes = (reals.shape[0] - first) // 16
     zero = splat(w.e, 0.0)
     for i in range(6 * units):
         store(d.big, i, zero)
     for j in range(points):
-        at, to, slide = FRAME * plan[1 + units + j], 6 * plan[1 + units + j], reals[j]
-        p0 = load(w.frames, at) + slide * load(w.frames, at + 3)
-        p1 = load(w.frames, at + 1) + slide * load(w.frames, at + 4)
-        p2 = load(w.frames, at + 2) + slide * load(w.frames, at + 5)
+        at, to = FRAME * plan[1 + units + j], 6 * plan[1 + units + j]
+        p0, p1, p2 = _place(w.frames, at, reals[3 * j], reals[3 * j + 1], reals[3 * j + 2])
         f0, f1, f2 = zero, zero, zero
-        for i in range(obstacles):
-            o = points + 4 * i
+        for i in range(spheres):
+            o = 3 * points + 4 * i
             x, y, z = p0 - reals[o], p1 - reals[o + 1], p2 - reals[o + 2]
             size = sqrt(x * x + y * y + z * z)
             room = size - reals[o + 3]
             room = select(room > _TOUCH, room, _TOUCH)
             scale = s[CLEARANCE_GAIN] / (select(size > _TOUCH, size, _TOUCH) * room)
             f0, f1, f2 = f0 + scale * x, f1 + scale * y, f2 + scale * z
+        for i in range(boxes):
+            n0, n1, n2, room = _outward(reals, first + 16 * i, p0, p1, p2)
+            scale = s[CLEARANCE_GAIN] / select(room > _TOUCH, room, _TOUCH)
+            f0, f1, f2 = f0 + scale * n0, f1 + scale * n1, f2 + scale * n2
         _gather(d.big, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
     for k in range(units):
         u = units - 1 - k
@@ -108,6 +145,48 @@ def repel(p, s, plan, w, d):
                 if kind != _REVOLUTE:  # the pitch of a slide is 1
                     torque = torque + p.places[u, 14] * _along(w.frames, at + 3, f0, f1, f2)
                 store(d.phi, a, load(d.phi, a) + p.places[u, 12] * torque)
+
+
+@kernel
+def _place(frames, at, x, y, z):
+    """The point at (x, y, z) of the frame at `at`.  The axes of frames that nothing reads are zeros, and so x and y."""
+    p0, p1, p2 = load(frames, at), load(frames, at + 1), load(frames, at + 2)
+    p0 = p0 + x * load(frames, at + 6) + y * load(frames, at + 9) + z * load(frames, at + 3)
+    p1 = p1 + x * load(frames, at + 7) + y * load(frames, at + 10) + z * load(frames, at + 4)
+    p2 = p2 + x * load(frames, at + 8) + y * load(frames, at + 11) + z * load(frames, at + 5)
+    return p0, p1, p2
+
+
+@kernel
+def _outward(shapes, o, p0, p1, p2):
+    """The unit vector away from the box with rounded edges at `o`, and how far the point is from it, inside negative.
+
+    In the box's own frame the point's way from the core, the box without its edges' radius, is what a clip to half the
+    edges leaves.  Within the core it is the way to the nearest face.
+    """
+    x, y, z = p0 - shapes[o + 9], p1 - shapes[o + 10], p2 - shapes[o + 11]
+    a = shapes[o] * x + shapes[o + 3] * y + shapes[o + 6] * z
+    b = shapes[o + 1] * x + shapes[o + 4] * y + shapes[o + 7] * z
+    c = shapes[o + 2] * x + shapes[o + 5] * y + shapes[o + 8] * z
+    i, j, k = select(a < 0.0, -1.0, 1.0), select(b < 0.0, -1.0, 1.0), select(c < 0.0, -1.0, 1.0)
+    # How far the point is beyond each pair of faces.
+    a, b, c = a * i - shapes[o + 12], b * j - shapes[o + 13], c * k - shapes[o + 14]
+    u, v, w = select(a > 0.0, a, 0.0), select(b > 0.0, b, 0.0), select(c > 0.0, c, 0.0)
+    size = sqrt(u * u + v * v + w * w)
+    outside = size > _WITHIN
+    least = select(a > b, a, b)
+    least = select(c > least, c, least)
+    by_a, by_b = a >= least, b >= least
+    per = 1.0 / select(outside, size, 1.0)
+    u = i * select(outside, u * per, select(by_a, 1.0, 0.0))
+    v = j * select(outside, v * per, select(by_a, 0.0, select(by_b, 1.0, 0.0)))
+    w = k * select(outside, w * per, select(by_a, 0.0, select(by_b, 0.0, 1.0)))
+    return (
+        shapes[o] * u + shapes[o + 1] * v + shapes[o + 2] * w,
+        shapes[o + 3] * u + shapes[o + 4] * v + shapes[o + 5] * w,
+        shapes[o + 6] * u + shapes[o + 7] * v + shapes[o + 8] * w,
+        select(outside, size, least) - shapes[o + 15],
+    )
 
 
 @kernel

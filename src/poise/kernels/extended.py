@@ -2,21 +2,28 @@
 
 With J = sum sigma_i u_i v_i^T the square system [J; E] falls apart: x = J^+ e is the part along the rows of J, and the
 part Z y within the null space solves (E Z) y = -Z^T grad g - E x.  E Z = Z^T K Z is symmetric, with
-K = Hess g - sum mu Hess f.
+K = Hess g - sum mu Hess f.  The Hessian of the manipulability is the difference quotient of its gradient.
 """
 
 import numpy as np
 
-from poise.kernels._jit import REALS, WHOLES, border, kernel
-from poise.kernels.criteria import RANK, pull
+from poise.kernels._jit import REALS, WHOLES, border, call, kernel
+from poise.kernels.criteria import RANK, potential_of, pull, velocity_of, widen
 from poise.kernels.drive import BAD_GOAL, BAD_START, aim_at, clip_start, divide, evaluate, unpack
 from poise.kernels.filters import split
-from poise.kernels.lanes import pitch, section
+from poise.kernels.lanes import pitch, section, table
 from poise.kernels.memory import FRESH, SPLIT, read_method, recall
 from poise.kernels.rows import GOAL, ORIENTATION, POSITION
-from poise.kernels.settings import CENTRE_GAIN, FILTER_A, REST_GAIN
+from poise.kernels.settings import (
+    AT_TARGET,
+    CENTRE_GAIN,
+    FILTER_A,
+    MANIPULABILITY_GAIN,
+    POTENTIAL_GAIN,
+    REST_GAIN,
+)
 from poise.kernels.tree import FRAME
-from poise.kernels.update import linearise, move, restrain
+from poise.kernels.update import linearise, move, restrain, take_columns_at_targets
 
 _PRISMATIC = 1
 _FLAT = 1e-8
@@ -24,6 +31,8 @@ _FLAT = 1e-8
 _FIRST = 1e-3
 """The first shift, as such a share."""
 _SHIFTS = 40
+_NEAR = 1e-4
+"""Half the way between the two gradients of a difference quotient [rad or m]."""
 
 
 @kernel
@@ -95,8 +104,14 @@ def reduce(p, s, plan, w, d):
     """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, d.phi with -grad g; the columns of Z."""
     m, n = w.e.shape[0], w.step.shape[0]
     row, side = pitch(d.rows, n), pitch(d.turn, m)
-    basis, bent, reduced, _, mu = divide_room(m, n, d)
+    basis, bent, reduced, slope, mu = divide_room(m, n, d)
+    widening = s[MANIPULABILITY_GAIN] != 0.0
+    if widening:
+        bend_width(p, s, w, d, reduced, slope)
     pull(p, s, plan, w, d)
+    if widening:
+        for a in range(n):
+            d.phi[a] = slope[a] * w.free[a]
     top = split(p, w, d)
     edge = s[FILTER_A] * top
     for a in range(n):
@@ -108,13 +123,16 @@ def reduce(p, s, plan, w, d):
         if not sigma > RANK * top:
             continue
         inverse = 1.0 / max(sigma, edge) ** 2
-        slope = 0.0
+        along = 0.0
         for a in range(n):
-            slope -= d.rows[i * row + a] * d.phi[a]
+            along -= d.rows[i * row + a] * d.phi[a]
             w.step[a] += d.rows[i * row + a] * d.c[i] * inverse
         for k in range(m):
-            mu[k] += d.turn[i * side + k] * slope * inverse
-    bend(p, s, w, mu, bent)
+            mu[k] += d.turn[i * side + k] * along * inverse
+    bend(p, s, plan, w, d, mu, bent)
+    if widening:
+        for i in range(n * n):
+            bent[i] += reduced[i]
     left = complete(m, n, w, d, RANK * top, basis)
     for i in range(left):
         for j in range(i + 1):
@@ -127,6 +145,43 @@ def reduce(p, s, plan, w, d):
             reduced[i * n + j] = total
             reduced[j * n + i] = total
     return left
+
+
+@kernel
+def bend_width(p, s, w, d, bent, slope):
+    """bent (n x n) = Hess g and slope (n) = -grad g at w.q, g the manipulability turned round, joints held as if free.
+
+    w.jacobian is afterwards what it was; what `split` leaves is not.
+    """
+    n = w.step.shape[0]
+    for a in range(n):
+        d.h[a], w.free[a] = w.free[a], 1.0
+    for i in range(n * n):
+        bent[i] = 0.0
+    for c in range(p.coords.shape[0]):
+        i, a = p.coords[c, 0], p.coords[c, 1]
+        x = w.q[i]
+        for side in (-1.0, 1.0):
+            w.q[i] = x + side * _NEAR
+            climb_width(p, s, w, d)
+            for b in range(n):
+                bent[a * n + b] -= side * d.phi[b] / (2.0 * _NEAR)
+        w.q[i] = x
+    climb_width(p, s, w, d)
+    for a in range(n):
+        slope[a], w.free[a] = d.phi[a], d.h[a]
+    if s[AT_TARGET] == 1.0:
+        take_columns_at_targets(p, w)
+
+
+@kernel
+def climb_width(p, s, w, d):
+    """d.phi = the gradient of the manipulability at w.q."""
+    evaluate(p, w)
+    top = split(p, w, d)
+    for a in range(w.step.shape[0]):
+        d.phi[a] = 0.0
+    widen(p, s, w, d, top)
 
 
 @kernel
@@ -179,7 +234,7 @@ def complete(m, n, w, d, least, basis):
 
 
 @kernel
-def bend(p, s, w, mu, bent):
+def bend(p, s, plan, w, d, mu, bent):
     """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
 
     What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
@@ -194,6 +249,13 @@ def bend(p, s, w, mu, bent):
         half = 0.5 * (p.limits[c, 1] - p.limits[c, 0])
         if 0.0 < half < 1e300:
             bent[a * n + a] += 2.0 * s[CENTRE_GAIN] / (p.coords.shape[0] * half * half)
+    if s[POTENTIAL_GAIN] != 0.0:
+        _, nv, _, hessian = potential_of(plan, w)
+        entries = table(d.big, d.big.shape[0] - nv - nv * nv, nv, nv)
+        call(hessian, w.q, entries)
+        for a in range(n):
+            for b in range(n):
+                bent[a * n + b] += entries[velocity_of(plan, n, a), velocity_of(plan, n, b)]
     for k in range(p.effectors.shape[0]):
         kind, slot0, at = p.effectors[k, 1], p.effectors[k, 8], FRAME * p.effectors[k, 0]
         t0, t1, t2 = p.tools[k, 9], p.tools[k, 10], p.tools[k, 11]

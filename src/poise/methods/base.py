@@ -1,12 +1,14 @@
 """What every method is made of: a name, what it can do, and its settings as the kernels read them."""
 
+import inspect
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias, cast, final
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, cast, final
 
 import numpy as np
 
+from poise.collision.shapes import Box, Capsule, Shape, Sphere
 from poise.errors import ShapeError
 from poise.kernels import settings as at
 from poise.spatial import Array, finite
@@ -143,37 +145,106 @@ class Manipulability:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearance:
-    """phi = -gain grad U, U = -sum log |x|, x from each obstacle to the origin of each joint that moves the tasks.
+    """phi = -gain grad U, U = -sum log d, d the distance of each point that is pushed from each obstacle's surface.
 
-    The force is 1 / |x| at any distance; from a sphere's surface, with |x| less its radius.  Source: Das, Slotine and
-    Sheridan 1988, eq. 2.2.  What lies between the joints is not seen.
+    Each force is 1 / d, at any distance, away from the obstacle's nearest point; below 0.1 mm it grows no more, and
+    inside it pushes to the nearest face.  Source: Das, Slotine and Sheridan 1988, eq. 2.2.  What lies between the
+    points is not seen.
     """
 
-    obstacles: Sequence[Sequence[float]] | Array
-    """(k, 3) points, or (k, 4) centres and radii of spheres [m], in the world."""
+    obstacles: Sequence[Sequence[float]] | Array | Sequence[Shape]
+    """(k, 3) points, (k, 4) centres and radii of spheres [m], or any `Sphere`, `Capsule` and `Box`, in the world; kept
+    as shapes."""
     gain: float = 0.05
+    frames: Sequence[str] | None = None
+    """The names of the frames whose origins are pushed; None: the origin of each joint that moves the tasks."""
 
     def __post_init__(self) -> None:
         positive("gain", self.gain)
-        given = finite("obstacles", self.obstacles)
-        if given.ndim != 2 or given.shape[0] == 0 or given.shape[1] not in (3, 4):
-            raise ShapeError(
-                "obstacles must be points (k, 3) or spheres (k, 4) of centre and radius, at least one, got shape "
-                f"{given.shape}"
-            )
-        for i, row in enumerate(given):
-            if len(row) == 4 and row[3] < 0.0:
-                raise ValueError(f"obstacles[{i}] has the radius {row[3]}; it must be 0 or more")
-        object.__setattr__(self, "obstacles", tuple(tuple(row) for row in given.tolist()))
+        if self.frames is not None:
+            if isinstance(self.frames, str) or not all(isinstance(name, str) for name in self.frames):
+                raise TypeError(f"frames must be a sequence of names, such as ('hand',), or None, got {self.frames!r}")
+            if len(self.frames) == 0:
+                raise ValueError("frames is empty; name at least one frame, or give None for the joints' origins")
+            object.__setattr__(self, "frames", tuple(self.frames))
+        object.__setattr__(self, "obstacles", _shapes(self.obstacles))
 
     @property
     def spheres(self) -> Array:
-        """(k, 4) centres and radii."""
-        rows = np.array(self.obstacles)
-        return rows if rows.shape[1] == 4 else np.column_stack([rows, np.zeros(len(rows))])
+        """(k, 4) centres and radii [m] of the spheres among the obstacles."""
+        rows = [[*o.centre, o.radius] for o in self.obstacles if isinstance(o, Sphere)]
+        return np.array(rows).reshape(-1, 4)
+
+    @property
+    def boxes(self) -> Array:
+        """(k, 16) the other obstacles as boxes with rounded edges; see `poise.collision.shapes`."""
+        rows = [o.rounded for o in self.obstacles if isinstance(o, Capsule | Box)]
+        return np.array(rows).reshape(-1, 16)
 
 
-Criterion: TypeAlias = RestPosture | JointCentring | LimitDistance | Manipulability | Clearance
+def _shapes(obstacles: Any) -> tuple[Shape, ...]:
+    """The obstacles as shapes; raises TypeError, ShapeError or ValueError for what is none."""
+    if isinstance(obstacles, Shape):
+        raise TypeError(f"obstacles must be a sequence of shapes; put the {type(obstacles).__name__} in a list")
+    if isinstance(obstacles, Sequence) and any(isinstance(obstacle, Shape) for obstacle in obstacles):
+        for i, obstacle in enumerate(obstacles):
+            if not isinstance(obstacle, Shape):
+                raise TypeError(
+                    f"obstacles holds shapes, and obstacles[{i}] is {obstacle!r}: make it a Sphere, a Capsule or a Box"
+                )
+        return tuple(obstacles)
+    given = finite("obstacles", obstacles)
+    if given.ndim != 2 or given.shape[0] == 0 or given.shape[1] not in (3, 4):
+        raise ShapeError(
+            "obstacles must be points (k, 3) or spheres (k, 4) of centre and radius, or shapes, at least one, got "
+            f"shape {given.shape}"
+        )
+    for i, row in enumerate(given):
+        if len(row) == 4 and row[3] < 0.0:
+            raise ValueError(f"obstacles[{i}] has the radius {row[3]}; it must be 0 or more")
+    return tuple(Sphere(row[:3], *row[3:].tolist()) for row in given)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Potential:
+    """phi = -gain grad g, g a function of your own.
+
+    The functions are of plain Python, or already of Numba; the gradient and the Hessian are compiled when a method is
+    prepared, with the numbers and arrays around them as they are when that is first done.  They get the whole
+    configuration q (nq,), which they must not change.  Where they give NaN or raise, the update is marked as failed and
+    q stays.  Eight characters are led one after the other.
+    """
+
+    value: Callable[..., float]
+    """g(q): a number, with which the gradient is checked when a method is prepared."""
+    gradient: Callable[..., None]
+    """gradient(q, out): writes into out (nv,), zeros before, the derivative of g by each of the model's velocities; for
+    joints of one coordinate that is by q itself."""
+    hessian: Callable[..., None] | None = None
+    """hessian(q, out): writes into out (nv, nv), zeros before, the second derivatives; `ExtendedJacobian` needs it."""
+    _: KW_ONLY
+    gain: float = 0.1
+
+    def __post_init__(self) -> None:
+        positive("gain", self.gain)
+        _takes("value", self.value, "q")
+        _takes("gradient", self.gradient, "q, out")
+        if self.hessian is not None:
+            _takes("hessian", self.hessian, "q, out")
+
+
+def _takes(name: str, function: Any, arguments: str) -> None:
+    """Raises TypeError unless `function` can be called with these arguments."""
+    if not callable(function):
+        raise TypeError(f"{name} of the Potential must be a function {name}({arguments}), got {function!r}")
+    try:
+        inspect.signature(getattr(function, "py_func", function)).bind(*arguments.split(", "))
+    except TypeError as error:
+        raise TypeError(f"{name} of the Potential must take {name}({arguments}): {error}") from error
+
+
+Criterion: TypeAlias = RestPosture | JointCentring | LimitDistance | Manipulability | Clearance | Potential
 NullSpace: TypeAlias = Criterion | Sequence[Criterion]
 
 
@@ -257,6 +328,7 @@ _GAINS: Final[dict[type, int]] = {
     LimitDistance: at.LIMIT_GAIN,
     Manipulability: at.MANIPULABILITY_GAIN,
     Clearance: at.CLEARANCE_GAIN,
+    Potential: at.POTENTIAL_GAIN,
 }
 
 

@@ -16,15 +16,25 @@ E Z is the Hessian of g within the task, and is kept positive definite: where it
 identity is added, so that the step still lowers g.  Singular values sigma of J below `cutoff` times the largest count
 as sigma / (that edge)^2 in place of 1 / sigma.  The second derivative of a rotation is that of the rotation vector from
 where the frame is, half of a_i x a_j for axis i before axis j; the geometric Jacobian's own differs from it by what
-J Z = 0 cancels, as long as no row of the rotation is left out.
+J Z = 0 cancels, as long as no row of the rotation is left out.  The Hessian of the manipulability is a difference
+quotient of its exact gradient.
 """
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from poise.kernels import settings as at
-from poise.methods.base import Capabilities, ClampMag, JacobianMethod, JointCentring, RestPosture, positive
+from poise.methods.base import (
+    Capabilities,
+    ClampMag,
+    JacobianMethod,
+    JointCentring,
+    Manipulability,
+    Potential,
+    RestPosture,
+    positive,
+)
 from poise.spatial import Array
 
 
@@ -40,20 +50,35 @@ class ExtendedJacobian(JacobianMethod):
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
     max_error: float | ClampMag | None = 0.2
-    criterion: RestPosture | JointCentring = RestPosture()
-    """g: half the squared distance to a posture, or the distance to the middles of the joints' limits.  Its gain is
-    without effect.  Balls count for nothing in either."""
+    criterion: RestPosture | JointCentring | Manipulability | Potential = RestPosture()
+    """g: half the squared distance to a posture, the distance to the middles of the joints' limits, the manipulability
+    turned round, which costs two singular value decompositions a joint for its Hessian, or a function of your own with
+    its Hessian.  Its gain is without effect.  Balls count for nothing in the first two, and not at all in the third."""
     cutoff: float = 1e-3
     """Share of the largest singular value of J below which its inverse is damped."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("cutoff", self.cutoff)
-        if not isinstance(self.criterion, RestPosture | JointCentring):
-            raise TypeError(f"criterion must be a RestPosture or a JointCentring, got {self.criterion!r}")
+        if not isinstance(self.criterion, tuple(_GAINS)):
+            able = ", ".join(kind.__name__ for kind in _GAINS)
+            raise TypeError(f"criterion must be one of {able}, for these have a Hessian, got {self.criterion!r}")
+        if isinstance(self.criterion, Potential) and self.criterion.hessian is None:
+            raise ValueError(
+                "the Potential has no hessian, which the method 'extended' needs: give it hessian=f, where f(q, out) "
+                "writes the second derivatives into out (nv, nv)"
+            )
 
     def write(self, settings: Array) -> None:
         """Put the settings into the array; the posture itself comes behind the settings."""
         self.write_clamps(settings)
         settings[at.METHOD], settings[at.FILTER_A] = at.EXTENDED, self.cutoff
-        settings[at.REST_GAIN if isinstance(self.criterion, RestPosture) else at.CENTRE_GAIN] = 1.0
+        settings[_GAINS[type(self.criterion)]] = 1.0
+
+
+_GAINS: Final[dict[type, int]] = {
+    RestPosture: at.REST_GAIN,
+    JointCentring: at.CENTRE_GAIN,
+    Manipulability: at.MANIPULABILITY_GAIN,
+    Potential: at.POTENTIAL_GAIN,
+}

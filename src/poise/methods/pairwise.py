@@ -35,7 +35,7 @@ class PairwiseJacobian(JacobianMethod):
     name: ClassVar[str] = "pairwise"
     title: ClassVar[str] = "Pairwise extended Jacobian"
     references: ClassVar[tuple[str, ...]] = ("soch2005",)
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[Capabilities] = Capabilities(tasks="poses")
     iterations: ClassVar[int] = 500
     max_step: float = math.radians(45.0)
     max_error: float | ClampMag | None = 0.2
