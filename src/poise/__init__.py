@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from poise.bench.compare import compare as compare
     from poise.bench.report import Comparison as Comparison
     from poise.builder import ModelBuilder as ModelBuilder
+    from poise.collision.shapes import Box as Box
+    from poise.collision.shapes import Capsule as Capsule
+    from poise.collision.shapes import Sphere as Sphere
     from poise.errors import FrameNotFound as FrameNotFound
     from poise.errors import JointNotFound as JointNotFound
     from poise.errors import MissingExtra as MissingExtra
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from poise.methods.base import JointCentring as JointCentring
     from poise.methods.base import LimitDistance as LimitDistance
     from poise.methods.base import Manipulability as Manipulability
+    from poise.methods.base import Potential as Potential
     from poise.methods.base import RestPosture as RestPosture
     from poise.methods.bounded import BoundedLeastSquares as BoundedLeastSquares
     from poise.methods.ccd import CyclicCoordinateDescent as CyclicCoordinateDescent
@@ -78,23 +82,31 @@ if TYPE_CHECKING:
     from poise.spatial import SO3 as SO3
     from poise.tasks.aim import AxisTask as AxisTask
     from poise.tasks.aim import LookAtTask as LookAtTask
+    from poise.tasks.coupling import JointCouplingTask as JointCouplingTask
+    from poise.tasks.distance import DistanceTask as DistanceTask
+    from poise.tasks.mass import CentreOfMassTask as CentreOfMassTask
     from poise.tasks.pose import OrientationTask as OrientationTask
     from poise.tasks.pose import PoseTask as PoseTask
     from poise.tasks.pose import PositionTask as PositionTask
     from poise.tasks.posture import PostureTask as PostureTask
+    from poise.tasks.surface import LineTask as LineTask
+    from poise.tasks.surface import PlaneTask as PlaneTask
     from poise.tracker import Tracker as Tracker
 
 __version__ = "0.1.0"
 
 _HOME = {
     "BFGS": "poise.methods.quasi_newton",
-    "BoundedLeastSquares": "poise.methods.bounded",
     "DH": "poise.io.dh",
     "LBFGS": "poise.methods.quasi_newton",
     "METHODS": "poise.methods.registry",
     "SE3": "poise.spatial",
     "SO3": "poise.spatial",
     "AxisTask": "poise.tasks.aim",
+    "BoundedLeastSquares": "poise.methods.bounded",
+    "Box": "poise.collision.shapes",
+    "Capsule": "poise.collision.shapes",
+    "CentreOfMassTask": "poise.tasks.mass",
     "ChanLawrence": "poise.methods.damping",
     "Chiaverini": "poise.methods.damping",
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
@@ -107,6 +119,7 @@ _HOME = {
     "DampedLeastSquares": "poise.methods.damped",
     "DasSlotineSheridan": "poise.methods.das",
     "DeoWalker": "poise.methods.damping",
+    "DistanceTask": "poise.tasks.distance",
     "ExtendedJacobian": "poise.methods.extended",
     "Fabrik": "poise.methods.fabrik",
     "FilteredInverse": "poise.methods.filtered",
@@ -119,10 +132,12 @@ _HOME = {
     "JacobianTranspose": "poise.methods.transpose",
     "Joint": "poise.joint",
     "JointCentring": "poise.methods.base",
+    "JointCouplingTask": "poise.tasks.coupling",
     "JointKind": "poise.joint",
     "JointNotFound": "poise.errors",
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.base",
+    "LineTask": "poise.tasks.surface",
     "LookAtTask": "poise.tasks.aim",
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.base",
@@ -136,10 +151,12 @@ _HOME = {
     "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
     "PairwiseJacobian": "poise.methods.pairwise",
+    "PlaneTask": "poise.tasks.surface",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
     "PositionTask": "poise.tasks.pose",
     "PostureTask": "poise.tasks.posture",
+    "Potential": "poise.methods.base",
     "Pseudoinverse": "poise.methods.pseudoinverse",
     "RateBound": "poise.methods.damping",
     "RestPosture": "poise.methods.base",
@@ -147,6 +164,7 @@ _HOME = {
     "ShapeError": "poise.errors",
     "Solution": "poise.solution",
     "Solver": "poise.solver",
+    "Sphere": "poise.collision.shapes",
     "Status": "poise.solution",
     "Sugihara": "poise.methods.damping",
     "TaskError": "poise.solution",

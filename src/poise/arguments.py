@@ -9,10 +9,26 @@ from poise.errors import ShapeError
 from poise.spatial import SE3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import FrameTask
+from poise.tasks.coupling import JointCouplingTask
+from poise.tasks.distance import DistanceTask
+from poise.tasks.mass import CentreOfMassTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
+from poise.tasks.surface import LineTask, PlaneTask
 
-Task: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask | PostureTask
+Task: TypeAlias = (
+    PoseTask
+    | PositionTask
+    | OrientationTask
+    | AxisTask
+    | LookAtTask
+    | PlaneTask
+    | LineTask
+    | DistanceTask
+    | CentreOfMassTask
+    | JointCouplingTask
+    | PostureTask
+)
 
 WHOLE: Final = 2**62
 """A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
@@ -66,9 +82,9 @@ def refuse_goal(tasks: Sequence[FrameTask], goal: Array) -> None:
         if len(tasks) > 1:
             name = f"target[{k}]"
         for i in np.flatnonzero(~np.isfinite(numbers)):
-            raise ValueError(f"{name}[{i}] of {type(task).__name__}({task.frame!r}) is {numbers[i]}")
+            raise ValueError(f"{name}[{i}] of {task.label} is {numbers[i]}")
         if isinstance(task, AxisTask) and np.linalg.norm(numbers[:3]) < 1e-9:
-            raise ValueError(f"{name} of AxisTask({task.frame!r}) is a zero direction")
+            raise ValueError(f"{name} of {task.label} is a zero direction")
     raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
 

@@ -6,13 +6,18 @@ from poise.model import Model
 from poise.solution import Solution, Status
 from poise.spatial import Array
 from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.coupling import JointCouplingTask
+from poise.tasks.distance import DistanceTask
+from poise.tasks.pose import PoseTask, PositionTask
+from poise.tasks.surface import LineTask, PlaneTask
 from poise.tree import PRISMATIC
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 
 
+_ROWS = {AxisTask: 2, LookAtTask: 2, LineTask: 2, PlaneTask: 1, DistanceTask: 1, JointCouplingTask: 1}
+"""Rows of the tasks that always ask for as many."""
 _MANY = 50
 """Starts that all came to rest short of the target before it is called out of reach."""
 
@@ -90,7 +95,7 @@ def _out_of_reach(solution: Solution) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
     solver, out = solution.solver, []
     for task, goal in zip(solver.frame_tasks, solution.goal.reshape(-1, 7), strict=True):
-        if isinstance(task, (OrientationTask, AxisTask, LookAtTask)):
+        if not isinstance(task, PoseTask | PositionTask) or task.base is not None:
             continue
         weight = task.weight if isinstance(task, PositionTask) else task.position_weight
         if np.min(weight) == 0.0:
@@ -124,8 +129,8 @@ def _too_few_joints(solution: Solution) -> list[str]:
     solver = solution.solver
     rows = 0
     for task in solver.frame_tasks:
-        if isinstance(task, (AxisTask, LookAtTask)):
-            rows += 2
+        if type(task) in _ROWS:
+            rows += _ROWS[type(task)]
         elif isinstance(task, PoseTask):
             rows += int(np.count_nonzero(np.broadcast_to(task.position_weight, 3)))
             rows += int(np.count_nonzero(np.broadcast_to(task.rotation_weight, 3)))

@@ -7,17 +7,18 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.effectors import KINDS, TOOL, columns, needed, place, spans, tool
 from poise.model import Model
-from poise.spatial import Array, quaternion_matrix
-from poise.tasks.aim import AxisTask, LookAtTask
+from poise.spatial import Array
 from poise.tasks.base import FrameTask
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-from poise.tree import BALL, FRAME, REVOLUTE, TURN, carrying, frame_columns, unit_arrays
+from poise.tasks.coupling import JointCouplingTask
+from poise.tasks.mass import CentreOfMassTask
+from poise.tree import BALL, FRAME, REVOLUTE, TURN, bodies, carrying, unit_arrays
 
-HEADER: Final = 18
+HEADER: Final = 19
 GOAL: Final = 30
 STATE: Final = 9
-_KINDS: Final[dict[type, int]] = {PoseTask: 0, PositionTask: 1, OrientationTask: 2, AxisTask: 3, LookAtTask: 4}
+BODY: Final = 5
 
 
 @final
@@ -44,75 +45,71 @@ class Packed:
 
     def _limits_at(self) -> tuple[int, int]:
         units, effectors, blocks, raw, _, coords = map(int, self.ints[:6])
-        first = 16 * units + 2 * raw + 16 * effectors + 8 * blocks
+        first = 16 * units + 2 * raw + TOOL * effectors + 8 * blocks
         return first, first + 2 * coords
 
     def without_limits(self) -> Array:
         """`floats` with every limit at infinity."""
         floats = self.floats.copy()
-        idle = len(floats) - 2 * int(self.ints[13])
-        for start, stop in (self._limits_at(), (idle, len(floats))):
+        end = len(floats) - BODY * int(self.ints[HEADER - 1])
+        for start, stop in (self._limits_at(), (end - 2 * int(self.ints[13]), end)):
             floats[start:stop:2], floats[start + 1 : stop : 2] = -np.inf, np.inf
         return floats
 
 
 def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
     """The arrays of `tasks` on `model`; raises FrameNotFound for a frame that the model does not have."""
-    tree = model.tree
-    hangs = []
-    for task in tasks:
-        frame = model.frame(task.frame)
-        unit, place = tree.links[frame.link]
-        if unit < 0:
-            raise ValueError(f"the frame {task.frame!r} does not move: no joint of {model.name} carries it")
-        hangs.append((unit, place @ frame.origin))
-    units, number = carrying(tree, [unit for unit, _ in hangs])
-    tips = [number[unit] for unit, _ in hangs]
-    arrays = unit_arrays(units, set(tips))
-    columns = [frame_columns(units, tip) for tip in tips]
-    velocities = sorted({v for c in columns for v in c.velocities})
+    units, number = carrying(model.tree, sorted({u for task in tasks for u in needed(model, task)}))
+    heavy = any(isinstance(task, CentreOfMassTask) for task in tasks)
+    arrays = unit_arrays(units, {number[u] for task in tasks for u in needed(model, task)})
+    moved = [columns(model, task, units, number) for task in tasks]
+    velocities = sorted({v for c in moved for v in c.velocities})
     active = {v: a for a, v in enumerate(velocities)}
 
     effectors: list[list[int]] = []
     blocks: list[int] = []
     slots: list[int] = []
-    shapes, tools = [], []
+    shapes = []
     row = raw_at = 0
-    for task, tip, column, (_, hang) in zip(tasks, tips, columns, hangs, strict=True):
-        tool = arrays.seen_from(tip, hang)
-        spans, axes_code, axis = _spans(task)
+    for task, column in zip(tasks, moved, strict=True):
+        found = place(model, task)
+        rows_of, code = spans(task)
         width = len(column.velocities)
         first = len(blocks)
-        for weight, limit in spans:
+        for weight, limit in rows_of:
             blocks.append(row)
             row += 3 * width
             inverse = [0.0 if w == 0.0 else 1.0 / w for w in weight]
             shapes.append([*weight, *inverse, limit**-2, 0.0])
         raw_stop = raw_at + len(column.raw)
-        effectors.append(
-            [tip, _KINDS[type(task)], raw_at, raw_stop, first, len(blocks), width, axes_code, len(slots), 0]
-        )
+        tip = -1 if found is None else number[found.tip]
+        base = 0 if found is None or found.base is None else number[found.base] + 2
+        effectors.append([tip, KINDS[type(task)], raw_at, raw_stop, first, len(blocks), width, code, len(slots), base])
         raw_at = raw_stop
         slots += [active[v] for v in column.velocities]
-        direction = tool.rotation.act(axis)
-        tools.append([*quaternion_matrix(tool.wxyz).ravel(), *tool.xyz, *direction, 0.0])
 
-    jobs, pairs = _gram_jobs(effectors, columns, blocks, active)
-    coords, limits, boxes, balls = _coordinates(model, units, active)
-    na, widest = len(active), max((3 * len(c.velocities) for c in columns), default=0)
+    jobs, pairs = _gram_jobs(effectors, moved, blocks, active)
+    coupled = {i for task in tasks if isinstance(task, JointCouplingTask) for i in task.terms(model)[0]}
+    coords, limits, boxes, balls = _coordinates(model, units, active, coupled)
+    na, widest = len(active), 3 * max((len(c.velocities) for c in moved), default=0)
+    if heavy:
+        widest = max(widest, 3 * len(units) + 3)
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coords}, {b[0] for b in balls})
     header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
     m = 3 * len(blocks)
     rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
     rows += len(coords) + 3 * len(balls)
-    header += [model.nq, na, row, widest, len(idle), len(idle_balls), rows, 0, 0]
-    ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in columns), slots, coords, balls, jobs, pairs]
+    header += [model.nq, na, row, widest, len(idle), len(idle_balls), rows, 0, 0, len(units) + 1 if heavy else 0]
+    ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in moved), slots, coords, balls, jobs, pairs]
     ints += [idle, idle_balls]
-    floats = [arrays.places, *(c.scales for c in columns), tools, shapes, limits, boxes]
+    tools = [tool(model, task, arrays, number) for task in tasks]
+    floats = [arrays.places, *(c.scales for c in moved), tools, shapes, limits, boxes]
     floats += [strides(len(coords) + 3 * len(balls)), idle_limits]
+    if heavy:
+        floats.append(bodies(model, arrays, number))
     whole = np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints])
     reals = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats])
-    whole[HEADER - 2 : HEADER] = len(whole), len(reals)  # what a method adds comes behind
+    whole[16:18] = len(whole), len(reals)  # what a method adds comes behind
     return Packed(
         whole,
         reals,
@@ -121,30 +118,6 @@ def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
         row,
         tuple(velocities),
     )
-
-
-def _spans(task: Any) -> tuple[list[tuple[tuple[float, float, float], float]], int, Array]:
-    """Each block's row weights and tolerance, a code for the weights, and the axis of an aim.
-
-    The code is 0 without weights, 1 with, 2 with weights along the target's own axes.
-    """
-    ones = (1.0, 1.0, 1.0)
-    z = np.array([0.0, 0.0, 1.0])
-    if isinstance(task, PoseTask):
-        _, _, position, rotation, position_tolerance, rotation_tolerance, axes, _ = task.structure
-        spans = [(position, position_tolerance), (rotation, rotation_tolerance)]
-    elif isinstance(task, OrientationTask):
-        _, _, weight, limit, axes, _ = task.structure
-        spans = [(weight, limit)]
-    elif isinstance(task, PositionTask):
-        _, _, weight, limit, _ = task.structure
-        spans, axes = [(weight, limit)], "world"
-    else:
-        _, _, axis, weight, limit, _ = task.structure
-        spans, axes, z = [(weight, limit)], "world", np.array(axis)
-    if all(weight == ones for weight, _ in spans):
-        return spans, 0, z
-    return spans, 2 if axes == "target" else 1, z
 
 
 def _gram_jobs(
@@ -164,7 +137,7 @@ def _gram_jobs(
 
 
 def _coordinates(
-    model: Model, units: list[Any], active: dict[int, int]
+    model: Model, units: list[Any], active: dict[int, int], coupled: set[int]
 ) -> tuple[list[list[int]], list[list[float]], list[list[float]], list[list[int]]]:
     """The coordinates that the tasks move, their limits, the boxes of random starts, and the quaternions.
 
@@ -174,12 +147,12 @@ def _coordinates(
     coords: dict[int, list[int]] = {}
     balls: dict[int, list[int]] = {}
     for unit in units:
-        if unit.kind == TURN:
+        if unit.kind == TURN or unit.iv not in active:
             continue
         if unit.kind == BALL:
             balls[unit.iq] = [unit.iq, active[unit.iv]]
         else:
-            whole = unit.kind == REVOLUTE and float(unit.multiplier).is_integer()
+            whole = unit.kind == REVOLUTE and float(unit.multiplier).is_integer() and unit.iq not in coupled
             entry = coords.setdefault(unit.iq, [unit.iq, active[unit.iv], 1])
             entry[2] &= int(whole)  # a full turn must leave every joint that follows where it is
     low, high = model.sampling_box

@@ -38,13 +38,13 @@ class TaskError:
     """What is left of one task, recomputed by forward kinematics, over the rows whose weight is not 0."""
 
     task: str
-    """Type and frame of the task."""
+    """What it is and of what."""
     position: float | None
     """[m]; None if the task has no position."""
     rotation: float | None
     """[rad]; None if the task has no rotation."""
     posture: float | None = None
-    """Largest |q_i - target_i| [rad or m] of a posture task; None for the others."""
+    """Largest |q_i - target_i| of a posture task, or what the sum of a coupling lacks [rad or m]; None for others."""
 
 
 @final

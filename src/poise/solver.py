@@ -20,14 +20,20 @@ from poise.problem import pack
 from poise.solution import Solution, TaskError
 from poise.spatial import SE3, Array
 from poise.tasks.base import levels
+from poise.tasks.coupling import JointCouplingTask
+from poise.tasks.distance import DistanceTask
+from poise.tasks.mass import CentreOfMassTask
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
+from poise.tasks.surface import LineTask, PlaneTask
 from poise.updates import Updates
 
 _ITERATIONS = 30
 """Iterations of a start, at most, without a method of the caller's choice."""
 _CHUNK = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
+_PLACED = PositionTask | PlaneTask | LineTask | DistanceTask | CentreOfMassTask
+"""Tasks with a position alone."""
 _KEPT = 64
 """Prepared solvers that a model keeps for `solve`."""
 
@@ -256,9 +262,12 @@ class Solver:
             if isinstance(task, PostureTask):
                 out.append(TaskError("PostureTask", None, None, float(raw[-1])))
                 continue
-            position = next(left) if isinstance(task, (PoseTask, PositionTask)) else None
-            rotation = None if isinstance(task, PositionTask) else next(left)
-            out.append(TaskError(f"{type(task).__name__}({task.frame!r})", position, rotation))
+            position = next(left) if isinstance(task, PoseTask | _PLACED) else None
+            rotation = None if isinstance(task, _PLACED) else next(left)
+            if isinstance(task, JointCouplingTask):
+                out.append(TaskError(task.label, None, None, rotation))
+            else:
+                out.append(TaskError(task.label, position, rotation))
         return tuple(out)
 
 

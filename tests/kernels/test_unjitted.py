@@ -23,6 +23,8 @@ def everything() -> dict[str, Any]:
     builder.joint("ball", "spherical", parent="mast", child="head", origin=pz.SE3.from_parts([0, 0.2, 1]))
     builder.joint("lid", "revolute", parent="head", child="lid", mimic=pz.Mimic(joint="screw", multiplier=-0.5))
     builder.frame("sight", link="lid", origin=pz.SE3.from_xyz_rpy([0.1, 0, 0], [0, 0.3, 0]))
+    builder.mass("head", 1.5, centre=(0, 0.05, 0.1))
+    builder.mass("cart", 4.0)
     eye = builder.build()
 
     values: dict[str, Any] = {}
@@ -42,6 +44,7 @@ def everything() -> dict[str, Any]:
         for i, (task, target) in enumerate(tasks):
             e, jacobian = pz.Solver(model, task).linearise(q, target)
             values[f"{name} rows {i}"] = [e.tolist(), jacobian.tolist()]
+    values["eye mass"] = [eye.centre_of_mass([q, there]).tolist(), eye.centre_of_mass_jacobian(q).tolist()]
 
     hand, (q, there) = pz.PoseTask("panda_hand"), panda.sample(2, seed=3)
     pose = panda.pose("panda_hand", there)
@@ -59,6 +62,19 @@ def everything() -> dict[str, Any]:
                 pz.Clearance(obstacles=[[0.3, 0.2, 0.6, 0.1]]),
             )
         ),
+        "shapes": pz.Pseudoinverse(
+            null_space=pz.Clearance(
+                obstacles=[
+                    pz.Sphere([0.3, 0.2, 0.6], 0.1),
+                    pz.Capsule([0.4, 0.2, 0.1], [0.4, 0.3, 0.3], 0.05),
+                    pz.Box(pz.SE3.from_xyz_rpy([-0.2, 0.5, 0.3], [0.1, 0.2, 0.3]), [0.1, 0.2, 0.3]),
+                ],
+                frames=("panda_link4", "panda_link6"),
+            )
+        ),
+        "own": pz.Pseudoinverse(null_space=pz.Potential(height, slope)),
+        "own extended": pz.ExtendedJacobian(criterion=pz.Potential(height, slope, bend)),
+        "widest": pz.ExtendedJacobian(criterion=pz.Manipulability()),
         "das apart": pz.DasSlotineSheridan(null_space=pz.RestPosture(), vehicle_limit=0.1),
         "estimated": pz.DampedLeastSquares(damping=pz.Chiaverini(epsilon=2.0)),
     }.items():
@@ -88,6 +104,24 @@ def everything() -> dict[str, Any]:
     beyond = pz.Solver(planar, pz.PositionTask(planar.tip), max_restarts=0, max_iterations=8)
     values["solve out of reach"] = summary(beyond([9.0, 0.0, 0.0]))
     return values
+
+
+def height(q: Any) -> float:
+    return float((0.25 * q**4).sum() + q[0] * q[3])
+
+
+def slope(q: Any, out: Any) -> None:
+    for i in range(q.shape[0]):
+        out[i] = q[i] ** 3
+    out[0] += q[3]
+    out[3] += q[0]
+
+
+def bend(q: Any, out: Any) -> None:
+    for i in range(q.shape[0]):
+        out[i, i] = 3.0 * q[i] ** 2
+    out[0, 3] += 1.0
+    out[3, 0] += 1.0
 
 
 def summary(solution: pz.Solution) -> dict[str, Any]:
@@ -124,7 +158,7 @@ def compiled() -> dict[str, Any]:
 def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     assert plain.keys() == compiled.keys()
     names = [name for name in plain if not name.startswith(("solve", "steps", "lanes"))]
-    assert len(names) == 3 * 8
+    assert len(names) == 3 * 8 + 1
     for name in names:
         for ours, theirs in zip(plain[name], compiled[name], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
@@ -132,7 +166,7 @@ def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: 
 
 def test_every_method_takes_the_same_steps(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     names = [name for name in plain if name.startswith(("steps", "lanes"))]
-    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 6
+    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 10
     for name in names:
         np.testing.assert_allclose(plain[name], compiled[name], rtol=0, atol=1e-9, err_msg=name)
 

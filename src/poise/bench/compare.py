@@ -130,6 +130,8 @@ def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[Framed, ...]:
     for task in several(tasks):
         if isinstance(task, PostureTask):
             raise ValueError("compare takes no PostureTask: what settles a posture is the same for all methods")
+        if not isinstance(task, Framed) or task.base is not None:
+            raise ValueError(f"compare judges frames in the world, not {task.label}: leave it out")
         out.append(task)
     return tuple(out)
 
@@ -245,4 +247,4 @@ def _allowed(*tasks: Framed) -> list[tuple[float, str]]:
 
 def _stated(task: Framed) -> str:
     """Type, frame and tolerances of a task."""
-    return f"{type(task).__name__}({task.frame!r}) to {' and '.join(f'{v:g} {unit}' for v, unit in _allowed(task))}"
+    return f"{task.label} to {' and '.join(f'{v:g} {unit}' for v, unit in _allowed(task))}"

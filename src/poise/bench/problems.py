@@ -69,7 +69,7 @@ def unreachable(model: Model, tasks: Sequence[Framed], count: int, seed: int) ->
     """
     for task in tasks:
         if not isinstance(task, (PoseTask, PositionTask)):
-            raise ValueError(f"{type(task).__name__}({task.frame!r}) has no position that could be out of reach")
+            raise ValueError(f"{task.label} has no position that could be out of reach")
     for joint in model.joints:
         if joint.kind in _SLIDES and not np.isfinite([joint.lower, joint.upper]).all():
             raise ValueError(f"nothing is out of reach of {model.name}: its joint {joint.name!r} slides without limit")
@@ -113,7 +113,7 @@ def goals(tasks: Sequence[Framed], targets: Sequence[Any]) -> Array:
             name = f"targets[{i}][{k}]" if several else f"targets[{i}]"
             out[i, k] = task.goal(given[k] if several else given, name)
             if not np.isfinite(out[i, k]).all():
-                raise ValueError(f"{name} of {type(task).__name__}({task.frame!r}) is not finite")
+                raise ValueError(f"{name} of {task.label} is not finite")
     return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from poise.kernels._jit import kernel
 from poise.kernels.lanes import load, select, splat, sqrt, store
 from poise.kernels.memory import FRESH, SEEN
-from poise.kernels.rows import GOAL, POSITION
+from poise.kernels.rows import GOAL, POSITION, in_metres
 from poise.kernels.settings import ADAPTIVE, CLAMP, MAX_ERROR, MAX_TURN, NO_CLAMP, RELEASED
 
 
@@ -23,10 +23,9 @@ def clamp_errors(p, s, w, d):
             e0, e1, e2 = load(w.e, 3 * b), load(w.e, 3 * b + 1), load(w.e, 3 * b + 2)
             if s[CLAMP] != NO_CLAMP:
                 size = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
-                place = b == first and p.effectors[k, 1] <= POSITION
-                longest = splat(w.e, s[MAX_ERROR] if place else s[MAX_TURN])
+                longest = splat(w.e, s[MAX_ERROR] if in_metres(p.effectors, k, b) else s[MAX_TURN])
                 if s[CLAMP] >= ADAPTIVE:
-                    longest = _adapted(s, w, d, k, b, place, size, longest)
+                    longest = _adapted(s, w, d, k, b, b == first and p.effectors[k, 1] <= POSITION, size, longest)
                     store(d.cap, b, longest)
                 scale = select(size > longest, longest / size, 1.0)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale

@@ -137,7 +137,7 @@ def _bend(p, w):
     """
     for k in range(p.effectors.shape[0]):
         kind, slot0 = p.effectors[k, 1], p.effectors[k, 8]
-        if kind > ORIENTATION or p.effectors[k, 7]:
+        if kind > ORIENTATION or p.effectors[k, 7] or p.effectors[k, 9]:
             continue
         at, block = FRAME * p.effectors[k, 0], p.effectors[k, 4]
         o = splat(w.e, 0.0)

@@ -7,7 +7,7 @@ from poise.kernels.blocks import times
 from poise.kernels.filters import add_null_term, split
 from poise.kernels.lanes import load, section, select, splat, sqrt, store
 from poise.kernels.memory import FRESH, PREDICTED, SWAY
-from poise.kernels.rows import POSITION
+from poise.kernels.rows import in_metres
 from poise.kernels.settings import NULL, OPTION, OPTION_A, OPTION_B, SETTINGS, STIFFNESS, TURN_STIFFNESS
 
 _PRISMATIC = 1
@@ -25,8 +25,7 @@ def stiffen(p, s, d):
 
 @functools.partial(kernel, inline=True)
 def _stiffness(p, s, k, b):
-    place = b == p.effectors[k, 4] and p.effectors[k, 1] <= POSITION
-    return s[STIFFNESS] if place else s[TURN_STIFFNESS]
+    return s[STIFFNESS] if in_metres(p.effectors, k, b) else s[TURN_STIFFNESS]
 
 
 @functools.partial(kernel, inline=True)

@@ -17,12 +17,12 @@ import numpy as np
 from poise.kernels._jit import FROZEN, REAL, REALS, TABLE, WHOLE, WHOLES, border, kernel
 from poise.kernels.lanes import WIDTH, any_of, floor, load, section, select, splat, sqrt, store, table
 from poise.kernels.pose_step import pose_direction
-from poise.kernels.rows import GOAL, POSE, residuals
+from poise.kernels.rows import AXIS, BODY, DISTANCE, GOAL, ORIENTATION, POSE, POSITION, TOOL, residuals
 from poise.kernels.scalar import sincos, uniform
 from poise.kernels.step import advance, direction
 from poise.kernels.tree import FRAME, forward
 
-HEADER = 18
+HEADER = 19
 SOLVED, UNSOLVED, RUNNING, BAD_GOAL, BAD_START = 0, 1, 2, -1, -2
 FRESH, RESUME, FINISH = 0, 1, 2
 CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5
@@ -58,7 +58,7 @@ as a target moves."""
 Problem = namedtuple(
     "Problem",
     "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides "
-    "idle idle_limits idle_balls",
+    "idle idle_limits idle_balls bodies",
 )
 Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool offsets")
 
@@ -79,10 +79,11 @@ def unpack(ints, floats):
     i9 = i8 + 3 * npairs
     f1 = 16 * nu
     f2 = f1 + 2 * nr
-    f3 = f2 + 16 * ne
+    f3 = f2 + TOOL * ne
     f4 = f3 + 8 * nb
     f5 = f4 + 2 * nc
     f6 = f5 + 2 * nc + nc + 3 * nballs
+    f7 = f6 + 2 * ints[13]
     return Problem(
         table(ints, HEADER, nu, 5),
         table(ints, i1, ne, 10),
@@ -95,7 +96,7 @@ def unpack(ints, floats):
         table(ints, i8, npairs, 3),
         table(floats, 0, nu, 16),
         table(floats, f1, nr, 2),
-        table(floats, f2, ne, 16),
+        table(floats, f2, ne, TOOL),
         table(floats, f3, nb, 8),
         table(floats, f4, nc, 2),
         table(floats, f5, nc, 2),
@@ -103,6 +104,7 @@ def unpack(ints, floats):
         section(ints, i9, ints[13]),
         table(floats, f6, ints[13], 2),
         section(ints, i9 + ints[13], ints[14]),
+        table(floats, f7, ints[18], BODY),
     )
 
 
@@ -145,7 +147,7 @@ def aim_at(p, goal, target):
     for k in range(p.effectors.shape[0]):
         g, at, kind = 7 * k, GOAL * k, p.effectors[k, 1]
         r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-        if kind == 0 or kind == 2:
+        if kind in (POSE, ORIENTATION) or (kind == POSITION and p.effectors[k, 7] == 2):
             w, x, y, z = goal[g + 3], goal[g + 4], goal[g + 5], goal[g + 6]
             square = w * w + x * x + y * y + z * z
             if not 1e-24 < square < 1e300:
@@ -160,11 +162,15 @@ def aim_at(p, goal, target):
                 target[at + i] = r0 * t[3 * i] + r1 * t[3 * i + 1] + r2 * t[3 * i + 2]
                 target[at + 3 + i] = r3 * t[3 * i] + r4 * t[3 * i + 1] + r5 * t[3 * i + 2]
                 target[at + 6 + i] = r6 * t[3 * i] + r7 * t[3 * i + 1] + r8 * t[3 * i + 2]
-        if kind != 2:
+        if kind == DISTANCE:
+            if not 0.0 <= goal[g + 3] < 1e300:
+                return False
+            target[at] = goal[g + 3]
+        if kind != ORIENTATION:
             x, y, z = goal[g], goal[g + 1], goal[g + 2]
             if not abs(x) + abs(y) + abs(z) < 1e300:
                 return False
-            if kind == 3:
+            if kind == AXIS:
                 length = sqrt(x * x + y * y + z * z)
                 if not length > 1e-12:
                     return False
@@ -222,8 +228,9 @@ def evaluate(p, w):
     """Errors and Jacobians at w.q; the sum of squares and the score, which is at most 1 within the tolerances."""
     forward(p.units, p.places, w.q, w.frames)
     return residuals(
-        p.effectors, p.raw, p.scales, p.tools, p.shapes, p.blocks, w.frames, w.target, w.scratch, w.e, w.jacobian
-    )
+        p.effectors, p.units, p.raw, p.scales, p.tools, p.bodies, p.shapes, p.blocks, w.q, w.frames, w.target,
+        w.scratch, w.e, w.jacobian,
+    )  # fmt: skip
 
 
 @functools.partial(kernel, inline=True)

@@ -1,22 +1,33 @@
 """Residuals of tasks and their Jacobians, in blocks of three rows.
 
-Every residual is `target - current` and is a rotation or a displacement along the world's axes, so that the gradient
-of half its square is exactly `-J^T e` with the geometric Jacobian J:
+Every residual is `target - current` and is a number, or a rotation or a displacement along the world's axes, so that
+the gradient of half its square is exactly `-J^T e` with the geometric Jacobian J:
 
 - position: the displacement to the target [m];
 - orientation: the rotation vector that takes the frame to the target [rad];
-- aim: the rotation vector of the shortest turn that takes an axis of the frame to a direction [rad].
+- aim: the rotation vector of the shortest turn that takes an axis of the frame to a direction [rad];
+- distance: what the distance to a point lacks [m], in the first row;
+- mass: the displacement of the centre of mass to the target [m];
+- coupling: what a sum of coordinates lacks, in the first row [rad or m].
+
+A frame that is led relative to a base is seen from there: its rows are along the base's axes, and its Jacobian is of
+the motion against the base, so that what moves both alike has no part in it.
 
 Block b has the residual rows 3b..3b+2 of `e`; its Jacobian is stored by columns from row `blocks[b]` of `jacobian`.
 """
 
+import functools
+
 from poise.kernels._jit import kernel
 from poise.kernels.lanes import any_of, load, section, select, splat, sqrt, store
+from poise.kernels.mass import mass_columns, mass_moments
 from poise.kernels.tree import FRAME, columns
 
 GOAL = 30
 """Rows of an effector's target in the workspace: rotation 9, place 3, two 3 x 3 weight matrices."""
-POSE, POSITION, ORIENTATION, AXIS, LOOK_AT = 0, 1, 2, 3, 4
+POSE, POSITION, ORIENTATION, AXIS, LOOK_AT, DISTANCE, MASS, COUPLING = range(8)
+TOOL, BODY = 28, 5
+"""Real numbers of an effector, and of a body (see `poise.problem`)."""
 
 
 @kernel
@@ -119,73 +130,33 @@ def aim_error(a0, a1, a2, d0, d1, d2):
 
 
 @kernel
-def residuals(effectors, raw, scales, tools, shapes, blocks, frames, target, scratch, e, jacobian):
+def in_metres(effectors, k, b):
+    """Whether the rows of block b of effector k are metres, not radians."""
+    return b == effectors[k, 4] and effectors[k, 1] in (POSE, POSITION, DISTANCE, MASS)
+
+
+@kernel
+def residuals(effectors, units, raw, scales, tools, bodies, shapes, blocks, q, frames, target, scratch, e, jacobian):
     """Fill `e` and `jacobian`; return the sum of squares and the largest (error / tolerance)^2 of all blocks."""
     cost, score = splat(e, 0.0), splat(e, 0.0)
     for k in range(effectors.shape[0]):
-        tip, kind, start, stop, block = (
-            effectors[k, 0],
-            effectors[k, 1],
-            effectors[k, 2],
-            effectors[k, 3],
-            effectors[k, 4],
-        )
+        kind, block, base = effectors[k, 1], effectors[k, 4], effectors[k, 9]
+        start, stop = effectors[k, 2], effectors[k, 3]
         count = 3 * effectors[k, 6]
-        at, goal = FRAME * tip, GOAL * k
-        px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
-        r2, r5, r8 = load(frames, at + 3), load(frames, at + 4), load(frames, at + 5)
-        r0, r3, r6 = load(frames, at + 6), load(frames, at + 7), load(frames, at + 8)
-        r1, r4, r7 = load(frames, at + 9), load(frames, at + 10), load(frames, at + 11)
-        t0, t1, t2 = tools[k, 9], tools[k, 10], tools[k, 11]
-        px = px + r0 * t0 + r1 * t1 + r2 * t2
-        py = py + r3 * t0 + r4 * t1 + r5 * t2
-        pz = pz + r6 * t0 + r7 * t1 + r8 * t2
-        first = blocks[block]
-        if kind == 0:
-            second = blocks[block + 1]
-            linear, angular = section(jacobian, first, count), section(jacobian, second, count)
-        elif kind == 1:
-            linear, angular = section(jacobian, first, count), section(scratch, 0, count)
-        elif kind == 2:
-            linear, angular = section(scratch, 0, count), section(jacobian, first, count)
+        goal, first = GOAL * k, blocks[block]
+        if kind == MASS:
+            mass_moments(units, bodies, frames, scratch)
+            for i in range(3):
+                store(e, 3 * block + i, load(target, goal + 9 + i) - load(scratch, 3 * units.shape[0] + i))
+            mass_columns(start, stop, raw, scales, bodies, frames, scratch, section(jacobian, first, count))
+        elif kind == COUPLING:
+            out = section(jacobian, first, count)
+            _coupling_row(start, stop, raw, scales, tools[k], q, load(target, goal + 9), e, 3 * block, out)
         else:
-            linear, angular = section(scratch, 0, count), section(jacobian, first, count)
-        columns(raw, scales, start, stop, frames, px, py, pz, linear, angular)
-        row = 3 * block
-        if kind <= 1:
-            store(e, row, load(target, goal + 9) - px)
-            store(e, row + 1, load(target, goal + 10) - py)
-            store(e, row + 2, load(target, goal + 11) - pz)
-            row = row + 3
-        if kind == 0 or kind == 2:
-            e0, e1, e2 = rotation_error(
-                load(target, goal),
-                load(target, goal + 1),
-                load(target, goal + 2),
-                load(target, goal + 3),
-                load(target, goal + 4),
-                load(target, goal + 5),
-                load(target, goal + 6),
-                load(target, goal + 7),
-                load(target, goal + 8),
-                r0, r1, r2, r3, r4, r5, r6, r7, r8,
+            _frame_rows(
+                k, kind, base, start, stop, block, count, goal, first, effectors, raw, scales, tools, blocks, frames,
+                target, scratch, e, jacobian,
             )  # fmt: skip
-            store(e, row, e0), store(e, row + 1, e1), store(e, row + 2, e2)
-        elif kind >= 3:
-            x0, x1, x2 = tools[k, 12], tools[k, 13], tools[k, 14]
-            a0 = r0 * x0 + r1 * x1 + r2 * x2
-            a1 = r3 * x0 + r4 * x1 + r5 * x2
-            a2 = r6 * x0 + r7 * x1 + r8 * x2
-            d0, d1, d2 = load(target, goal + 9), load(target, goal + 10), load(target, goal + 11)
-            inverse = splat(e, 0.0)
-            if kind == 4:
-                d0, d1, d2 = d0 - px, d1 - py, d2 - pz
-                square = d0 * d0 + d1 * d1 + d2 * d2
-                inverse = 1.0 / sqrt(select(square > 1e-24, square, 1e-24))
-                d0, d1, d2 = d0 * inverse, d1 * inverse, d2 * inverse
-            e0, e1, e2 = aim_error(a0, a1, a2, d0, d1, d2)
-            store(e, row, e0), store(e, row + 1, e1), store(e, row + 2, e2)
-            _aim_columns(count, linear, angular, d0, d1, d2, inverse)
         for b in range(block, effectors[k, 5]):
             i = 3 * b
             e0, e1, e2 = load(e, i), load(e, i + 1), load(e, i + 2)
@@ -206,6 +177,139 @@ def residuals(effectors, raw, scales, tools, shapes, blocks, frames, target, scr
                 ratio = square * shapes[b, 6]
             score = select(ratio > score, ratio, score)
     return cost, select(cost < 1e300, score, 1e300)  # an error that is no number is within no tolerance
+
+
+@functools.partial(kernel, inline=True)
+def _frame_rows(
+    k, kind, base, start, stop, block, count, goal, first, effectors, raw, scales, tools, blocks, frames, target,
+    scratch, e, jacobian,
+):  # fmt: skip
+    """Residual and Jacobian of a task about a frame; `base` is 2 more than the base's unit (-1: the world), or 0."""
+    at = FRAME * effectors[k, 0]
+    px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
+    r2, r5, r8 = load(frames, at + 3), load(frames, at + 4), load(frames, at + 5)
+    r0, r3, r6 = load(frames, at + 6), load(frames, at + 7), load(frames, at + 8)
+    r1, r4, r7 = load(frames, at + 9), load(frames, at + 10), load(frames, at + 11)
+    t0, t1, t2 = tools[k, 9], tools[k, 10], tools[k, 11]
+    px = px + r0 * t0 + r1 * t1 + r2 * t2
+    py = py + r3 * t0 + r4 * t1 + r5 * t2
+    pz = pz + r6 * t0 + r7 * t1 + r8 * t2
+    if kind == POSE:
+        linear, angular = section(jacobian, first, count), section(jacobian, blocks[block + 1], count)
+    elif kind in (POSITION, DISTANCE):
+        linear, angular = section(jacobian, first, count), section(scratch, 0, count)
+    else:
+        linear, angular = section(scratch, 0, count), section(jacobian, first, count)
+    columns(raw, scales, start, stop, frames, px, py, pz, linear, angular)
+    if base > 0:
+        b0, b1, b2, b3, b4, b5, b6, b7, b8, o0, o1, o2 = _base(base - 2, tools[k], frames)
+        px, py, pz = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, px - o0, py - o1, pz - o2)
+        r0, r3, r6 = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, r0, r3, r6)
+        r1, r4, r7 = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, r1, r4, r7)
+        r2, r5, r8 = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, r2, r5, r8)
+        for j in range(0, count, 3):
+            _turn_column(linear, j, b0, b1, b2, b3, b4, b5, b6, b7, b8)
+            _turn_column(angular, j, b0, b1, b2, b3, b4, b5, b6, b7, b8)
+    row = 3 * block
+    if kind <= POSITION:
+        store(e, row, load(target, goal + 9) - px)
+        store(e, row + 1, load(target, goal + 10) - py)
+        store(e, row + 2, load(target, goal + 11) - pz)
+        row = row + 3
+    if kind in (POSE, ORIENTATION):
+        e0, e1, e2 = rotation_error(
+            load(target, goal),
+            load(target, goal + 1),
+            load(target, goal + 2),
+            load(target, goal + 3),
+            load(target, goal + 4),
+            load(target, goal + 5),
+            load(target, goal + 6),
+            load(target, goal + 7),
+            load(target, goal + 8),
+            r0, r1, r2, r3, r4, r5, r6, r7, r8,
+        )  # fmt: skip
+        store(e, row, e0), store(e, row + 1, e1), store(e, row + 2, e2)
+    elif kind == DISTANCE:
+        x, y, z = load(target, goal + 9) - px, load(target, goal + 10) - py, load(target, goal + 11) - pz
+        _distance_row(count, linear, load(target, goal), x, y, z, e, row)
+    elif kind in (AXIS, LOOK_AT):
+        x0, x1, x2 = tools[k, 12], tools[k, 13], tools[k, 14]
+        a0 = r0 * x0 + r1 * x1 + r2 * x2
+        a1 = r3 * x0 + r4 * x1 + r5 * x2
+        a2 = r6 * x0 + r7 * x1 + r8 * x2
+        d0, d1, d2 = load(target, goal + 9), load(target, goal + 10), load(target, goal + 11)
+        inverse = splat(e, 0.0)
+        if kind == LOOK_AT:
+            d0, d1, d2 = d0 - px, d1 - py, d2 - pz
+            square = d0 * d0 + d1 * d1 + d2 * d2
+            inverse = 1.0 / sqrt(select(square > 1e-24, square, 1e-24))
+            d0, d1, d2 = d0 * inverse, d1 * inverse, d2 * inverse
+        e0, e1, e2 = aim_error(a0, a1, a2, d0, d1, d2)
+        store(e, row, e0), store(e, row + 1, e1), store(e, row + 2, e2)
+        _aim_columns(count, linear, angular, d0, d1, d2, inverse)
+
+
+@kernel
+def _base(unit, tool, frames):
+    """Rotation, row by row, and origin of the frame that hangs at `tool` on a unit; unit -1 is the world."""
+    h0, h1, h2, h3, h4, h5, h6, h7, h8 = (
+        tool[16], tool[17], tool[18], tool[19], tool[20], tool[21], tool[22], tool[23], tool[24],
+    )  # fmt: skip
+    h9, h10, h11 = tool[25], tool[26], tool[27]
+    one, o = splat(frames, 1.0), splat(frames, 0.0)
+    px, py, pz, r0, r1, r2, r3, r4, r5, r6, r7, r8 = o, o, o, one, o, o, o, one, o, o, o, one
+    if unit >= 0:
+        at = FRAME * unit
+        px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
+        r2, r5, r8 = load(frames, at + 3), load(frames, at + 4), load(frames, at + 5)
+        r0, r3, r6 = load(frames, at + 6), load(frames, at + 7), load(frames, at + 8)
+        r1, r4, r7 = load(frames, at + 9), load(frames, at + 10), load(frames, at + 11)
+    return (
+        r0 * h0 + r1 * h3 + r2 * h6, r0 * h1 + r1 * h4 + r2 * h7, r0 * h2 + r1 * h5 + r2 * h8,
+        r3 * h0 + r4 * h3 + r5 * h6, r3 * h1 + r4 * h4 + r5 * h7, r3 * h2 + r4 * h5 + r5 * h8,
+        r6 * h0 + r7 * h3 + r8 * h6, r6 * h1 + r7 * h4 + r8 * h7, r6 * h2 + r7 * h5 + r8 * h8,
+        px + r0 * h9 + r1 * h10 + r2 * h11, py + r3 * h9 + r4 * h10 + r5 * h11, pz + r6 * h9 + r7 * h10 + r8 * h11,
+    )  # fmt: skip
+
+
+@kernel
+def _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, x, y, z):
+    """A vector of the world along the axes of a rotation, which is given row by row."""
+    return b0 * x + b3 * y + b6 * z, b1 * x + b4 * y + b7 * z, b2 * x + b5 * y + b8 * z
+
+
+@kernel
+def _turn_column(columns, j, b0, b1, b2, b3, b4, b5, b6, b7, b8):
+    """Let the three rows at j of `columns` be seen along the axes of a rotation."""
+    x, y, z = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, load(columns, j), load(columns, j + 1), load(columns, j + 2))
+    store(columns, j, x), store(columns, j + 1, y), store(columns, j + 2, z)
+
+
+@kernel
+def _distance_row(count, linear, wanted, x, y, z, e, row):
+    """What the distance to a point lacks, the point being at (x, y, z) from the frame; `linear` becomes its row."""
+    square = x * x + y * y + z * z
+    far = square > 1e-24  # at the point itself any direction leads away
+    distance = sqrt(select(far, square, 1.0))
+    u0, u1, u2 = select(far, -x / distance, 1.0), select(far, -y / distance, 0.0), select(far, -z / distance, 0.0)
+    o = splat(e, 0.0)
+    store(e, row, wanted - select(far, distance, 0.0)), store(e, row + 1, o), store(e, row + 2, o)
+    for j in range(0, count, 3):
+        along = u0 * load(linear, j) + u1 * load(linear, j + 1) + u2 * load(linear, j + 2)
+        store(linear, j, along), store(linear, j + 1, o), store(linear, j + 2, o)
+
+
+@kernel
+def _coupling_row(start, stop, raw, scales, tool, q, wanted, e, row, out):
+    """What tool[9] + sum scale q lacks; row c of `raw` names the place in q."""
+    o = splat(e, 0.0)
+    lacking = wanted - tool[9]
+    for c in range(start, stop):
+        lacking = lacking - scales[c, 0] * load(q, raw[c, 0])
+        j = 3 * (c - start)
+        store(out, j, splat(e, scales[c, 0])), store(out, j + 1, o), store(out, j + 2, o)
+    store(e, row, lacking), store(e, row + 1, o), store(e, row + 2, o)
 
 
 @kernel

@@ -140,7 +140,7 @@ def keep_targets(p, w, d):
 def take_columns_at_targets(p, w):
     """The target Jacobian: v x (t - p) for the joints that turn, in place of v x (s - p) (Buss 2004, section 2)."""
     for k in range(p.effectors.shape[0]):
-        if p.effectors[k, 1] <= POSITION and not p.effectors[k, 7]:
+        if p.effectors[k, 1] <= POSITION and not p.effectors[k, 7] and not p.effectors[k, 9]:
             count, at = 3 * p.effectors[k, 6], GOAL * k + 9
             columns(
                 p.raw, p.scales, p.effectors[k, 2], p.effectors[k, 3], w.frames,

@@ -1,29 +1,22 @@
 """Point an axis of a frame: along a direction, or at a point; the spin about it stays free."""
 
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ShapeError
-from poise.spatial import Array, finite
-from poise.tasks.base import level, numbers, point, tolerance, weights
+from poise.spatial import Array
+from poise.tasks.base import OfFrame, direction, level, one_weight, point, tolerance
 
-
-def _unit(axis: Any) -> tuple[float, float, float]:
-    array = finite("axis", point("axis", axis), 3)
-    length = float(np.linalg.norm(array))
-    if length < 1e-12:
-        raise ValueError("axis is zero; it must have a direction")
-    x, y, z = array / length
-    return float(x), float(y), float(z)
+if TYPE_CHECKING:
+    from poise.model import Model
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class AxisTask:
-    """Point `axis`, fixed in `frame`, along the direction `target` of the world, shape (3,), of any length but 0."""
+class AxisTask(OfFrame):
+    """Point `axis`, fixed in `frame`, along the direction `target` (3,), of any length but 0."""
 
     frame: str
     axis: npt.ArrayLike = (0.0, 0.0, 1.0)
@@ -32,6 +25,8 @@ class AxisTask:
     """[1/rad]"""
     tolerance: float = field(default=1e-6, kw_only=True)
     """Largest angle between axis and direction [rad]."""
+    base: str | None = field(default=None, kw_only=True)
+    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
     priority: int = field(default=0, kw_only=True)
     """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
@@ -45,11 +40,15 @@ class AxisTask:
         out[:3] = point(name, target)
         return out
 
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        return self.goal(self.seen(model, q).rotation.act(self.axis))
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class LookAtTask:
-    """Point `axis`, fixed in `frame` and through its origin, at the point `target` of the world [m], shape (3,)."""
+class LookAtTask(OfFrame):
+    """Point `axis`, fixed in `frame` and through its origin, at the point `target` [m], shape (3,)."""
 
     frame: str
     axis: npt.ArrayLike = (0.0, 0.0, 1.0)
@@ -58,6 +57,8 @@ class LookAtTask:
     """[1/rad]"""
     tolerance: float = field(default=1e-6, kw_only=True)
     """Largest angle between axis and line of sight [rad]."""
+    base: str | None = field(default=None, kw_only=True)
+    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
     priority: int = field(default=0, kw_only=True)
     """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
@@ -71,15 +72,15 @@ class LookAtTask:
         out[:3] = point(name, target)
         return out
 
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        return self.goal(self.seen(model, q).act(self.axis))
+
 
 def _prepare(task: AxisTask | LookAtTask) -> None:
-    object.__setattr__(task, "axis", _unit(task.axis))
+    object.__setattr__(task, "axis", direction("axis", task.axis))
     if task.target is not None:
         object.__setattr__(task, "target", point("target", task.target))
-    given = numbers("weight", task.weight)
-    if given.ndim:
-        raise ShapeError(f"weight must be one number, got shape {given.shape}")
-    weight = weights("weight", given)
-    limit = tolerance("tolerance", task.tolerance)
-    structure = (type(task), task.frame, task.axis, weight, limit, level(task.priority))
+    weight, limit = one_weight(task.weight), tolerance("tolerance", task.tolerance)
+    structure = (type(task), task.frame, task.axis, 3 * (weight,), limit, level(task.priority), task.base)
     object.__setattr__(task, "structure", structure)

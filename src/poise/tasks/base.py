@@ -1,13 +1,16 @@
 """What every task is made of: checked weights and tolerances, and the form that the solver reads."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.spatial import Array
+from poise.spatial import SE3, Array, finite
+
+if TYPE_CHECKING:
+    from poise.model import Model
 
 Weight: TypeAlias = npt.ArrayLike
 """One number for all three rows, or one a row; 0 drops a row."""
@@ -18,11 +21,11 @@ _FINEST = 1e-15
 
 
 class FrameTask(Protocol):
-    """A task about one frame: a pose, a position, an orientation, an aim."""
+    """A task with rows of its own: about a frame, the centre of mass or joints."""
 
     @property
-    def frame(self) -> str:
-        """The frame that it moves."""
+    def label(self) -> str:
+        """What it is and of what, in messages."""
 
     @property
     def target(self) -> Any:
@@ -38,6 +41,29 @@ class FrameTask(Protocol):
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers that the kernel reads: place, then quaternion w x y z; checked for shape only."""
+
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+
+
+class OfFrame:
+    """A task about a frame, seen from a base or from the world."""
+
+    __slots__ = ()
+
+    frame: str
+    base: str | None
+
+    @property
+    def label(self) -> str:
+        """What it is and of what, in messages."""
+        base = "" if self.base is None else f", base={self.base!r}"
+        return f"{type(self).__name__}({self.frame!r}{base})"
+
+    def seen(self, model: "Model", q: Array) -> SE3:
+        """Pose of the frame at `q` (nq,), seen from the base."""
+        pose = model.pose(self.frame, q)
+        return pose if self.base is None else model.pose(self.base, q).inverse() @ pose
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
@@ -91,3 +117,31 @@ def point(name: str, value: npt.ArrayLike) -> Array:
     if array.shape != (3,):
         raise ShapeError(f"{name} must have shape (3,), got {array.shape}")
     return array
+
+
+def number(name: str, value: npt.ArrayLike) -> float:
+    """One finite number; raises ShapeError or ValueError naming the argument."""
+    array = numbers(name, value)
+    if array.ndim:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}")
+    if not np.isfinite(array):
+        raise ValueError(f"{name} is {float(array)}; it must be finite")
+    return float(array)
+
+
+def one_weight(value: float) -> float:
+    """The weight of a task with one row, or with all rows alike; raises as `weights` does."""
+    given = numbers("weight", value)
+    if given.ndim:
+        raise ShapeError(f"weight must be one number, got shape {given.shape}")
+    return weights("weight", given)[0]
+
+
+def direction(name: str, value: npt.ArrayLike) -> tuple[float, float, float]:
+    """A unit vector; raises ShapeError, or ValueError for what has no direction."""
+    array = finite(name, point(name, value), 3)
+    length = float(np.linalg.norm(array))
+    if length < 1e-12:
+        raise ValueError(f"{name} is zero; it must have a direction")
+    x, y, z = array / length
+    return float(x), float(y), float(z)

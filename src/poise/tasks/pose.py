@@ -1,19 +1,22 @@
 """Put a frame somewhere: its whole pose, its position, or its orientation.
 
 Position rows are metres along the world's axes, rotation rows the rotation vector [rad] that is still to turn, along
-the world's axes too; `axes="target"` takes both along the target's own axes, so that a weight of 0 can drop, say, the
-turn about the tool.
+the world's axes too; with a `base`, all is seen from that frame, which may move itself.  `axes="target"` takes both
+along the target's own axes, so that a weight of 0 can drop, say, the turn about the tool.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.spatial import SE3, SO3, Array
-from poise.tasks.base import Weight, level, point, tolerance, weights
+from poise.tasks.base import OfFrame, Weight, level, point, tolerance, weights
+
+if TYPE_CHECKING:
+    from poise.model import Model
 
 Axes = Literal["world", "target"]
 
@@ -25,7 +28,7 @@ def _axes(value: str) -> None:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PoseTask:
+class PoseTask(OfFrame):
     """Bring `frame` to the pose `target` (an SE3, 7 numbers or a 4x4 matrix), within both tolerances.
 
     Raises ValueError for weights that are negative or not finite, tolerances that are not positive.
@@ -42,7 +45,9 @@ class PoseTask:
     rotation_tolerance: float = field(default=1e-6, kw_only=True)
     """[rad], over the rows whose weight is not 0."""
     axes: Axes = field(default="world", kw_only=True)
-    """The axes along which rows and weights are taken."""
+    """The axes along which rows and weights are taken; "world" are those of the base, if there is one."""
+    base: str | None = field(default=None, kw_only=True)
+    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
     priority: int = field(default=0, kw_only=True)
     """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
@@ -62,6 +67,7 @@ class PoseTask:
             tolerance("rotation_tolerance", self.rotation_tolerance),
             self.axes,
             level(self.priority),
+            self.base,
         )
         object.__setattr__(self, "structure", structure)
 
@@ -72,10 +78,14 @@ class PoseTask:
         _single(target)
         return target.array
 
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        return self.seen(model, q).array
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PositionTask:
+class PositionTask(OfFrame):
     """Bring the origin of `frame` to the point `target` [m], shape (3,)."""
 
     frame: str
@@ -84,6 +94,8 @@ class PositionTask:
     """Weight of the rows [1/m]; one number, or one a row along the world's axes."""
     tolerance: float = field(default=1e-6, kw_only=True)
     """[m], over the rows whose weight is not 0."""
+    base: str | None = field(default=None, kw_only=True)
+    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
     priority: int = field(default=0, kw_only=True)
     """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
@@ -97,6 +109,7 @@ class PositionTask:
             weights("weight", self.weight),
             tolerance("tolerance", self.tolerance),
             level(self.priority),
+            self.base,
         )
         object.__setattr__(self, "structure", structure)
 
@@ -106,10 +119,14 @@ class PositionTask:
         out[:3] = point(name, target)
         return out
 
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        return self.goal(self.seen(model, q).xyz)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class OrientationTask:
+class OrientationTask(OfFrame):
     """Turn `frame` to the rotation `target` (an SO3), wherever its origin is."""
 
     frame: str
@@ -119,7 +136,9 @@ class OrientationTask:
     tolerance: float = field(default=1e-6, kw_only=True)
     """[rad], over the rows whose weight is not 0."""
     axes: Axes = field(default="world", kw_only=True)
-    """The axes along which rows and weights are taken."""
+    """The axes along which rows and weights are taken; "world" are those of the base, if there is one."""
+    base: str | None = field(default=None, kw_only=True)
+    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
     priority: int = field(default=0, kw_only=True)
     """Its level, 0 first; a level disturbs none before it."""
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
@@ -135,6 +154,7 @@ class OrientationTask:
             tolerance("tolerance", self.tolerance),
             self.axes,
             level(self.priority),
+            self.base,
         )
         object.__setattr__(self, "structure", structure)
 
@@ -147,6 +167,10 @@ class OrientationTask:
         out = np.zeros(7)
         out[3:] = target.wxyz
         return out
+
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        return self.goal(self.seen(model, q).rotation)
 
 
 def _single(target: SE3) -> None:
