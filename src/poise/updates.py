@@ -218,6 +218,8 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
     for term in _terms(method):
         if not limits and isinstance(term, JointCentring | LimitDistance):
             raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
+        if isinstance(term, JointCentring | LimitDistance) and not np.isfinite([model.lower, model.upper]).all(0).any():
+            raise ValueError(f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out")
         if isinstance(method, TaskPriority) and isinstance(term, Clearance | Manipulability):
             raise ValueError(f"{type(term).__name__} is no criterion of the last level of priorities: leave it out")
     if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():

@@ -116,6 +116,34 @@ def test_slack_finds_the_same_optimum_from_inside_and_never_leaves_a_limit() -> 
     assert loose.step(q, inside)[1] < 0.99
 
 
+def test_the_step_of_slack_is_damped_least_squares_in_the_angles_of_the_sines() -> None:
+    """q = middle + half sin y: the step in y, and what it makes of q."""
+    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way="slack", **FREE))
+    middle, half = 0.5 * (PANDA.upper + PANDA.lower), 0.5 * (PANDA.upper - PANDA.lower)
+    for seed in range(20):
+        q, there = PANDA.sample(2, seed=seed)
+        target = PANDA.pose("panda_hand", there)
+        e, jacobian = pz.Solver(PANDA, HAND).linearise(q, target)
+        y = np.arcsin((q - middle) / half)
+        changed = jacobian * (half * np.cos(y))
+        turn = np.linalg.solve(changed.T @ changed + LAMBDA**2 * np.eye(7), changed.T @ e)
+        np.testing.assert_allclose(ik.step(q, target), middle + half * np.sin(y + turn), rtol=0, atol=1e-9)
+
+
+def test_the_step_of_a_penalty_is_that_of_the_sum_of_squares_with_it() -> None:
+    rate = 30.0
+    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way="penalty", penalty=rate, **FREE), limits=False)
+    for seed in range(20):
+        inside, there = PANDA.sample(2, seed=seed)
+        q = inside + np.random.default_rng(seed).uniform(-1.0, 1.0, 7)
+        target = PANDA.pose("panda_hand", there)
+        e, jacobian = pz.Solver(PANDA, HAND, limits=False).linearise(q, target)
+        beyond = np.maximum(q - PANDA.upper, 0.0) - np.maximum(PANDA.lower - q, 0.0)
+        matrix = jacobian.T @ jacobian + LAMBDA**2 * np.eye(7) + rate * np.diag((beyond != 0.0).astype(float))
+        expected = np.linalg.solve(matrix, jacobian.T @ e - rate * beyond)
+        np.testing.assert_allclose(ik.step(q, target) - q, expected, rtol=0, atol=1e-9)
+
+
 def elbow() -> pz.Model:
     """Two links of 1 m in the plane; each joint goes 1 rad either way."""
     builder, out = pz.ModelBuilder("elbow"), pz.SE3.from_parts([1.0, 0.0, 0.0])

@@ -194,14 +194,32 @@ def test_criteria_add_up(kind: Any) -> None:
     )
 
 
-def test_the_distance_from_limits_asks_no_joint_for_more_than_its_longest() -> None:
-    q = PANDA.lower + 1e-7
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_distance_from_limits_asks_no_joint_for_more_than_its_longest(side: float) -> None:
+    q = PANDA.lower + 1e-7 if side > 0.0 else PANDA.upper - 1e-7
     term = pz.LimitDistance(gain=1.0, longest=0.05)
     _, j = pz.Solver(PANDA, POINT).linearise(q, PANDA.pose("panda_hand", q).xyz)
     free = linalg.null_space(j)
     tracker = pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=term, cutoff=0.0))
     step = tracker.step(q, PANDA.pose("panda_hand", q).xyz) - q
-    np.testing.assert_allclose(step, np.maximum(free @ free.T @ np.full(7, 0.05), PANDA.lower - q), rtol=0, atol=1e-9)
+    expected = np.clip(free @ free.T @ np.full(7, 0.05 * side), PANDA.lower - q, PANDA.upper - q)
+    np.testing.assert_allclose(step, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.1])
+def test_an_obstacle_that_is_touched_or_entered_still_repels(radius: float) -> None:
+    q = PANDA.sample(seed=2)
+    elbow = PANDA.pose("panda_link4", q).xyz
+    centre = elbow + np.array([3e-2, -2e-2, 1e-2]) * (1.0 if radius else 1e-3)
+    term = pz.Clearance(obstacles=[[*centre, radius]], gain=1e-9)
+    gone = moved(PANDA, POINT, q, pz.Pseudoinverse(null_space=term, cutoff=0.0))
+    # No nearer than 1e-4 m the force grows no more; there it is that on the elbow, before which all others are small.
+    x = elbow - centre
+    force = 1e-9 * x / (max(float(np.linalg.norm(x)), 1e-4) * 1e-4)
+    _, j = pz.Solver(PANDA, POINT, limits=False).linearise(q, PANDA.pose("panda_hand", q).xyz)
+    free = linalg.null_space(j)
+    expected = free @ free.T @ PANDA.jacobian("panda_link4", q)[:3].T @ force
+    np.testing.assert_allclose(gone, expected, rtol=0, atol=0.02 * np.linalg.norm(expected))
 
 
 @pytest.mark.parametrize(
@@ -368,3 +386,18 @@ def test_manipulability_is_of_tasks_without_weights(task: Any) -> None:
         pz.Tracker(PANDA, task, pz.Pseudoinverse(null_space=pz.Manipulability()))
     with pytest.raises(ValueError, match="Manipulability is of positions and rotations"):
         pz.Tracker(PANDA, pz.LookAtTask("panda_hand"), pz.Pseudoinverse(null_space=pz.Manipulability()))
+
+
+@pytest.mark.parametrize("criterion", [pz.JointCentring(), pz.LimitDistance()])
+def test_a_criterion_of_limits_needs_some(criterion: pz.JointCentring | pz.LimitDistance) -> None:
+    builder = pz.ModelBuilder("wheel")
+    builder.joint("axle", "continuous", parent="base", child="rim")
+    with pytest.raises(ValueError, match=r"reads the joint limits, and wheel has none: leave it out"):
+        pz.Tracker(builder.build(), pz.PositionTask("rim"), pz.DampedLeastSquares(null_space=criterion))
+
+
+def test_an_infinite_gain_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"gain is infinite; it must be a finite number"):
+        pz.RestPosture(gain=math.inf)
+    with pytest.raises(ValueError, match=r"position_stiffness is infinite"):
+        pz.DasSlotineSheridan(position_stiffness=math.inf)

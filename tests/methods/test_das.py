@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import poise as pz
 from poise.robots import TEXTBOOK, planar
@@ -13,6 +15,8 @@ from poise.spatial import Array
 PANDA, TEN = TEXTBOOK["panda"](), TEXTBOOK["planar10"]()
 HAND = pz.PoseTask("panda_hand")
 FREE: dict[str, Any] = {"max_step": math.inf, "max_null_step": math.inf}
+seeds = st.integers(0, 2**32 - 1)
+quick = settings(deadline=None, derandomize=True, max_examples=25)
 FIELD = ((2.5, 1.6, 0.0), (4.5, -0.6, 0.0), (6.0, 1.8, 0.0))
 
 
@@ -193,6 +197,84 @@ def test_v_never_grows(seed: int) -> None:
         q = tracker.step(q, target).copy()
     assert (np.diff(second) <= 1e-12).all(), "the part of the null space, always"
     assert (np.diff(values) <= 1e-9).all(), "the whole, where steps are short"
+
+
+def repulsion(q: Array, field: Array) -> Array:
+    """(10,) sum of J_j^T x / |x|^2 over the joints and obstacles, x from an obstacle to the joint."""
+    out, at = np.zeros(10), places(TEN, q)
+    for k, place in enumerate(at):
+        x = place - field
+        jk = np.array([[-(place - p)[1], (place - p)[0], 0.0] for p in at[:k]]).reshape(k, 3).T
+        out[:k] += jk.T @ (x / (x**2).sum(axis=1)[:, None]).sum(axis=0)
+    return out
+
+
+@quick
+@given(seeds, st.floats(0.001, 0.5), st.floats(0.001, 0.5), st.booleans())
+def test_the_law_with_its_own_clamps_and_the_part_of_v_that_never_grows(
+    seed: int, gain: float, push: float, rule: bool
+) -> None:
+    """Every step of a loop with the method's own step rule is that of the paper's formulas, and so is its beta."""
+    rng = np.random.default_rng(seed)
+    q, there = TEN.sample(2, seed=seed) * rng.uniform(0.1, 1.0)
+    rest, field = rng.normal(size=10) * 0.3, np.append(rng.uniform(-8, 8, (3, 2)), np.zeros((3, 1)), axis=1)
+    task, target = pz.PositionTask("tool"), TEN.pose("tool", there).xyz
+    terms = (pz.RestPosture(q=rest, gain=gain), pz.Clearance(obstacles=field, gain=push))
+    tracker = pz.Tracker(TEN, task, pz.DasSlotineSheridan(null_space=terms, beta_rule=rule))
+    beta, second = 1.0, math.inf
+    for _ in range(12):
+        away = float((q - rest) @ (q - rest))
+        if rule:
+            beta = second / away if away > second else 1.0
+            assert beta**2 * away <= second * (1.0 + 1e-12)
+            second = beta**2 * away
+        e, j = rows(TEN, task, q, target)
+        down = j.T @ e
+        assume(np.linalg.norm(j @ down) > 1e-6)
+        assume(np.linalg.svd(j, compute_uv=False)[1] > 1e-3)
+        phi = gain * (rest - q) + push * repulsion(q, field)
+        null = beta * (phi - np.linalg.pinv(j, rcond=1e-9) @ (j @ phi))
+        expected = (down @ down) / float((j @ down) @ (j @ down)) * down
+        expected = expected + null * min(1.0, 0.2 / np.linalg.norm(null)) if null.any() else expected
+        expected = expected * min(1.0, math.radians(30.0) / np.abs(expected).max())
+        gone = tracker.step(q, target) - q
+        np.testing.assert_allclose(gone, expected, rtol=0, atol=1e-10)
+        q = q + gone
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(seeds, st.floats(-4.0, 1.0), st.floats(0.01, 100.0))
+def test_the_part_of_v_that_is_the_error_falls_where_the_step_is_short_for_it(
+    seed: int, distance: float, stiffness: float
+) -> None:
+    """It must where L alpha c |e| < 2 - c: there the linear model falls by more than the L |dq|^2 / 2 left out.
+
+    c <= 1 is what the clamps leave of the step, L a bound of the second derivative of the effector's place.
+    """
+    rng = np.random.default_rng(seed)
+    q, task = TEN.sample(seed=seed), pz.PositionTask("tool")
+    target = TEN.pose("tool", q).xyz + np.append(10.0**distance * rng.normal(size=2), 0.0)
+    e, j = rows(TEN, task, q, target)
+    down = j.T @ e
+    assume(np.linalg.norm(j @ down) > 1e-9)
+    alpha = float(down @ down) / float((j @ down) @ (j @ down))
+    c = min(1.0, math.radians(30.0) / (alpha * np.abs(down).max()))
+    gone = step(TEN, task, q, target, pz.DasSlotineSheridan(position_stiffness=stiffness))
+    np.testing.assert_allclose(gone, c * alpha * down, rtol=1e-10, atol=1e-15)
+    left = np.linalg.norm(target - TEN.pose("tool", q + gone).xyz)
+    bend = 0.5 * float((np.cumsum(gone) ** 2).sum())
+    assert left <= np.linalg.norm(e - j @ gone) + bend + 1e-12
+    curvature = 55.0  # (dq_1 + ... + dq_i)^2 <= i |dq|^2, summed over ten links of 1 m
+    if curvature * alpha * c * np.linalg.norm(e) < 2.0 - c:
+        assert left < np.linalg.norm(e)
+
+
+def test_the_part_of_v_that_is_the_error_may_grow_where_the_null_space_moves_an_effector_that_has_arrived() -> None:
+    q, task = TEN.sample(seed=3), pz.PositionTask("tool")
+    here = TEN.pose("tool", q).xyz
+    gone = step(TEN, task, q, here, pz.DasSlotineSheridan(null_space=pz.RestPosture(gain=0.1)))
+    left = float(np.linalg.norm(TEN.pose("tool", q + gone).xyz - here))
+    assert 1e-6 < left <= 0.5 * float((np.cumsum(gone) ** 2).sum())
 
 
 def test_beta_is_its_rule_and_a_new_target_begins_anew() -> None:

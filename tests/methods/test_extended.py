@@ -135,6 +135,32 @@ def test_convergence_is_quadratic(name: str) -> None:
     assert max(falls) < 10.0
 
 
+@pytest.mark.parametrize("name", ["position", "pose"])
+def test_convergence_is_quadratic_with_a_ball(name: str) -> None:
+    builder = pz.ModelBuilder("shoulder")
+    builder.joint("ball", "spherical", parent="world", child="a", origin=SE3.from_parts([0.1, 0.2, 0.3]))
+    axes = [(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    for i, axis in enumerate(axes):
+        builder.joint(f"j{i}", "revolute", parent="abcde"[i], child="bcdef"[i], axis=axis,
+                      origin=SE3.from_parts([0.3, 0.05, 0.1]))  # fmt: skip
+    builder.frame(HAND, link="f", origin=SE3.from_parts([0.2, 0.1, 0.0]))
+    model, (task, to) = builder.build(), TASKS[name]
+    q = model.integrate(model.home, np.array([0.2, -0.1, 0.3, 0.5, -0.4, 0.6, 0.7, -0.3]))
+    rest = model.integrate(q, 0.1 * np.ones(8))
+    target = to(SE3.from_parts([0.02, 0.03, -0.01]) @ model.pose(HAND, q))
+    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest), max_error=None, max_step=math.inf)
+    tracker = pz.Tracker(model, task, method, limits=False)
+    sizes = []
+    for _ in range(12):
+        new = tracker.step(q, target).copy()
+        sizes.append(float(np.abs(model.difference(q, new)).max()))
+        q = new
+    assert sizes[-1] < 1e-12, sizes
+    falls = [after / before**2 for before, after in itertools.pairwise(sizes) if 1e-6 < before < 0.05]
+    assert falls
+    assert max(falls) < 30.0, sizes
+
+
 # Closed paths -----------------------------------------------------------------------------------------------------
 
 

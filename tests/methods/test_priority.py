@@ -62,6 +62,62 @@ def test_what_a_level_does_is_the_same_with_and_without_those_behind_it(seed: in
 
 
 @quick
+@given(seeds, st.sampled_from(FORMS))
+def test_later_levels_move_the_poses_of_earlier_ones_to_second_order_only(seed: int, form: Form) -> None:
+    q, tasks, targets = scene(seed)
+    here = [CHAIN.pose(task.frame, q).xyz for task in tasks]
+    rest = np.random.default_rng(seed).normal(size=10)
+    longest = np.linalg.norm(first_step(CHAIN, tasks, q, targets, form=form))
+
+    def moved(size: float) -> float:
+        wanted = [x + size / longest * (target - x) for x, target in zip(here, targets, strict=True)]
+        last = pz.RestPosture(q=q + size * rest / np.linalg.norm(rest), gain=1.0)
+        alone = first_step(CHAIN, tasks[:1], q, wanted[:1], form=form)
+        whole = first_step(CHAIN, tasks, q, wanted, form=form, null_space=last)
+        ends = [CHAIN.pose(tasks[0].frame, q + step).xyz for step in (alone, whole)]
+        return float(np.linalg.norm(ends[0] - ends[1]))
+
+    assert moved(0.002) <= moved(0.02) / 50.0 + 1e-13
+
+
+@quick
+@given(seeds)
+def test_limits_and_speeds_that_later_levels_meet_cost_the_first_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q = np.where(rng.random(7) < 0.3, ARM.lower, np.where(rng.random(7) < 0.3, ARM.upper, ARM.sample(seed=seed)))
+    tasks = [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", priority=1)]
+    pose = ARM.pose("panda_hand", ARM.sample(seed=seed + 1))
+    for dt in (None, 0.02):
+        alone = pz.Tracker(ARM, tasks[0], pz.TaskPriority(), dt=dt).step(q, pose.xyz) - q
+        method = pz.TaskPriority(null_space=pz.RestPosture())
+        whole = pz.Tracker(ARM, tasks, method, dt=dt).step(q, [pose.xyz, pose.rotation]) - q
+        _, j = rows(ARM, tasks[0], q, pose.xyz)
+        np.testing.assert_allclose(j @ whole, j @ alone, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "straight", [np.zeros(10), np.repeat([0.4, 0.0], [1, 9]), np.repeat([0.0, 0.5, 0.0], [4, 1, 5])]
+)
+def test_the_projectors_are_those_of_the_rank_that_is_left_where_the_chain_is_straight(
+    form: Form, straight: Array
+) -> None:
+    frames = [CHAIN.tip, "link4"]
+    for count in (1, 2):
+        tasks = [pz.PositionTask(f, weight=(1.0, 1.0, 0.0), priority=k) for k, f in enumerate(frames[:count])]
+        here = [CHAIN.pose(f, straight).xyz for f in frames[:count]]
+        p = np.column_stack(
+            [first_step(CHAIN, tasks, straight, here, form=form, null_space=pz.RestPosture(q=straight + unit, gain=1.0))
+             for unit in 0.1 * np.eye(10)]
+        ) / 0.1  # fmt: skip
+        stacked = np.vstack([rows(CHAIN, task, straight, x)[1] for task, x in zip(tasks, here, strict=True)])
+        np.testing.assert_allclose(p, p.T, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(p @ p, p, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(stacked @ p, 0.0, rtol=0, atol=1e-11)
+        assert np.trace(p) == pytest.approx(10 - np.linalg.matrix_rank(stacked, rtol=1e-9), abs=1e-10)
+
+
+@quick
 @given(seeds)
 def test_the_projectors_are_symmetric_idempotent_and_leave_their_levels_alone(seed: int) -> None:
     """A projector shows by what becomes of a velocity of the null space: phi goes in, P phi comes out."""
@@ -246,6 +302,25 @@ def test_levels_that_can_do_nothing_are_refused() -> None:
         ValueError, match=r"priority 1 holds no row that a joint can change: PositionTask\('panda_link5"
     ):
         pz.Solver(ARM, idle)
+
+
+def test_levels_are_no_more_than_rows_and_have_the_frames_and_criteria_that_they_can() -> None:
+    flat = (1.0, 1.0, 0.0)
+    many = [pz.PositionTask(f, weight=flat, priority=k) for k, f in enumerate(("tool", "link3", "link2"))]
+    with pytest.raises(
+        ValueError, match=r"priority 2 can never act: .* all 4 directions .* drop PositionTask\('link2'\)"
+    ):
+        pz.Tracker(pz.load("planar4"), many)
+    tasks = [pz.PositionTask("panda_hand"), pz.PositionTask("panda_link55", priority=1)]
+    for make in (pz.Tracker, pz.Solver):
+        with pytest.raises(pz.FrameNotFound, match="no frame 'panda_link55'; did you mean 'panda_link5'"):
+            make(ARM, tasks)
+    for term in (pz.Clearance(obstacles=[[1.0, 0.0, 0.0]]), pz.Manipulability()):
+        with pytest.raises(ValueError, match="is no criterion of the last level of priorities: leave it out"):
+            pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=term))
+    for bounded in (pz.JointCentring(), pz.LimitDistance()):
+        with pytest.raises(ValueError, match="reads the joint limits, which limits=False takes away"):
+            pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=bounded), limits=False)
 
 
 def test_dampings_that_a_form_does_not_know_are_refused() -> None:

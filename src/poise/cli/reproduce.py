@@ -44,7 +44,10 @@ class Reproduce:
             return 0
         experiment = experiment_of(self.name)
         folder = self.out or Path(f"poise-{experiment.name}")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
         report = experiment.run(self.quick)
         facts = report.facts()
         if self.json:

@@ -281,7 +281,7 @@ def _bars(axis: "Axes", names: list[str], solved: Iterable[float], broken: Itera
     axis.invert_yaxis()
     axis.set_xlabel("percent of the problems")
     axis.set_xlim(0.0, 119.0)
-    axis.legend(loc="upper right", fontsize=8)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.02), ncols=3, fontsize=8)
 
 
 def tables(results: Results) -> tuple[Table, ...]:

@@ -90,7 +90,7 @@ class RestPosture:
     gain: float = 0.1
 
     def __post_init__(self) -> None:
-        positive("gain", self.gain)
+        finite_positive("gain", self.gain)
         if self.q is not None:
             object.__setattr__(self, "q", tuple(finite("q", self.q).ravel().tolist()))
 
@@ -106,7 +106,7 @@ class JointCentring:
     gain: float = 0.1
 
     def __post_init__(self) -> None:
-        positive("gain", self.gain)
+        finite_positive("gain", self.gain)
 
 
 @final
@@ -123,8 +123,8 @@ class LimitDistance:
     """Largest |phi| of a joint [rad or m]."""
 
     def __post_init__(self) -> None:
-        positive("gain", self.gain)
-        positive("longest", self.longest)
+        finite_positive("gain", self.gain)
+        finite_positive("longest", self.longest)
 
 
 @final
@@ -139,7 +139,7 @@ class Manipulability:
     gain: float = 0.1
 
     def __post_init__(self) -> None:
-        positive("gain", self.gain)
+        finite_positive("gain", self.gain)
 
 
 @final
@@ -160,7 +160,7 @@ class Clearance:
     """The names of the frames whose origins are pushed; None: the origin of each joint that moves the tasks."""
 
     def __post_init__(self) -> None:
-        positive("gain", self.gain)
+        finite_positive("gain", self.gain)
         if self.frames is not None:
             if isinstance(self.frames, str) or not all(isinstance(name, str) for name in self.frames):
                 raise TypeError(f"frames must be a sequence of names, such as ('hand',), or None, got {self.frames!r}")
@@ -227,7 +227,7 @@ class Potential:
     gain: float = 0.1
 
     def __post_init__(self) -> None:
-        positive("gain", self.gain)
+        finite_positive("gain", self.gain)
         _takes("value", self.value, "q")
         _takes("gradient", self.gradient, "q, out")
         if self.hessian is not None:
@@ -336,6 +336,13 @@ def positive(name: str, value: float) -> None:
     """Raises ValueError unless `value` is a positive number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)) or not value > 0.0:
         raise ValueError(f"{name} is {value!r}; it must be a positive number")
+
+
+def finite_positive(name: str, value: float) -> None:
+    """Raises ValueError unless `value` is a positive number and not infinite."""
+    positive(name, value)
+    if value == math.inf:
+        raise ValueError(f"{name} is infinite; it must be a finite number")
 
 
 def not_negative(name: str, value: float) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from poise.kernels import settings as at
-from poise.methods.base import Capabilities, Clearance, NullSpaceMethod, positive
+from poise.methods.base import Capabilities, Clearance, NullSpaceMethod, finite_positive, positive
 from poise.spatial import Array
 
 
@@ -53,8 +53,8 @@ class DasSlotineSheridan(NullSpaceMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("position_stiffness", self.position_stiffness)
-        positive("rotation_stiffness", self.rotation_stiffness)
+        finite_positive("position_stiffness", self.position_stiffness)
+        finite_positive("rotation_stiffness", self.rotation_stiffness)
         positive("max_null_step", self.max_null_step)
         if self.vehicle_limit is not None:
             positive("vehicle_limit", self.vehicle_limit)

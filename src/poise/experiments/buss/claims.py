@@ -217,11 +217,13 @@ def _cost(results: Results) -> Iterator[Claim]:
     for shape, times in released.PAPER_TIMES.items():
         runs = results.runs[shape]
         ratio = runs[DLS].microseconds / runs[JT].microseconds
+        most = 2.0 * times[DLS] / times[JT]
         yield Claim(
             f"{TITLES[shape]}: DLS takes longer than JT; in the paper {times[DLS] / times[JT]:.1f} times as long",
             _RESULTS,
-            f"{ratio:.1f} times: {runs[JT].microseconds:.2f} and {runs[DLS].microseconds:.2f} us an update",
-            judge(1.0 < ratio < 2.0 * times[DLS] / times[JT]),
+            f"{ratio:.1f} times: {runs[JT].microseconds:.2f} and {runs[DLS].microseconds:.2f} us an update; "
+            f"counted as the same up to {most:.1f}",
+            judge(1.0 < ratio < most),
         )
 
 
