@@ -12,7 +12,7 @@ from poise.arguments import WHOLE, Task, joined, one_a_task, refuse_goal, refuse
 from poise.errors import ShapeError
 from poise.kernels import drive, iterate
 from poise.kernels._jit import prepare
-from poise.kernels.lanes import WIDTH
+from poise.kernels.lanes import WIDTH, workspace
 from poise.methods.registry import AnyMethod, method_of
 from poise.model import Model
 from poise.nullspace import Posture
@@ -112,7 +112,7 @@ class Solver:
         self._updates: Updates | None = None
         self._traced = np.zeros((0, 0))
         if chosen is None:
-            self._work, self._wide = np.zeros(packed.rows), np.zeros((packed.rows, WIDTH))
+            self._work, self._wide = workspace(packed.rows), workspace(packed.rows, WIDTH)
             prepare(drive.solve)
         else:
             self._updates = Updates(model, self.frame_tasks, packed, chosen, limits=limits)

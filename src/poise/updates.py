@@ -11,7 +11,7 @@ from poise.joint import Joint
 from poise.kernels import drive, iterate
 from poise.kernels import settings as at
 from poise.kernels._jit import REALS, TABLE, WHOLES, address, prepare
-from poise.kernels.lanes import WIDTH
+from poise.kernels.lanes import WIDTH, workspace
 from poise.kernels.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
 from poise.kernels.routines import ROUTINES
 from poise.methods.base import (
@@ -120,7 +120,7 @@ class Updates:
         rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + 2 * m * side + packed.entries + big
         self._rows, self._nq = packed.rows + rows, model.nq
-        self.work = np.zeros(self._rows)
+        self.work = workspace(self._rows)
         self._wide: Array | None = None
         self._routine = ROUTINES[int(settings[at.METHOD])]
         self.address = address(self._routine, WHOLES, REALS, REALS)
@@ -143,7 +143,7 @@ class Updates:
     def wide(self) -> tuple[int, Array]:
         """Address and workspace of the update of eight lanes."""
         if self._wide is None:
-            self._wide = np.zeros((self._rows, WIDTH))
+            self._wide = workspace(self._rows, WIDTH)
         return address(self._routine, WHOLES, REALS, TABLE), self._wide
 
     def memory(self, row: int) -> int:

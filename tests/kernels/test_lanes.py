@@ -10,7 +10,21 @@ from hypothesis import strategies as st
 
 from poise.kernels import lanes
 from poise.kernels._jit import kernel
-from poise.kernels.lanes import WIDTH, any_of, floor, fma, load, rint, section, select, splat, sqrt, store, table
+from poise.kernels.lanes import (
+    WIDTH,
+    any_of,
+    floor,
+    fma,
+    load,
+    rint,
+    section,
+    select,
+    splat,
+    sqrt,
+    store,
+    table,
+    workspace,
+)
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
@@ -218,3 +232,13 @@ def test_a_loop_ends_when_every_lane_is_done() -> None:
         single = np.zeros(1)
         newton(np.array([value]), single)
         np.testing.assert_allclose(single[0], root, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1,), (1000,), (3, WIDTH), (777, WIDTH)])
+def test_a_workspace_begins_a_line_of_the_cache(shape: tuple[int, ...]) -> None:
+    for _ in range(20):
+        work = workspace(*shape)
+        assert work.shape == shape
+        assert work.flags.c_contiguous
+        assert work.ctypes.data % 64 == 0
+        assert not work.any()

@@ -26,6 +26,15 @@ _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 _BITS = ir.VectorType(ir.IntType(1), WIDTH)
 
 
+def workspace(*shape: int) -> np.ndarray:
+    """Zeros whose first number is at a multiple of 64 bytes, so that a vector register is not read across two lines of
+    the cache."""
+    count = int(np.prod(shape))
+    raw = np.zeros(count + WIDTH - 1)
+    start = -(raw.ctypes.data // raw.itemsize) % WIDTH
+    return raw[start : start + count].reshape(shape)
+
+
 # The primitives, in plain Python ------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,7 @@ def minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, si
 
 @kernel
 def _inside(n, low, x, high):
+    """Whether x is within its bounds; not if it is no number."""
     for a in range(n):
         if not low[a] <= x[a] <= high[a]:
             return False
@@ -66,6 +67,7 @@ def _inside(n, low, x, high):
 
 @kernel
 def _add(scale, q, i, to, wide):
+    """to += scale times the row at pack i."""
     for c in range(wide):
         store_pack(to, c, load_pack(to, c) + scale * load_pack(q, i + c))
 

@@ -12,8 +12,9 @@ Not for   tasks that shall share what cannot be reached: give them one priority 
           a limit is left out of all levels and a step that is too long is shortened as a whole, so that limits can
           disturb the first level for the last one's sake; with "lexicographic" they cannot.  "siciliano-slotine"
           shakes where J_k P loses rank, "chiaverini" does not, but follows a later level only roughly.
-Cost      by inverses, a singular value decomposition of each level (two with "chiaverini"); "lexicographic", an
-          orthogonal factorisation of each, and one more for each joint that meets a limit.
+Cost      by inverses, a singular value decomposition of each level (two with "chiaverini"); "lexicographic", one
+          orthogonalisation of all rows while no joint meets a limit and no row depends on others; else an orthogonal
+          factorisation of each level, and one more for each joint that meets a limit.
 Source.   Siciliano and Slotine 1991; Chiaverini 1997; Baerlocher and Boulic 1998 and 2004; for levels with limits
           inside, Escande, Mansard and Wieber 2014, whose problem it is and whose algorithm it is not.
 """
