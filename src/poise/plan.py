@@ -101,7 +101,7 @@ def repelled(model: Model, tasks: Sequence[FrameTask], packed: Packed, term: Cle
     moved = [-1 if joints.idle(u) else joints.velocity[place] for u, place in enumerate(joints.places)]
     spheres, boxes = (np.zeros(0), np.zeros(0)) if term is None else (term.spheres, term.boxes)
     numbers = np.array([len(units), *moved, *units, len(spheres)], dtype=np.int64)
-    return packed, Plan(numbers, 6 * len(joints.kinds), np.concatenate([np.ravel(x) for x in (points, spheres, boxes)]))
+    return packed, Plan(numbers, 0, np.concatenate([np.ravel(x) for x in (points, spheres, boxes)]))
 
 
 def _carried(model: Model, frame: str, number: dict[int, int]) -> int:
@@ -195,11 +195,11 @@ def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], packed: Pac
         )
 
 
-def extension(packed: Packed) -> Plan:
+def extension(packed: Packed) -> int:
     """The room that `poise.kernels.extended` needs: a Jacobian's, behind it three square matrices and two vectors."""
     m, n = 3 * packed.blocks, len(packed.velocities)
     row = -(-n // WIDTH) * WIDTH
-    return Plan(np.zeros(0, dtype=np.int64), m * row + 3 * n * n + n + m)
+    return m * row + 3 * n * n + n + m
 
 
 def skeleton(model: Model, packed: Packed) -> Plan:

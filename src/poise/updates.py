@@ -1,6 +1,7 @@
 """A method prepared for a model and its tasks: what the kernels of `poise.kernels.iterate` read and work in."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -116,6 +117,7 @@ class Updates:
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         kept = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
         big = max(m * row, m * side, n * n + n, m * (n + m), 2 * kept * (n + 1), 3 * n + 2 * n * n, plan.rows)
+        big += 6 * int(packed.ints[0]) if clear is not None else 0
         big += model.nv * (1 + model.nv) if own else 0
         rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
         rows += m * row + 2 * m * side + packed.entries + big
@@ -169,8 +171,8 @@ def _terms(method: Method) -> tuple[NullSpace, ...]:
     return method.terms if isinstance(method, NullSpaceMethod) else ()
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Array, otherwise: Plan) -> Plan:
-    """What the method's kernel reads beside the problem."""
+def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Array, criteria: Plan) -> Plan:
+    """What the method's kernel reads beside the problem; what the criteria read comes last."""
     method = settings[at.METHOD]
     if method == at.CCD:
         return sweep(packed)
@@ -179,12 +181,12 @@ def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Ar
     if method in (at.LEXICOGRAPHIC, at.PROJECTED):
         plan = ranking(tasks, packed)
         _refuse_levels(model, tasks, packed, plan)
-        return plan
+        return Plan(np.concatenate([plan.numbers, criteria.numbers]), plan.rows, criteria.reals)
     if method == at.PAIRWISE:
         return pairs(model, tasks, packed, printed=settings[at.RULE_A] == 1.0)
     if method == at.EXTENDED:
-        return extension(packed)
-    return otherwise
+        return replace(criteria, rows=extension(packed))
+    return criteria
 
 
 def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
@@ -220,7 +222,7 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
             raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
         if isinstance(term, JointCentring | LimitDistance) and not np.isfinite([model.lower, model.upper]).all(0).any():
             raise ValueError(f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out")
-        if isinstance(method, TaskPriority) and isinstance(term, Clearance | Manipulability):
+        if isinstance(method, TaskPriority) and isinstance(term, Manipulability):
             raise ValueError(f"{type(term).__name__} is no criterion of the last level of priorities: leave it out")
     if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():
         raise ValueError(
@@ -245,8 +247,8 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)
-    if isinstance(method, ExtendedJacobian) and isinstance(method.criterion, Manipulability):
-        _refuse_balls(model, tasks)
+    if isinstance(method, ExtendedJacobian) and isinstance(method.criterion, Manipulability | Clearance):
+        _refuse_balls(model, tasks, type(method.criterion).__name__)
 
 
 def _refuse_criteria(task: FrameTask, method: Method) -> None:
@@ -314,12 +316,12 @@ def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> 
         seen.add(unit.iv)
 
 
-def _refuse_balls(model: Model, tasks: Sequence[FrameTask]) -> None:
+def _refuse_balls(model: Model, tasks: Sequence[FrameTask], criterion: str) -> None:
     places = {model.tree.units[u].iv for task in tasks for u in moving(model, task)}
     for joint in model.joints:
         if joint.quaternion_at is not None and places.intersection(_velocities(model, joint)):
             raise ValueError(
-                f"the method 'extended' has no Hessian of the Manipulability for balls, and {joint.name!r} turns "
+                f"the method 'extended' has no Hessian of the {criterion} for balls, and {joint.name!r} turns "
                 "as one: choose another criterion"
             )
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -259,6 +260,52 @@ def test_the_widest_pose_is_that_of_sequential_quadratic_programming(seed: int) 
     assert algorithmic_singularity(FOUR, task, found, method).smallest > 0.0
 
 
+OBSTACLES = np.array([[0.35, 0.3, 0.5], [-0.2, -0.4, 0.9]])
+
+
+def nearness(q: Array) -> float:
+    """What `Clearance` goes down, of the Panda's joints."""
+    links = [joint.child for joint in PANDA.joints if joint.nq]
+    return -sum(float(np.log(np.linalg.norm(PANDA.pose(link, q).xyz - o))) for link in links for o in OBSTACLES)
+
+
+def crowding(q: Array) -> float:
+    """What `LimitDistance` goes down."""
+    low, high = PANDA.lower, PANDA.upper
+    return float(np.sum((high - low) ** 2 / (4.0 * (high - q) * (q - low))))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value"),
+    [(pz.Clearance(obstacles=OBSTACLES), nearness), (pz.LimitDistance(), crowding)],
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_optima_by_differences_are_least_along_the_free_direction(
+    criterion: pz.Clearance | pz.LimitDistance, value: Callable[[Array], float], seed: int
+) -> None:
+    q = PANDA.home + np.random.default_rng(seed).uniform(-0.1, 0.1, 7)
+    task, target = pz.PoseTask(HAND), PANDA.pose(HAND, q)
+    solver = pz.Solver(PANDA, task)
+    found = relax(PANDA, task, q, pz.ExtendedJacobian(criterion=criterion))
+    assert value(found) < value(q) - 1e-4
+    e, jacobian = solver.linearise(found, target)
+    assert np.abs(e).max() < 1e-12
+    # One direction is free, and along it the criterion neither rises nor falls, and is least.
+    along = np.linalg.svd(jacobian)[2][-1]
+    step = 1e-4
+    values = [value(relax_onto(solver, target, found + s * step * along)) for s in (-1.0, 0.0, 1.0)]
+    assert (values[2] - values[0]) / (2.0 * step) == pytest.approx(0.0, abs=1e-5)
+    assert values[0] + values[2] - 2.0 * values[1] > 0.0
+
+
+def relax_onto(solver: pz.Solver, target: SE3, q: Array) -> Array:
+    """The configuration near q that reaches the target, by Newton's steps."""
+    for _ in range(5):
+        e, jacobian = solver.linearise(q, target)
+        q = q + np.linalg.pinv(jacobian) @ e
+    return q
+
+
 def test_the_widest_pose_comes_back_with_a_closed_path_and_its_jacobian_may_be_the_targets() -> None:
     for at in ("effector", "target"):
         method = pz.ExtendedJacobian(criterion=pz.Manipulability(), max_error=None, jacobian=at)
@@ -359,8 +406,9 @@ def test_what_it_cannot_do_is_refused() -> None:
     builder.joint("turn", "revolute", parent="head", child="arm", origin=SE3.from_parts([0.3, 0, 0]))
     with pytest.raises(ValueError, match="no Hessian of the Manipulability for balls, and 'ball' turns as one"):
         pz.Tracker(builder.build(), pz.PositionTask("arm"), widest)
-    with pytest.raises(TypeError, match=r"criterion must be one of .* got Clearance"):
-        pz.ExtendedJacobian(criterion=pz.Clearance(obstacles=[[0.0, 0.0, 1.0]]))  # type: ignore[arg-type]
+    away = pz.ExtendedJacobian(criterion=pz.Clearance(obstacles=[[0.0, 0.0, 1.0]]))
+    with pytest.raises(ValueError, match="no Hessian of the Clearance for balls, and 'ball' turns as one"):
+        pz.Tracker(builder.build(), pz.PositionTask("arm"), away)
     with pytest.raises(ValueError, match="cutoff is 0; it must be a positive number"):
         pz.ExtendedJacobian(cutoff=0)
     with pytest.raises(ValueError, match="a PostureTask is no constraint: give the method criterion="):

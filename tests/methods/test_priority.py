@@ -315,9 +315,8 @@ def test_levels_are_no_more_than_rows_and_have_the_frames_and_criteria_that_they
     for make in (pz.Tracker, pz.Solver):
         with pytest.raises(pz.FrameNotFound, match="no frame 'panda_link55'; did you mean 'panda_link5'"):
             make(ARM, tasks)
-    for term in (pz.Clearance(obstacles=[[1.0, 0.0, 0.0]]), pz.Manipulability()):
-        with pytest.raises(ValueError, match="is no criterion of the last level of priorities: leave it out"):
-            pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=term))
+    with pytest.raises(ValueError, match="is no criterion of the last level of priorities: leave it out"):
+        pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=pz.Manipulability()))
     for bounded in (pz.JointCentring(), pz.LimitDistance()):
         with pytest.raises(ValueError, match="reads the joint limits, which limits=False takes away"):
             pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=bounded), limits=False)
@@ -345,3 +344,25 @@ def test_a_rollout_is_its_steps() -> None:
     for k in range(50):
         q = np.array(ik.step(q, way[k]))
         np.testing.assert_allclose(path[k], q, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["lexicographic", "siciliano-slotine", "chiaverini"])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_the_last_level_goes_round_obstacles_as_the_null_space_does(form: str, levels: int) -> None:
+    obstacles = [
+        pz.Sphere((0.3, 0.25, 0.6), 0.1),
+        pz.Box(pz.SE3.from_xyz_rpy([0.0, -0.5, 0.6], [0.1, 0.2, 0.3]), (0.2, 0.1, 0.3)),
+    ]
+    criteria = (pz.RestPosture(gain=0.02), pz.Clearance(obstacles=obstacles, gain=0.01))
+    q = ARM.home + np.random.default_rng(5).uniform(-0.2, 0.2, 7)
+    place = ARM.pose("panda_hand", q)
+    tasks = [pz.PositionTask("panda_hand", place.xyz)]
+    if levels == 2:
+        tasks.append(pz.OrientationTask("panda_hand", place.rotation, priority=1))
+    damping = 0.0 if form == "lexicographic" else None
+    by_levels = pz.TaskPriority(form=form, damping=damping, null_space=criteria)  # type: ignore[arg-type]
+    found = pz.Tracker(ARM, tasks, by_levels).step(q).copy()
+    alike = [pz.PositionTask("panda_hand", place.xyz), pz.OrientationTask("panda_hand", place.rotation)][:levels]
+    wanted = pz.Tracker(ARM, alike, pz.Pseudoinverse(null_space=criteria)).step(q).copy()
+    assert np.abs(found - q).max() > 1e-3
+    np.testing.assert_allclose(found, wanted, atol=1e-10)

@@ -79,6 +79,19 @@ def descend(s, plan, w, d):
 
 
 @kernel
+def forces_at(units, s, plan, w, d):
+    """Where in d.big the forces and moments at the units are: at its end, but for what a user's functions have there.
+
+    So what methods remember at its beginning stays.
+    """
+    end = d.big.shape[0] - 6 * units
+    if s[POTENTIAL_GAIN] != 0.0:
+        _, nv, _, _ = potential_of(plan, w)
+        end = end - nv * (1 + nv)
+    return end
+
+
+@kernel
 def potential_of(plan, w):
     """The active velocities and all of them, and where the user's gradient and Hessian are compiled: 0, if nowhere."""
     end = plan.shape[0]
@@ -104,8 +117,9 @@ def repel(p, s, plan, w, d):
     first = 3 * points + 4 * spheres
     boxes = (reals.shape[0] - first) // 16
     zero = splat(w.e, 0.0)
+    forces = section(d.big, forces_at(units, s, plan, w, d), 6 * units)
     for i in range(6 * units):
-        store(d.big, i, zero)
+        store(forces, i, zero)
     for j in range(points):
         at, to = FRAME * plan[1 + units + j], 6 * plan[1 + units + j]
         p0, p1, p2 = _place(w.frames, at, reals[3 * j], reals[3 * j + 1], reals[3 * j + 2])
@@ -122,14 +136,14 @@ def repel(p, s, plan, w, d):
             n0, n1, n2, room = _outward(reals, first + 16 * i, p0, p1, p2)
             scale = s[CLEARANCE_GAIN] / select(room > _TOUCH, room, _TOUCH)
             f0, f1, f2 = f0 + scale * n0, f1 + scale * n1, f2 + scale * n2
-        _gather(d.big, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
+        _gather(forces, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
     for k in range(units):
         u = units - 1 - k
         kind, parent, a = p.units[u, 1], p.units[u, 0], plan[1 + u]
-        f0, f1, f2 = load(d.big, 6 * u), load(d.big, 6 * u + 1), load(d.big, 6 * u + 2)
-        m0, m1, m2 = load(d.big, 6 * u + 3), load(d.big, 6 * u + 4), load(d.big, 6 * u + 5)
+        f0, f1, f2 = load(forces, 6 * u), load(forces, 6 * u + 1), load(forces, 6 * u + 2)
+        m0, m1, m2 = load(forces, 6 * u + 3), load(forces, 6 * u + 4), load(forces, 6 * u + 5)
         if parent >= 0:
-            _gather(d.big, 6 * parent, f0, f1, f2, m0, m1, m2)
+            _gather(forces, 6 * parent, f0, f1, f2, m0, m1, m2)
         if a >= 0:
             at = FRAME * u
             p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)

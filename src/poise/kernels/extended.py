@@ -17,7 +17,9 @@ from poise.kernels.rows import GOAL, ORIENTATION, POSITION
 from poise.kernels.settings import (
     AT_TARGET,
     CENTRE_GAIN,
+    CLEARANCE_GAIN,
     FILTER_A,
+    LIMIT_GAIN,
     MANIPULABILITY_GAIN,
     POTENTIAL_GAIN,
     REST_GAIN,
@@ -105,13 +107,13 @@ def reduce(p, s, plan, w, d):
     m, n = w.e.shape[0], w.step.shape[0]
     row, side = pitch(d.rows, n), pitch(d.turn, m)
     basis, bent, reduced, slope, mu = divide_room(m, n, d)
-    widening = s[MANIPULABILITY_GAIN] != 0.0
-    if widening:
-        bend_width(p, s, w, d, reduced, slope)
-    pull(p, s, plan, w, d)
-    if widening:
+    differing = s[MANIPULABILITY_GAIN] != 0.0 or s[LIMIT_GAIN] != 0.0 or s[CLEARANCE_GAIN] != 0.0
+    if differing:
+        bend_by_differences(p, s, plan, w, d, reduced, slope)
         for a in range(n):
             d.phi[a] = slope[a] * w.free[a]
+    else:
+        pull(p, s, plan, w, d)
     top = split(p, w, d)
     edge = s[FILTER_A] * top
     for a in range(n):
@@ -130,7 +132,7 @@ def reduce(p, s, plan, w, d):
         for k in range(m):
             mu[k] += d.turn[i * side + k] * along * inverse
     bend(p, s, plan, w, d, mu, bent)
-    if widening:
+    if differing:
         for i in range(n * n):
             bent[i] += reduced[i]
     left = complete(m, n, w, d, RANK * top, basis)
@@ -148,8 +150,8 @@ def reduce(p, s, plan, w, d):
 
 
 @kernel
-def bend_width(p, s, w, d, bent, slope):
-    """bent (n x n) = Hess g and slope (n) = -grad g at w.q, g the manipulability turned round, joints held as if free.
+def bend_by_differences(p, s, plan, w, d, bent, slope):
+    """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
 
     w.jacobian is afterwards what it was; what `split` leaves is not.
     """
@@ -163,11 +165,11 @@ def bend_width(p, s, w, d, bent, slope):
         x = w.q[i]
         for side in (-1.0, 1.0):
             w.q[i] = x + side * _NEAR
-            climb_width(p, s, w, d)
+            fall(p, s, plan, w, d)
             for b in range(n):
                 bent[a * n + b] -= side * d.phi[b] / (2.0 * _NEAR)
         w.q[i] = x
-    climb_width(p, s, w, d)
+    fall(p, s, plan, w, d)
     for a in range(n):
         slope[a], w.free[a] = d.phi[a], d.h[a]
     if s[AT_TARGET] == 1.0:
@@ -175,13 +177,16 @@ def bend_width(p, s, w, d, bent, slope):
 
 
 @kernel
-def climb_width(p, s, w, d):
-    """d.phi = the gradient of the manipulability at w.q."""
+def fall(p, s, plan, w, d):
+    """d.phi = -grad g at w.q."""
     evaluate(p, w)
-    top = split(p, w, d)
-    for a in range(w.step.shape[0]):
-        d.phi[a] = 0.0
-    widen(p, s, w, d, top)
+    if s[MANIPULABILITY_GAIN] != 0.0:
+        top = split(p, w, d)
+        for a in range(w.step.shape[0]):
+            d.phi[a] = 0.0
+        widen(p, s, w, d, top)
+    else:
+        pull(p, s, plan, w, d)
 
 
 @kernel

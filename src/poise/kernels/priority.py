@@ -76,7 +76,8 @@ def _spread_rows(p, s, plan, w, d):
     for a in range(w.step.shape[0]):
         d.phi[a] = 0.0
     if s[NULL]:
-        pull(p, s, plan, w, d)
+        behind = plan[0] + 2 + w.e.shape[0]
+        pull(p, s, section(plan, behind, plan.shape[0] - behind), w, d)
     row = pitch(d.rows, w.step.shape[0])
     for i in range(w.e.shape[0] * row):
         d.rows[i] = 0.0

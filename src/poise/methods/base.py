@@ -317,12 +317,12 @@ class NullSpaceMethod(JacobianMethod):
         """Put the terms into the array; the posture and the obstacles themselves come behind the settings."""
         for term in self.terms:
             settings[at.NULL] = 1.0
-            settings[_GAINS[type(term)]] = term.gain
+            settings[GAINS[type(term)]] = term.gain
             if isinstance(term, LimitDistance):
                 settings[at.LIMIT_LONGEST] = term.longest
 
 
-_GAINS: Final[dict[type, int]] = {
+GAINS: Final[dict[type, int]] = {
     RestPosture: at.REST_GAIN,
     JointCentring: at.CENTRE_GAIN,
     LimitDistance: at.LIMIT_GAIN,

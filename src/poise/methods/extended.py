@@ -22,15 +22,16 @@ quotient of its exact gradient.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import ClassVar, final
 
 from poise.kernels import settings as at
 from poise.methods.base import (
+    GAINS,
     Capabilities,
     ClampMag,
+    Criterion,
     JacobianMethod,
-    JointCentring,
-    Manipulability,
+    LimitDistance,
     Potential,
     RestPosture,
     positive,
@@ -50,19 +51,20 @@ class ExtendedJacobian(JacobianMethod):
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
     max_error: float | ClampMag | None = 0.2
-    criterion: RestPosture | JointCentring | Manipulability | Potential = RestPosture()
-    """g: half the squared distance to a posture, the distance to the middles of the joints' limits, the manipulability
-    turned round, which costs two singular value decompositions a joint for its Hessian, or a function of your own with
-    its Hessian.  Its gain is without effect.  Balls count for nothing in the first two, and not at all in the third."""
+    criterion: Criterion = RestPosture()
+    """g: half the squared distance to a posture, the distance to the middles of the joints' limits, or a function of
+    your own with its Hessian; or the distance from limits, from obstacles, or the manipulability turned round, whose
+    Hessians are differences of their exact gradients and cost two of these a joint.  Its gain is without effect.
+    Balls count for nothing in what is of limits or a posture, and are refused with obstacles and manipulability."""
     cutoff: float = 1e-3
     """Share of the largest singular value of J below which its inverse is damped."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("cutoff", self.cutoff)
-        if not isinstance(self.criterion, tuple(_GAINS)):
-            able = ", ".join(kind.__name__ for kind in _GAINS)
-            raise TypeError(f"criterion must be one of {able}, for these have a Hessian, got {self.criterion!r}")
+        if not isinstance(self.criterion, tuple(GAINS)):
+            able = ", ".join(kind.__name__ for kind in GAINS)
+            raise TypeError(f"criterion must be one of {able}, got {self.criterion!r}")
         if isinstance(self.criterion, Potential) and self.criterion.hessian is None:
             raise ValueError(
                 "the Potential has no hessian, which the method 'extended' needs: give it hessian=f, where f(q, out) "
@@ -73,12 +75,6 @@ class ExtendedJacobian(JacobianMethod):
         """Put the settings into the array; the posture itself comes behind the settings."""
         self.write_clamps(settings)
         settings[at.METHOD], settings[at.FILTER_A] = at.EXTENDED, self.cutoff
-        settings[_GAINS[type(self.criterion)]] = 1.0
-
-
-_GAINS: Final[dict[type, int]] = {
-    RestPosture: at.REST_GAIN,
-    JointCentring: at.CENTRE_GAIN,
-    Manipulability: at.MANIPULABILITY_GAIN,
-    Potential: at.POTENTIAL_GAIN,
-}
+        settings[GAINS[type(self.criterion)]] = 1.0
+        if isinstance(self.criterion, LimitDistance):
+            settings[at.LIMIT_LONGEST] = math.inf
