@@ -14,9 +14,25 @@ if TYPE_CHECKING:
     from poise.model import Model
 
 
+class _OnSurface(OfFrame):
+    """What planes and lines have in common: a point, and a direction that their `structure` holds."""
+
+    __slots__ = ()
+
+    structure: tuple[Any, ...]
+
+    def goal(self, target: Any, name: str = "target") -> Array:
+        """(7,) numbers of a point on the surface, and of the rotation that takes z to its normal or direction."""
+        return np.concatenate([point(name, target), aligning(self.structure[2])])
+
+    def at(self, model: "Model", q: Array) -> Array:
+        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        return self.goal(self.seen(model, q).xyz)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PlaneTask(OfFrame):
+class PlaneTask(_OnSurface):
     """Bring the origin of `frame` onto the plane through the point `target` [m], shape (3,), normal to `normal`."""
 
     frame: str
@@ -35,18 +51,10 @@ class PlaneTask(OfFrame):
     def __post_init__(self) -> None:
         _prepare(self, self.normal, "normal")
 
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a point on the plane, and of the rotation that takes z to its normal."""
-        return np.concatenate([point(name, target), aligning(direction("normal", self.normal))])
-
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.goal(self.seen(model, q).xyz)
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class LineTask(OfFrame):
+class LineTask(_OnSurface):
     """Bring the origin of `frame` onto the line through the point `target` [m], shape (3,), along `direction`."""
 
     frame: str
@@ -64,14 +72,6 @@ class LineTask(OfFrame):
 
     def __post_init__(self) -> None:
         _prepare(self, self.direction, "direction")
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a point on the line, and of the rotation that takes z to its direction."""
-        return np.concatenate([point(name, target), aligning(direction("direction", self.direction))])
-
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.goal(self.seen(model, q).xyz)
 
 
 def _prepare(task: PlaneTask | LineTask, axis: npt.ArrayLike, name: str) -> None:
