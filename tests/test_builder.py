@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.builder import ModelBuilder
 from poise.errors import ModelError
+from poise.model.builder import ModelBuilder
 
 
 def scales() -> ModelBuilder:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.builder import Base
 from poise.cli import main
 from poise.cli import solve as settings
+from poise.model.builder import Base
 
 DOWN = ["--rpy", "3.14159", "0", "0"]
 REACHABLE = ["solve", "panda", "--frame", "panda_hand", "--xyz", "0.4", "-0.1", "0.5", *DOWN]

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees import composed, configurations, reach, steady, trees
 
-from poise.builder import ModelBuilder
 from poise.errors import FrameNotFound, ShapeError
-from poise.joint import JointKind
-from poise.model import WORLD, Model
+from poise.model.builder import ModelBuilder
+from poise.model.joint import JointKind
+from poise.model.model import WORLD, Model
+from poise.model.tree import carried_masses
 from poise.spatial import SE3, Array
-from poise.tree import carried_masses
 
 STEP = 1e-3
 OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from trees import ONE_AXIS, composed, configurations, position, reach, same_configuration, steady, trees, velocities
 
-from poise.builder import ModelBuilder
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
-from poise.joint import JointKind, Mimic
-from poise.model import WORLD, Model
+from poise.model.builder import ModelBuilder
+from poise.model.joint import JointKind, Mimic
+from poise.model.model import WORLD, Model
 from poise.spatial import SE3, Array
 
 FAR = 3.0

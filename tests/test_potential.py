@@ -10,8 +10,8 @@ import pytest
 from scipy import linalg, optimize
 
 import poise as pz
-from poise.optimum import algorithmic_singularity, relax
 from poise.robots import TEXTBOOK
+from poise.solving.optimum import algorithmic_singularity, relax
 from poise.spatial import Array
 
 PANDA = TEXTBOOK["panda"]()

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from poise.builder import ModelBuilder
-from poise.joint import Joint, JointKind, Mimic
-from poise.model import WORLD, Model
+from poise.model.builder import ModelBuilder
+from poise.model.joint import Joint, JointKind, Mimic
+from poise.model.model import WORLD, Model
 from poise.spatial import SE3, Array
 
 ONE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL)

@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from poise.bench.compare import compare as compare
     from poise.bench.report import Comparison as Comparison
-    from poise.builder import ModelBuilder as ModelBuilder
-    from poise.collision.shapes import Box as Box
-    from poise.collision.shapes import Capsule as Capsule
-    from poise.collision.shapes import Sphere as Sphere
     from poise.errors import FrameNotFound as FrameNotFound
     from poise.errors import JointNotFound as JointNotFound
     from poise.errors import MissingExtra as MissingExtra
@@ -26,12 +22,12 @@ if TYPE_CHECKING:
     from poise.errors import ModelWarning as ModelWarning
     from poise.errors import PoiseError as PoiseError
     from poise.errors import ShapeError as ShapeError
+    from poise.geometry.shapes import Box as Box
+    from poise.geometry.shapes import Capsule as Capsule
+    from poise.geometry.shapes import Sphere as Sphere
     from poise.io import load as load
     from poise.io.dh import DH as DH
     from poise.io.dh import from_dh as from_dh
-    from poise.joint import Joint as Joint
-    from poise.joint import JointKind as JointKind
-    from poise.joint import Mimic as Mimic
     from poise.methods.base import ClampMag as ClampMag
     from poise.methods.base import Clearance as Clearance
     from poise.methods.base import JointCentring as JointCentring
@@ -70,14 +66,19 @@ if TYPE_CHECKING:
     from poise.methods.registry import METHODS as METHODS
     from poise.methods.selective import SelectivelyDamped as SelectivelyDamped
     from poise.methods.transpose import JacobianTranspose as JacobianTranspose
-    from poise.model import Frame as Frame
-    from poise.model import Model as Model
-    from poise.solution import Solution as Solution
-    from poise.solution import Status as Status
-    from poise.solution import TaskError as TaskError
-    from poise.solution import Trace as Trace
-    from poise.solver import Solver as Solver
-    from poise.solver import solve as solve
+    from poise.model.builder import ModelBuilder as ModelBuilder
+    from poise.model.joint import Joint as Joint
+    from poise.model.joint import JointKind as JointKind
+    from poise.model.joint import Mimic as Mimic
+    from poise.model.model import Frame as Frame
+    from poise.model.model import Model as Model
+    from poise.solving.solution import Solution as Solution
+    from poise.solving.solution import Status as Status
+    from poise.solving.solution import TaskError as TaskError
+    from poise.solving.solution import Trace as Trace
+    from poise.solving.solver import Solver as Solver
+    from poise.solving.solver import solve as solve
+    from poise.solving.tracker import Tracker as Tracker
     from poise.spatial import SE3 as SE3
     from poise.spatial import SO3 as SO3
     from poise.tasks.aim import AxisTask as AxisTask
@@ -91,7 +92,6 @@ if TYPE_CHECKING:
     from poise.tasks.posture import PostureTask as PostureTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
-    from poise.tracker import Tracker as Tracker
 
 __version__ = "0.1.0"
 
@@ -104,8 +104,8 @@ _HOME = {
     "SO3": "poise.spatial",
     "AxisTask": "poise.tasks.aim",
     "BoundedLeastSquares": "poise.methods.bounded",
-    "Box": "poise.collision.shapes",
-    "Capsule": "poise.collision.shapes",
+    "Box": "poise.geometry.shapes",
+    "Capsule": "poise.geometry.shapes",
     "CentreOfMassTask": "poise.tasks.mass",
     "ChanLawrence": "poise.methods.damping",
     "Chiaverini": "poise.methods.damping",
@@ -123,17 +123,17 @@ _HOME = {
     "ExtendedJacobian": "poise.methods.extended",
     "Fabrik": "poise.methods.fabrik",
     "FilteredInverse": "poise.methods.filtered",
-    "Frame": "poise.model",
+    "Frame": "poise.model.model",
     "FrameNotFound": "poise.errors",
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",
     "Halley": "poise.methods.halley",
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
-    "Joint": "poise.joint",
+    "Joint": "poise.model.joint",
     "JointCentring": "poise.methods.base",
     "JointCouplingTask": "poise.tasks.coupling",
-    "JointKind": "poise.joint",
+    "JointKind": "poise.model.joint",
     "JointNotFound": "poise.errors",
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.base",
@@ -142,10 +142,10 @@ _HOME = {
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.base",
     "MaxNorm": "poise.methods.damping",
-    "Mimic": "poise.joint",
+    "Mimic": "poise.model.joint",
     "MissingExtra": "poise.errors",
-    "Model": "poise.model",
-    "ModelBuilder": "poise.builder",
+    "Model": "poise.model.model",
+    "ModelBuilder": "poise.model.builder",
     "ModelError": "poise.errors",
     "ModelWarning": "poise.errors",
     "NakamuraHanafusa": "poise.methods.damping",
@@ -162,19 +162,19 @@ _HOME = {
     "RestPosture": "poise.methods.base",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
-    "Solution": "poise.solution",
-    "Solver": "poise.solver",
-    "Sphere": "poise.collision.shapes",
-    "Status": "poise.solution",
+    "Solution": "poise.solving.solution",
+    "Solver": "poise.solving.solver",
+    "Sphere": "poise.geometry.shapes",
+    "Status": "poise.solving.solution",
     "Sugihara": "poise.methods.damping",
-    "TaskError": "poise.solution",
+    "TaskError": "poise.solving.solution",
     "TaskPriority": "poise.methods.priority",
-    "Trace": "poise.solution",
-    "Tracker": "poise.tracker",
+    "Trace": "poise.solving.solution",
+    "Tracker": "poise.solving.tracker",
     "compare": "poise.bench.compare",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
-    "solve": "poise.solver",
+    "solve": "poise.solving.solver",
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.collision.shapes import Shape
+from poise.geometry.shapes import Shape
 
 POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, -0.2, 0.9])
 

@@ -16,8 +16,8 @@ from poise.io.installed import installed_robots
 from poise.io.srdf import find_srdf
 from poise.io.urdf import read_urdf
 from poise.io.xacro import read_xacro
-from poise.joint import Joint
-from poise.model import Model
+from poise.model.joint import Joint
+from poise.model.model import Model
 from poise.robots import TEXTBOOK
 from poise.spatial import SE3
 

@@ -13,8 +13,8 @@ import pytest
 
 from poise.errors import MissingExtra, ModelError, ModelWarning
 from poise.io.mjcf import read_mjcf
-from poise.joint import JointKind
-from poise.model import Model
+from poise.model.joint import JointKind
+from poise.model.model import Model
 from poise.spatial import SO3, Array
 
 mujoco = pytest.importorskip("mujoco")

@@ -8,7 +8,7 @@ import pytest
 from poise.errors import ModelError, ModelWarning
 from poise.io.srdf import find_srdf
 from poise.io.urdf import read_urdf
-from poise.model import Model
+from poise.model.model import Model
 
 LIMIT = '<limit lower="-1" upper="1" velocity="1"/>'
 LINKS = "".join(f'<link name="{name}"/>' for name in ("base", "upper", "lower", "hand", "finger", "ball", "other"))

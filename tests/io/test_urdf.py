@@ -10,8 +10,8 @@ import pytest
 from poise.errors import ModelError, ModelWarning
 from poise.io.packages import find_file
 from poise.io.urdf import parse_urdf, read_urdf
-from poise.joint import JointKind
-from poise.model import Model
+from poise.model.joint import JointKind
+from poise.model.model import Model
 from poise.spatial import SE3
 
 TWO_LINKS = '<robot name="r">\n<link name="a"/>\n<link name="b"/>\n{}\n</robot>'

@@ -10,11 +10,11 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from poise.kernels import _jit
+from poise.kernels.machine import jit
 
 CODE = """
 import numpy as np
-from poise.builder import ModelBuilder
+from poise.model.builder import ModelBuilder
 builder = ModelBuilder("hinge")
 builder.joint("hinge", "revolute", parent="frame", child="door")
 print(builder.build().pose("door", np.array([0.5])).array.tolist())
@@ -23,19 +23,19 @@ print(builder.build().pose("door", np.array([0.5])).array.tolist())
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the kernels' folder, which `_jit` takes for its own."""
+    """A copy of the kernels' folder, which `machine.jit` takes for its own."""
     monkeypatch.setenv("POISE_CACHE_DIR", str(tmp_path / "cache"))
     copy = tmp_path / "kernels"
-    shutil.copytree(Path(_jit.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(_jit, "__file__", str(copy / "_jit.py"))
+    shutil.copytree(Path(jit.__file__).parent.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(jit, "__file__", str(copy / "machine" / "jit.py"))
     return copy
 
 
 def test_the_name_depends_on_the_text_and_not_on_the_place(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = _jit._cache_folder().name
-    assert name == _jit._cache_folder().name
+    name = jit._cache_folder().name
+    assert name == jit._cache_folder().name
     monkeypatch.undo()
-    assert name == _jit._cache_folder().name
+    assert name == jit._cache_folder().name
 
 
 def replace(old: str, new: str, file: str) -> Callable[[Path], None]:
@@ -48,44 +48,44 @@ def replace(old: str, new: str, file: str) -> Callable[[Path], None]:
 
 
 def swap(tree: Path) -> None:
-    one, other = tree / "lanes.py", tree / "scalar.py"
+    one, other = tree / "machine/lanes.py", tree / "algebra/scalar.py"
     text = one.read_bytes()
     one.write_bytes(other.read_bytes())
     other.write_bytes(text)
 
 
 EDITS = {
-    "a digit in a kernel that border functions only call": replace("1.0", "1.5", "scalar.py"),
-    "a comment": replace("@kernel", "# here\n@kernel", "dense.py"),
-    "the decorator": replace("nogil=True", "nogil=False", "_jit.py"),
+    "a digit in a kernel that border functions only call": replace("1.0", "1.5", "algebra/scalar.py"),
+    "a comment": replace("@kernel", "# here\n@kernel", "algebra/tiles.py"),
+    "the decorator": replace("nogil=True", "nogil=False", "machine/jit.py"),
     "a new file": lambda tree: (tree / "more.py").touch(),
-    "a file gone": lambda tree: (tree / "posture.py").unlink(),
-    "a file renamed": lambda tree: (tree / "query.py").rename(tree / "question.py"),
+    "a file gone": lambda tree: (tree / "solver/posture.py").unlink(),
+    "a file renamed": lambda tree: (tree / "kinematics/query.py").rename(tree / "kinematics/question.py"),
     "two texts exchanged": swap,
 }
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
 def test_the_name_changes_with_any_edit(tree: Path, edit: Callable[[Path], None]) -> None:
-    before = _jit._cache_folder().name
+    before = jit._cache_folder().name
     edit(tree)
-    assert _jit._cache_folder().name != before
+    assert jit._cache_folder().name != before
 
 
 def test_the_name_changes_with_numba(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = _jit._cache_folder().name
-    monkeypatch.setattr(_jit.numba, "__version__", "0.0.1")
-    assert _jit._cache_folder().name != before
+    before = jit._cache_folder().name
+    monkeypatch.setattr(jit.numba, "__version__", "0.0.1")
+    assert jit._cache_folder().name != before
 
 
 def test_the_folder_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POISE_CACHE_DIR", str(tmp_path))
-    assert _jit._cache_folder().parent == tmp_path
+    assert jit._cache_folder().parent == tmp_path
     home = Path(platformdirs.user_cache_dir("poise", appauthor=False))
     monkeypatch.setenv("POISE_CACHE_DIR", "")
-    assert _jit._cache_folder().parent == home
+    assert jit._cache_folder().parent == home
     monkeypatch.delenv("POISE_CACHE_DIR")
-    assert _jit._cache_folder().parent == home
+    assert jit._cache_folder().parent == home
 
 
 def run(cache: Path) -> subprocess.CompletedProcess[str]:
@@ -99,7 +99,7 @@ def test_what_is_compiled_once_is_found_again_and_only_the_first_is_told(tmp_pat
     first = run(tmp_path)
     assert "compiling kernels" in first.stderr
     (folder,) = tmp_path.iterdir()
-    assert folder.name == _jit.CACHE_FOLDER.name
+    assert folder.name == jit.CACHE_FOLDER.name
     kept = {file: file.stat().st_mtime_ns for file in folder.rglob("*.nb?")}
     assert any("poses" in file.name for file in kept)
     second = run(tmp_path)
@@ -109,7 +109,7 @@ def test_what_is_compiled_once_is_found_again_and_only_the_first_is_told(tmp_pat
 
 
 def test_nothing_is_compiled_by_importing(tmp_path: Path) -> None:
-    code = "import poise.solver, poise.kinematics, poise.nullspace"
+    code = "import poise.solving.solver, poise.model.kinematics, poise.solving.posture"
     environment = {**os.environ, "POISE_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=300)
     assert not list(tmp_path.rglob("*.nb?"))

@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.cholesky import solve_symmetric
-from poise.kernels.lanes import WIDTH
+from poise.kernels.algebra.cholesky import solve_symmetric
+from poise.kernels.machine.lanes import WIDTH
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")

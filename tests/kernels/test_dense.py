@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.dense import back_substitute, factor, gram
-from poise.kernels.lanes import WIDTH, load
+from poise.kernels.algebra.tiles import back_substitute, factor, gram
+from poise.kernels.machine.lanes import WIDTH, load
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
@@ -33,7 +33,7 @@ def run_back_substitute(size, matrix, e, y):
 
 @dataclass
 class System:
-    """Random blocks of three rows, each about some of the velocities, as `poise.problem` lays them out."""
+    """Random blocks of three rows, each about some of the velocities, as `poise.solving.problem` lays them out."""
 
     jobs: npt.NDArray[np.int64]
     pairs: npt.NDArray[np.int64]

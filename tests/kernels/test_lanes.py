@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels import lanes
-from poise.kernels._jit import kernel
-from poise.kernels.lanes import (
+from poise.kernels.machine import lanes
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import (
     WIDTH,
     any_of,
     floor,

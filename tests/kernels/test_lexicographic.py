@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from poise.kernels.lanes import WIDTH
-from poise.kernels.lexicographic import minimise, room_for
-from poise.kernels.unbounded import minimise_freely
+from poise.kernels.algebra.lexicographic import minimise, room_for
+from poise.kernels.algebra.unbounded import minimise_freely
+from poise.kernels.machine.lanes import WIDTH
 from poise.spatial import Array
 
 Ints = np.ndarray

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.lanes import WIDTH, load
-from poise.kernels.qr import least_norm
+from poise.kernels.algebra.qr import least_norm
+from poise.kernels.machine.lanes import WIDTH, load
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")

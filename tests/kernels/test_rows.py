@@ -14,11 +14,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from poise.builder import ModelBuilder
-from poise.kernels.lanes import WIDTH, load, store
-from poise.kernels.rows import aim_error, half_angle_ratio, rotation_error
-from poise.model import Model
-from poise.solver import Solver
+from poise.kernels.machine.lanes import WIDTH, load, store
+from poise.kernels.rows.residuals import aim_error, half_angle_ratio, rotation_error
+from poise.model.builder import ModelBuilder
+from poise.model.model import Model
+from poise.solving.solver import Solver
 from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import FrameTask

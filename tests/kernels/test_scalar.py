@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from poise.kernels.lanes import WIDTH, load, store
-from poise.kernels.scalar import exp, sincos, uniform
+from poise.kernels.algebra.scalar import exp, sincos, uniform
+from poise.kernels.machine.lanes import WIDTH, load, store
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False)

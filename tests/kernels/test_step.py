@@ -11,16 +11,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from poise.builder import ModelBuilder
-from poise.kernels import drive
-from poise.kernels.lanes import WIDTH, load, section, store
-from poise.kernels.pose_step import pose_direction
-from poise.kernels.rows import POSE
-from poise.kernels.step import advance, direction
-from poise.model import Model
-from poise.problem import pack
+from poise.kernels.machine.lanes import WIDTH, load, section, store
+from poise.kernels.rows.residuals import POSE
+from poise.kernels.solver import lm_solver
+from poise.kernels.solver.pose_step import pose_direction
+from poise.kernels.solver.step import advance, direction
+from poise.model.builder import ModelBuilder
+from poise.model.model import Model
 from poise.robots import TEXTBOOK
-from poise.solver import Solver
+from poise.solving.problem import pack
+from poise.solving.solver import Solver
 from poise.spatial import SE3, SO3, Array, quaternion_product
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import FrameTask
@@ -40,9 +40,9 @@ seeds = st.integers(0, 2**32 - 1)
 @compiled
 def descend(ints, floats, goal, start, before, gain, rejected, bold, target, work, count, out):
     """`count` steps from `start`, each damped by `gain` times the cost there; see Descent for what is kept of them."""
-    p = drive.unpack(ints, floats)
-    w = drive.divide(ints, work)
-    if not drive.aim_at(p, goal, target):
+    p = lm_solver.unpack(ints, floats)
+    w = lm_solver.divide(ints, work)
+    if not lm_solver.aim_at(p, goal, target):
         return False
     for i in range(target.shape[0]):
         store(w.target, i, target[i])
@@ -51,7 +51,7 @@ def descend(ints, floats, goal, start, before, gain, rejected, bold, target, wor
         store(w.q, i, load(start, i)), store(w.before, i, load(before, i))
     at = 0
     for _ in range(count):
-        cost, score = drive.evaluate(p, w)
+        cost, score = lm_solver.evaluate(p, w)
         damping = cost * load(gain, 0) + FLOOR
         store(out, at, cost), store(out, at + 1, score), store(out, at + 2, damping)
         at += 3
@@ -131,7 +131,7 @@ class Problem:
         assert descend(
             *(self.packed.ints, self.packed.floats, self.goal, start, start if before is None else before),
             *(np.full((1, *width), value, dtype=np.float64) for value in (gain, rejected, bold)),
-            *(np.zeros(drive.GOAL * len(self.tasks)), np.zeros((self.packed.rows, *width)), count, out),
+            *(np.zeros(lm_solver.GOAL * len(self.tasks)), np.zeros((self.packed.rows, *width)), count, out),
         )
         steps = out[: -2 * nq].reshape(count, -1, *width)
         one, two, three, *rest = np.split(steps, np.cumsum([1, 1, 1, nq, na, na, na]), axis=1)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.lanes import WIDTH
-from poise.kernels.svd import decompose, identity
+from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.machine.lanes import WIDTH
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")

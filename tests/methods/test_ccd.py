@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.joint import JointKind
+from poise.model.joint import JointKind
 from poise.robots import TEXTBOOK
 from poise.spatial import Array, quaternion_matrix
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import optimize
 
 import poise as pz
-from poise.optimum import algorithmic_singularity, relax
 from poise.robots import TEXTBOOK
 from poise.robots.planar import planar
+from poise.solving.optimum import algorithmic_singularity, relax
 from poise.spatial import SE3, Array
 
 PANDA = TEXTBOOK["panda"]()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import linalg, optimize
 
 import poise as pz
-from poise.joint import JointKind
+from poise.model.joint import JointKind
 from poise.robots import TEXTBOOK, planar
 from poise.spatial import Array
 

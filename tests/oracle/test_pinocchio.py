@@ -11,7 +11,7 @@ import pytest
 
 from poise.errors import ModelError, ModelWarning
 from poise.io.urdf import read_urdf
-from poise.model import Model
+from poise.model.model import Model
 from poise.spatial import Array
 
 pin = pytest.importorskip("pinocchio")

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
-from poise.joint import Joint, JointKind
-from poise.model import Model
+from poise.model.joint import Joint, JointKind
+from poise.model.model import Model
 from poise.spatial import SE3
 
 Array = npt.NDArray[np.float64]

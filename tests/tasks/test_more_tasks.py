@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.arguments import Task
 from poise.robots import planar
+from poise.solving.arguments import Task
 
 
 def chain(joints: int = 7) -> pz.Model:

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.arguments import Task
-from poise.joint import JointKind
-from poise.model import Model
+from poise.model.joint import JointKind
+from poise.model.model import Model
+from poise.solving.arguments import Task
 from poise.spatial import Array
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -8,15 +8,15 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.arguments import Task, several, whole
 from poise.bench.judge import judge, tolerances
 from poise.bench.problems import Framed, Problems, given_starts, goals, reachable, starts
 from poise.bench.report import Comparison, Row
 from poise.errors import ShapeError
 from poise.methods.registry import METHODS, AnyMethod, method_of
-from poise.model import Model
-from poise.solution import Solution, Trace
-from poise.solver import Solver
+from poise.model.model import Model
+from poise.solving.arguments import Task, several, whole
+from poise.solving.solution import Solution, Trace
+from poise.solving.solver import Solver
 from poise.spatial import SE3, Array
 from poise.tasks.posture import PostureTask
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.bench.problems import Framed
-from poise.model import Model
+from poise.model.model import Model
 from poise.spatial import Array, conjugate, quaternion_log, quaternion_product, rotate
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.joint import JointKind
-from poise.model import Model
+from poise.model.joint import JointKind
+from poise.model.model import Model
 from poise.spatial import SE3, Array, rotate
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

@@ -48,10 +48,10 @@ class Compare:
 
     def run(self) -> int:
         """Load, compare, print and draw."""
-        from poise.arguments import whole
         from poise.bench.plots import require
         from poise.bench.problems import SETS
         from poise.cli.output import console
+        from poise.solving.arguments import whole
 
         if self.plot is not None:
             require(self.plot)  # what is missing is said before the work, not after it

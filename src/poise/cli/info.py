@@ -10,7 +10,7 @@ from poise.cli.solve import Base
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from poise.model import Model
+    from poise.model.model import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from poise.joint import JointKind
-from poise.model import Model
+from poise.model.joint import JointKind
+from poise.model.model import Model
 
 
 def console() -> Console:

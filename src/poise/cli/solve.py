@@ -11,11 +11,11 @@ import poise as pz
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from poise.model import Model
-    from poise.solution import Solution, TaskError
+    from poise.model.model import Model
+    from poise.solving.solution import Solution, TaskError
 
 Base = Literal["fixed", "planar", "floating"]
-"""As `poise.builder.Base`, whose module would import NumPy before the help is printed."""
+"""As `poise.model.builder.Base`, whose module would import NumPy before the help is printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Solve:
             out.print(_verdict(frame, solution, error), style="green" if solution.success else "red")
             if not solution.success:
                 out.print(solution.explain())
-            from poise.solution import duration
+            from poise.solving.solution import duration
 
             usual, first = duration(solution.time), duration(first_time)
             out.print(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")

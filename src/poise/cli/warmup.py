@@ -14,7 +14,7 @@ class Warmup:
     def run(self) -> int:
         """Compile and print how long it took."""
         from poise.cli.output import console, print_json
-        from poise.warmup import compile_all
+        from poise.solving.warmup import compile_all
 
         begin = time.perf_counter()
         compile_all()

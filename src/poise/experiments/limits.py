@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
-from poise.builder import ModelBuilder
 from poise.experiments.base import Claim, Experiment, Table, judge
 from poise.experiments.drawing import save, with_axes
 from poise.io import load
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.damping import ChanLawrence
 from poise.methods.registry import AnyMethod
-from poise.model import Model
-from poise.solver import Solver
+from poise.model.builder import ModelBuilder
+from poise.model.model import Model
+from poise.solving.solver import Solver
+from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array
 from poise.tasks.pose import PoseTask, PositionTask
-from poise.tracker import Tracker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-from poise.builder import Base
 from poise.errors import ModelError, NameNotFound
 from poise.io.packages import PackageDirs
-from poise.model import Model
+from poise.model.builder import Base
+from poise.model.model import Model
 
 _INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""

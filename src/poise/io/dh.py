@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
-from poise.builder import ModelBuilder
 from poise.errors import ModelError
-from poise.model import WORLD, Model
+from poise.model.builder import ModelBuilder
+from poise.model.model import WORLD, Model
 from poise.spatial import SE3
 
 Convention = Literal["standard", "modified"]

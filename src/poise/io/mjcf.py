@@ -13,10 +13,10 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.builder import Base, ModelBuilder
 from poise.errors import MissingExtra, ModelError, ModelWarning
-from poise.joint import JointKind, Mimic
-from poise.model import WORLD, Model
+from poise.model.builder import Base, ModelBuilder
+from poise.model.joint import JointKind, Mimic
+from poise.model.model import WORLD, Model
 from poise.spatial import SE3, Array
 
 _KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKind.REVOLUTE)

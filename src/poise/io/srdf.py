@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.builder import ModelBuilder
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
-from poise.joint import Joint
-from poise.model import WORLD, Model
+from poise.model.builder import ModelBuilder
+from poise.model.joint import Joint
+from poise.model.model import WORLD, Model
 from poise.spatial import unit_quaternion
 
 _HOMES = (

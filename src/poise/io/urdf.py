@@ -19,14 +19,14 @@ import math
 import os
 from pathlib import Path
 
-from poise.builder import Base, ModelBuilder
 from poise.errors import ModelError
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
 from poise.io.packages import PackageDirs, find_file, is_remote
 from poise.io.srdf import add_srdf, find_srdf
-from poise.joint import JointKind, Mimic
-from poise.model import WORLD, Model
+from poise.model.builder import Base, ModelBuilder
+from poise.model.joint import JointKind, Mimic
+from poise.model.model import WORLD, Model
 from poise.spatial import SE3
 
 _ALIASES = {"ball": "spherical"}

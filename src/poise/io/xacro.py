@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from poise.builder import Base
 from poise.errors import MissingExtra, ModelError
 from poise.io.elements import read_bytes
 from poise.io.packages import PackageDirs
 from poise.io.srdf import find_srdf
 from poise.io.urdf import parse_urdf
-from poise.model import Model
+from poise.model.builder import Base
+from poise.model.model import Model
 
 
 def read_xacro(

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, cast, fin
 
 import numpy as np
 
-from poise.collision.shapes import Box, Capsule, Shape, Sphere
 from poise.errors import ShapeError
-from poise.kernels import settings as at
+from poise.geometry.shapes import Box, Capsule, Shape, Sphere
+from poise.kernels.methods import settings as at
 from poise.spatial import Array, finite
 
 
@@ -49,7 +49,7 @@ class Method(Protocol):
     """Updates that `solve` grants a start, unless it is told otherwise."""
 
     def write(self, settings: Array) -> None:
-        """Put the settings into an array of zeros, as `poise.kernels.settings` lays it out."""
+        """Put the settings into an array of zeros, as `poise.kernels.methods.settings` lays it out."""
 
 
 @final
@@ -177,7 +177,7 @@ class Clearance:
 
     @property
     def boxes(self) -> Array:
-        """(k, 16) the other obstacles as boxes with rounded edges; see `poise.collision.shapes`."""
+        """(k, 16) the other obstacles as boxes with rounded edges; see `poise.geometry.shapes`."""
         rows = [o.rounded for o in self.obstacles if isinstance(o, Capsule | Box)]
         return np.array(rows).reshape(-1, 16)
 

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities, ClampMag, JacobianMethod, one_of, positive
 from poise.methods.damping import Curvature, Damping, GainRatio, estimates, needs_values, rule_of
 from poise.spatial import Array

@@ -17,7 +17,7 @@ Source.   Wang and Chen 1991; Welman 1993, for several effectors their sum.
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities, positive
 from poise.spatial import Array
 

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, one_of
 from poise.methods.damping import Curvature, Damping, GainRatio, by_rows, estimates, needs_values, rule_of
 from poise.spatial import Array

@@ -8,7 +8,7 @@ as the third row of a planar arm.
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import not_negative, positive
 from poise.spatial import Array
 

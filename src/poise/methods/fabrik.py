@@ -18,7 +18,7 @@ Source.   Aristidou and Lasenby 2011.
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities
 from poise.spatial import Array
 

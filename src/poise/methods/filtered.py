@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import (
     Capabilities,
     NullSpaceMethod,

@@ -13,7 +13,7 @@ Source.   Lloyd, Irani and Ahmadi 2022 (QuIK).
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities, ClampMag, JacobianMethod, not_negative
 from poise.spatial import Array
 

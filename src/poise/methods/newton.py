@@ -13,7 +13,7 @@ Source.   Levenberg 1944; Marquardt 1963; Wampler 1986; Chan and Lawrence 1988; 
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities, JacobianMethod
 from poise.methods.damping import Damping, GainRatio, by_rows, needs_values, rule_of
 from poise.spatial import Array

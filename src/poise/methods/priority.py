@@ -23,7 +23,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels import settings as at
+from poise.kernels.methods import settings as at
 from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, one_of
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
 from poise.spatial import Array

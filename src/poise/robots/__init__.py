@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from poise.model import Model
+from poise.model.model import Model
 from poise.robots.arms import iiwa14 as iiwa14
 from poise.robots.arms import panda as panda
 from poise.robots.arms import puma560 as puma560

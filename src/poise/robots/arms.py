@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from poise.builder import ModelBuilder
 from poise.io.dh import DH, Convention, add_rows
-from poise.model import Model
+from poise.model.builder import ModelBuilder
+from poise.model.model import Model
 from poise.spatial import SE3
 
 _PI = math.pi

@@ -6,7 +6,7 @@ import numpy as np
 
 from poise.errors import ShapeError
 from poise.io.dh import DH, from_dh
-from poise.model import Model
+from poise.model.model import Model
 from poise.spatial import SE3, finite
 
 

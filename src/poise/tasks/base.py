@@ -10,7 +10,7 @@ from poise.errors import ShapeError
 from poise.spatial import SE3, Array, finite
 
 if TYPE_CHECKING:
-    from poise.model import Model
+    from poise.model.model import Model
 
 Weight: TypeAlias = npt.ArrayLike
 """One number for all three rows, or one a row; 0 drops a row."""

@@ -10,7 +10,7 @@ from poise.spatial import Array
 from poise.tasks.base import level, number, one_weight, tolerance
 
 if TYPE_CHECKING:
-    from poise.model import Model
+    from poise.model.model import Model
 
 
 @final

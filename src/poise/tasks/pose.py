@@ -16,7 +16,7 @@ from poise.spatial import SE3, SO3, Array
 from poise.tasks.base import OfFrame, Weight, level, point, tolerance, weights
 
 if TYPE_CHECKING:
-    from poise.model import Model
+    from poise.model.model import Model
 
 Axes = Literal["world", "target"]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.joint import aligning
+from poise.model.joint import aligning
 from poise.spatial import Array
 from poise.tasks.base import OfFrame, direction, level, one_weight, point, tolerance
 
 if TYPE_CHECKING:
-    from poise.model import Model
+    from poise.model.model import Model
 
 
 class _OnSurface(OfFrame):

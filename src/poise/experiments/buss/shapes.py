@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from poise.builder import ModelBuilder
-from poise.model import WORLD, Model
+from poise.model.builder import ModelBuilder
+from poise.model.model import WORLD, Model
 from poise.robots import TEXTBOOK
 from poise.spatial import SE3, Array
 

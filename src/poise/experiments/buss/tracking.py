@@ -17,9 +17,9 @@ from poise.methods.pseudoinverse import Pseudoinverse
 from poise.methods.registry import METHODS, AnyMethod
 from poise.methods.selective import SelectivelyDamped
 from poise.methods.transpose import JacobianTranspose
+from poise.solving.tracker import Tracker
 from poise.spatial import Array
 from poise.tasks.pose import PositionTask
-from poise.tracker import Tracker
 
 WARM_UP, MEASURED = 400, 2000
 DAMPING: Final = {"y": 0.6, "double_y": 1.1}

@@ -10,9 +10,9 @@ import numpy as np
 from poise.methods.base import Clearance, RestPosture
 from poise.methods.das import DasSlotineSheridan
 from poise.robots.planar import planar
+from poise.solving.tracker import Tracker
 from poise.spatial import Array
 from poise.tasks.pose import PositionTask
-from poise.tracker import Tracker
 
 WAYPOINTS: Final = 100
 UPDATES: Final = 20

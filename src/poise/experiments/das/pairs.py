@@ -11,7 +11,7 @@ from poise.methods.hybrid import Hybrid
 from poise.methods.newton import GaussNewton
 from poise.methods.registry import AnyMethod
 from poise.robots.planar import planar
-from poise.solver import Solver
+from poise.solving.solver import Solver
 from poise.spatial import Array
 from poise.tasks.pose import PositionTask
 

@@ -5,12 +5,12 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.builder import ModelBuilder
 from poise.methods.das import DasSlotineSheridan
-from poise.model import Model
+from poise.model.builder import ModelBuilder
+from poise.model.model import Model
+from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array
 from poise.tasks.pose import PositionTask
-from poise.tracker import Tracker
 
 START: Final = (0.0, 0.0, 0.9, 0.8, -0.5)
 FAR: Final = (30.0, 15.0, 0.0)

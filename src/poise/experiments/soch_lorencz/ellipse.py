@@ -14,11 +14,11 @@ import numpy as np
 from poise.methods.damped import DampedLeastSquares
 from poise.methods.pairwise import PairwiseJacobian
 from poise.methods.pseudoinverse import Pseudoinverse
-from poise.model import Model
+from poise.model.model import Model
 from poise.robots.planar import planar
+from poise.solving.tracker import Tracker
 from poise.spatial import Array
 from poise.tasks.pose import PositionTask
-from poise.tracker import Tracker
 
 LENGTHS: Final = (90.0, 60.0, 90.0, 150.0, 150.0, 90.0)
 BASE: Final = (-230.0, 0.0)

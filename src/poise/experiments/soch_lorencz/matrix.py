@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from poise.experiments.soch_lorencz.ellipse import LENGTHS, arm, pairwise, targets
+from poise.solving.tracker import Tracker
 from poise.spatial import Array
 from poise.tasks.pose import PositionTask
-from poise.tracker import Tracker
 
 WORST: Final = (-1.32, -3.14, -3.14, -3.08, 2.97, 2.96)
 """The pose of the paper's own arm at which a search from 400 starts found the least singular value."""

@@ -1,0 +1,224 @@
+"""Damped least-squares steps with joint limits, in the ways of the papers: see `poise.methods.bounded`.
+
+min |J x - e|^2 / 2 + lambda^2 |x|^2 / 2 over the steps x that lead within the limits.  One number wide.
+"""
+
+from poise.kernels.algebra.blocks import spread, transpose_times
+from poise.kernels.algebra.cholesky import solve_symmetric
+from poise.kernels.algebra.scalar import sincos
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import section, sqrt
+from poise.kernels.methods.clamp import clamp_errors
+from poise.kernels.methods.damping import from_errors
+from poise.kernels.methods.memory import DAMPING, FRESH
+from poise.kernels.methods.settings import OPTION, OPTION_A, PACED, SETTINGS
+from poise.kernels.methods.update import move, remember, restrain
+from poise.kernels.solver.lm_solver import evaluate
+
+BOX, LAGRANGE, CLAMPING, CLIP, SLACK, PENALTY = range(6)
+_OUTSIDE = 1e-12
+"""A step beyond its bound by less is on it [rad or m]."""
+_WRONG = 1e-13
+"""A multiplier of the wrong sign, against the gradient, that is more than rounding."""
+
+
+@kernel
+def bounded_update(p, s, plan, w, d):
+    """Move w.q by one step of the ways above; the sum of squares and the score before it."""
+    cost, score = evaluate(p, w)
+    remember(w, d, cost)
+    clamp_errors(p, s, w, d)
+    n, m = w.step.shape[0], w.e.shape[0]
+    low, high, rest = section(d.big, 0, n), section(d.big, n, n), section(d.big, 2 * n, n)
+    matrix, scratch = section(d.big, 3 * n, n * n), section(d.big, 3 * n + n * n, n * n)
+    way = s[OPTION]
+    for a in range(n):
+        w.free[a] = 1.0
+    for i in range(m * n):
+        d.rows[i] = 0.0
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, n, d.rows)
+    transpose_times(p.effectors, p.blocks, p.slots, w.jacobian, d.e, d.g)
+    for a in range(n):
+        d.phi[a] = 1.0
+    read_bounds(p, s, w, low, high)
+    if way == SLACK:
+        narrow(p, s, w, d)
+        for i in range(m):
+            for a in range(n):
+                d.rows[i * n + a] *= d.phi[a]
+        for a in range(n):
+            d.g[a] *= d.phi[a]
+    damping = from_errors(p, s, w, d)
+    d.memory[DAMPING] = damping
+    for a in range(n):
+        for b in range(a + 1):
+            total = 0.0
+            for i in range(m):
+                total += d.rows[i * n + a] * d.rows[i * n + b]
+            matrix[a * n + b] = total
+            matrix[b * n + a] = total
+        matrix[a * n + a] += damping
+    if way == PENALTY:
+        punish(p, s, w, d, matrix)
+    if way == BOX:
+        by_box(n, matrix, scratch, rest, low, high, d.g, w.free, w.step)
+    elif way in (LAGRANGE, CLAMPING):
+        by_multipliers(n, matrix, scratch, rest, low, high, d.g, w.free, w.step, way == LAGRANGE)
+    else:
+        solve_free(n, matrix, scratch, d.g, w.free, w.step, rest)
+        for a in range(n):
+            w.step[a] = rest[a]
+    if way == SLACK:
+        widen(p, s, w)
+    restrain(s, w, d)
+    move(p, w)
+    d.memory[FRESH] = 1.0
+    return cost, score
+
+
+@kernel
+def read_bounds(p, s, w, low, high):
+    """What is left to the limits, and to the joints' speeds."""
+    n = low.shape[0]
+    bounds = SETTINGS + n + w.q.shape[0]
+    for a in range(n):
+        pace = s[SETTINGS + a] if s[PACED] == 1.0 and s[SETTINGS + a] > 0.0 else 1e300
+        low[a], high[a] = -pace, pace
+    for c in range(p.coords.shape[0]):
+        i, a = p.coords[c, 0], p.coords[c, 1]
+        low[a] = max(low[a], min(s[bounds + 2 * c] - w.q[i], 0.0))
+        high[a] = min(high[a], max(s[bounds + 2 * c + 1] - w.q[i], 0.0))
+
+
+@kernel
+def solve_free(n, matrix, scratch, g, free, x, z):
+    """z minimises over the free entries, the others being as in x."""
+    for a in range(n):
+        value = g[a]
+        for b in range(n):
+            held = free[a] == 0.0 or free[b] == 0.0
+            scratch[a * n + b] = (1.0 if a == b else 0.0) if held else matrix[a * n + b]
+            if free[b] == 0.0:
+                value -= matrix[a * n + b] * x[b]
+        z[a] = value if free[a] > 0.0 else x[a]
+    solve_symmetric(n, scratch, z)
+
+
+@kernel
+def by_box(n, matrix, scratch, z, low, high, g, free, x):
+    """The exact minimum in the box, by a primal active set; x is in the box throughout."""
+    for a in range(n):
+        x[a] = 0.0
+    size = 0.0
+    for a in range(n):
+        size = max(size, abs(g[a]))
+    for _ in range(4 * n + 4):
+        for _round in range(n + 1):
+            solve_free(n, matrix, scratch, g, free, x, z)
+            t, meets = 1.0, -1
+            for a in range(n):
+                if free[a] > 0.0:
+                    step = z[a] - x[a]
+                    if z[a] > high[a] and step > 0.0 and (high[a] - x[a]) / step < t:
+                        t, meets = (high[a] - x[a]) / step, a
+                    elif z[a] < low[a] and step < 0.0 and (low[a] - x[a]) / step < t:
+                        t, meets = (low[a] - x[a]) / step, a
+            for a in range(n):
+                if free[a] > 0.0:
+                    x[a] += t * (z[a] - x[a])
+            if meets < 0:
+                break
+            x[meets] = high[meets] if z[meets] > high[meets] else low[meets]
+            free[meets] = 0.0
+        worst = release(n, matrix, low, high, g, free, x, _WRONG * size)
+        if worst < 0:
+            return
+        free[worst] = 1.0
+
+
+@kernel
+def release(n, matrix, low, high, g, free, x, least):
+    """The held entry that most wants back into the box, or -1."""
+    worst, most = -1, least
+    for a in range(n):
+        if free[a] == 0.0 and low[a] < high[a]:
+            multiplier = g[a]
+            for b in range(n):
+                multiplier -= matrix[a * n + b] * x[b]
+            inward = multiplier if x[a] <= low[a] else -multiplier
+            if inward > most:
+                worst, most = a, inward
+    return worst
+
+
+@kernel
+def by_multipliers(n, matrix, scratch, z, low, high, g, free, x, releasing):
+    """Lagrange's way: solve without limits, hold the entry most outside, and again; let one go whose sign is wrong.
+
+    Without `releasing`, all that are outside are held at once and for good: the clamping loop of Baerlocher and Boulic.
+    """
+    for a in range(n):
+        x[a] = 0.0
+    for _ in range(6 * n + 6):
+        solve_free(n, matrix, scratch, g, free, x, z)
+        worst, most = -1, _OUTSIDE
+        for a in range(n):
+            if free[a] > 0.0:
+                x[a] = z[a]
+                over = max(z[a] - high[a], low[a] - z[a])
+                if over > _OUTSIDE and not releasing:
+                    x[a] = min(max(z[a], low[a]), high[a])
+                    free[a] = 0.0
+                    worst = a
+                elif over > most:
+                    worst, most = a, over
+        if releasing and worst >= 0:
+            x[worst] = high[worst] if z[worst] > high[worst] else low[worst]
+            free[worst] = 0.0
+        elif worst < 0:
+            if not releasing:
+                return
+            worst = release(n, matrix, low, high, g, free, x, _WRONG)
+            if worst < 0:
+                return
+            free[worst] = 1.0
+    for a in range(n):
+        x[a] = min(max(x[a], low[a]), high[a])
+
+
+@kernel
+def narrow(p, s, w, d):
+    """d.phi is dq / dy of each joint with two limits, q = middle + half sin y: 0 at a limit."""
+    bounds = SETTINGS + w.step.shape[0] + w.q.shape[0]
+    for c in range(p.coords.shape[0]):
+        low, high = s[bounds + 2 * c], s[bounds + 2 * c + 1]
+        half = 0.5 * (high - low)
+        if 0.0 < half < 1e300:
+            sine = (w.q[p.coords[c, 0]] - 0.5 * (low + high)) / half
+            d.phi[p.coords[c, 1]] = half * sqrt(max(0.0, 1.0 - sine * sine))
+
+
+@kernel
+def widen(p, s, w):
+    """Turn steps of y into those of q."""
+    bounds = SETTINGS + w.step.shape[0] + w.q.shape[0]
+    for c in range(p.coords.shape[0]):
+        low, high, a = s[bounds + 2 * c], s[bounds + 2 * c + 1], p.coords[c, 1]
+        half, x = 0.5 * (high - low), w.q[p.coords[c, 0]]
+        if 0.0 < half < 1e300:
+            sine = (x - 0.5 * (low + high)) / half
+            s0, c0 = sincos(w.step[a])
+            w.step[a] = half * (sine * c0 + sqrt(max(0.0, 1.0 - sine * sine)) * s0 - sine)
+
+
+@kernel
+def punish(p, s, w, d, matrix):
+    """Add OPTION_A times the square of what is beyond the limits to the sum of squares."""
+    n = w.step.shape[0]
+    bounds = SETTINGS + n + w.q.shape[0]
+    for c in range(p.coords.shape[0]):
+        x, a = w.q[p.coords[c, 0]], p.coords[c, 1]
+        beyond = max(x - s[bounds + 2 * c + 1], 0.0) - max(s[bounds + 2 * c] - x, 0.0)
+        if beyond != 0.0:
+            matrix[a * n + a] += s[OPTION_A]
+            d.g[a] -= s[OPTION_A] * beyond

@@ -1,0 +1,295 @@
+"""The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.base`.
+
+`plan` is of `method_plans.repelled`: the number of points that obstacles push, each unit's velocity, -1 where it has
+none, each point's unit, then the number of spheres.  Behind the posture in the settings `s` are where each point lies
+along its unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded
+edges as of `poise.geometry.shapes`.  At the end of `plan` stands, if there is a user's criterion, what `potential_of`
+reads.
+"""
+
+import functools
+
+from poise.kernels.kinematics.forward import FRAME
+from poise.kernels.machine.jit import call, kernel
+from poise.kernels.machine.lanes import load, pitch, section, select, splat, sqrt, store
+from poise.kernels.methods.settings import (
+    CENTRE_GAIN,
+    CLEARANCE_GAIN,
+    LIMIT_GAIN,
+    LIMIT_LONGEST,
+    MANIPULABILITY_GAIN,
+    POTENTIAL_GAIN,
+    REST_GAIN,
+    SETTINGS,
+)
+from poise.kernels.rows.residuals import ORIENTATION, POSITION
+
+RANK = 1e-9
+"""Against the largest, a singular value below which a direction belongs to the null space."""
+_TOUCH = 1e-4
+"""The repulsion grows no more nearer than this [m]."""
+_WITHIN = 1e-12
+"""A point this near to the core of a box with rounded edges [m] is in it."""
+_EDGE = 1e-9
+"""Against the square of its range, the least product of a joint's distances from its limits that is divided by."""
+_REVOLUTE, _PRISMATIC, _BALL = 0, 1, 3
+
+
+@functools.partial(kernel, inline=True)
+def pull(p, s, plan, w, d):
+    """d.phi is the sum of all terms but the manipulability's, which waits for the singular values (see `widen`)."""
+    n, count = w.step.shape[0], p.coords.shape[0]
+    posture = section(s, SETTINGS + n, w.q.shape[0])
+    for a in range(n):
+        store(d.phi, a, splat(w.e, 0.0))
+    for c in range(count):
+        i, a = p.coords[c, 0], p.coords[c, 1]
+        low, high = p.limits[c, 0], p.limits[c, 1]
+        x = load(w.q, i)
+        phi = (posture[i] - x) * s[REST_GAIN]
+        half, middle = 0.5 * (high - low), 0.5 * (low + high)
+        if 0.0 < half < 1e300:
+            phi = phi + (middle - x) * (2.0 * s[CENTRE_GAIN] / (count * half * half))
+            if s[LIMIT_GAIN] != 0.0:
+                room, least = (high - x) * (x - low), _EDGE * half * half
+                room = select(room > least, room, least)
+                away = (middle - x) * (2.0 * s[LIMIT_GAIN] * half * half) / (room * room)
+                away = select(away > s[LIMIT_LONGEST], s[LIMIT_LONGEST], away)
+                phi = phi + select(away < -s[LIMIT_LONGEST], -s[LIMIT_LONGEST], away)
+        store(d.phi, a, load(d.phi, a) + phi)
+    if s[CLEARANCE_GAIN] != 0.0:
+        repel(p, s, plan, w, d)
+    if s[POTENTIAL_GAIN] != 0.0:
+        descend(s, plan, w, d)
+    for a in range(n):
+        store(d.phi, a, load(d.phi, a) * load(w.free, a))
+
+
+@functools.partial(kernel, inline=True)
+def descend(s, plan, w, d):
+    """phi -= gain grad g, g the user's, whose gradient is by all velocities.  Runs in workspaces of one problem only.
+
+    The gradient is the end of d.big, so that what methods remember at its beginning stays.
+    """
+    n, nv, gradient, _ = potential_of(plan, w)
+    slopes = section(d.big, d.big.shape[0] - nv, nv)
+    call(gradient, w.q, slopes)
+    for a in range(n):
+        store(d.phi, a, load(d.phi, a) - s[POTENTIAL_GAIN] * load(slopes, velocity_of(plan, n, a)))
+
+
+@kernel
+def forces_at(units, s, plan, w, d):
+    """Where in d.big the forces and moments at the units are: at its end, but for what a user's functions have there.
+
+    So what methods remember at its beginning stays.
+    """
+    end = d.big.shape[0] - 6 * units
+    if s[POTENTIAL_GAIN] != 0.0:
+        _, nv, _, _ = potential_of(plan, w)
+        end = end - nv * (1 + nv)
+    return end
+
+
+@kernel
+def potential_of(plan, w):
+    """The active velocities and all of them, and where the user's gradient and Hessian are compiled: 0, if nowhere."""
+    end = plan.shape[0]
+    return w.step.shape[0], plan[end - 3], plan[end - 2], plan[end - 1]
+
+
+@kernel
+def velocity_of(plan, n, a):
+    """The model's number of active velocity `a` of `n`."""
+    return plan[plan.shape[0] - 3 - n + a]
+
+
+@functools.partial(kernel, inline=True)
+def repel(p, s, plan, w, d):
+    """phi += gain sum_j J_j^T f_j: on point j the force f_j = sum n / d, d [m] and n the way from an obstacle to it.
+
+    Forces and their moments about the world's origin are summed from the tips to the bases, so each joint reads its
+    torque once.
+    """
+    units, points, behind = p.units.shape[0], plan[0], SETTINGS + w.step.shape[0] + w.q.shape[0]
+    reals = section(s, behind, s.shape[0] - behind)
+    spheres = plan[1 + units + points]
+    first = 3 * points + 4 * spheres
+    boxes = (reals.shape[0] - first) // 16
+    zero = splat(w.e, 0.0)
+    forces = section(d.big, forces_at(units, s, plan, w, d), 6 * units)
+    for i in range(6 * units):
+        store(forces, i, zero)
+    for j in range(points):
+        at, to = FRAME * plan[1 + units + j], 6 * plan[1 + units + j]
+        p0, p1, p2 = _place(w.frames, at, reals[3 * j], reals[3 * j + 1], reals[3 * j + 2])
+        f0, f1, f2 = zero, zero, zero
+        for i in range(spheres):
+            o = 3 * points + 4 * i
+            x, y, z = p0 - reals[o], p1 - reals[o + 1], p2 - reals[o + 2]
+            size = sqrt(x * x + y * y + z * z)
+            room = size - reals[o + 3]
+            room = select(room > _TOUCH, room, _TOUCH)
+            scale = s[CLEARANCE_GAIN] / (select(size > _TOUCH, size, _TOUCH) * room)
+            f0, f1, f2 = f0 + scale * x, f1 + scale * y, f2 + scale * z
+        for i in range(boxes):
+            n0, n1, n2, room = _outward(reals, first + 16 * i, p0, p1, p2)
+            scale = s[CLEARANCE_GAIN] / select(room > _TOUCH, room, _TOUCH)
+            f0, f1, f2 = f0 + scale * n0, f1 + scale * n1, f2 + scale * n2
+        _gather(forces, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
+    for k in range(units):
+        u = units - 1 - k
+        kind, parent, a = p.units[u, 1], p.units[u, 0], plan[1 + u]
+        f0, f1, f2 = load(forces, 6 * u), load(forces, 6 * u + 1), load(forces, 6 * u + 2)
+        m0, m1, m2 = load(forces, 6 * u + 3), load(forces, 6 * u + 4), load(forces, 6 * u + 5)
+        if parent >= 0:
+            _gather(forces, 6 * parent, f0, f1, f2, m0, m1, m2)
+        if a >= 0:
+            at = FRAME * u
+            p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
+            m0, m1, m2 = m0 - (p1 * f2 - p2 * f1), m1 - (p2 * f0 - p0 * f2), m2 - (p0 * f1 - p1 * f0)
+            if kind == _BALL:
+                store(d.phi, a, load(d.phi, a) + _along(w.frames, at + 6, m0, m1, m2))
+                store(d.phi, a + 1, load(d.phi, a + 1) + _along(w.frames, at + 9, m0, m1, m2))
+                store(d.phi, a + 2, load(d.phi, a + 2) + _along(w.frames, at + 3, m0, m1, m2))
+            else:
+                torque = zero
+                if kind != _PRISMATIC:
+                    torque = _along(w.frames, at + 3, m0, m1, m2)
+                if kind != _REVOLUTE:  # the pitch of a slide is 1
+                    torque = torque + p.places[u, 14] * _along(w.frames, at + 3, f0, f1, f2)
+                store(d.phi, a, load(d.phi, a) + p.places[u, 12] * torque)
+
+
+@kernel
+def _place(frames, at, x, y, z):
+    """The point at (x, y, z) of the frame at `at`.  The axes of frames that nothing reads are zeros, and so x and y."""
+    p0, p1, p2 = load(frames, at), load(frames, at + 1), load(frames, at + 2)
+    p0 = p0 + x * load(frames, at + 6) + y * load(frames, at + 9) + z * load(frames, at + 3)
+    p1 = p1 + x * load(frames, at + 7) + y * load(frames, at + 10) + z * load(frames, at + 4)
+    p2 = p2 + x * load(frames, at + 8) + y * load(frames, at + 11) + z * load(frames, at + 5)
+    return p0, p1, p2
+
+
+@kernel
+def _outward(shapes, o, p0, p1, p2):
+    """The unit vector away from the box with rounded edges at `o`, and how far the point is from it, inside negative.
+
+    In the box's own frame the point's way from the core, the box without its edges' radius, is what a clip to half the
+    edges leaves.  Within the core it is the way to the nearest face.
+    """
+    x, y, z = p0 - shapes[o + 9], p1 - shapes[o + 10], p2 - shapes[o + 11]
+    a = shapes[o] * x + shapes[o + 3] * y + shapes[o + 6] * z
+    b = shapes[o + 1] * x + shapes[o + 4] * y + shapes[o + 7] * z
+    c = shapes[o + 2] * x + shapes[o + 5] * y + shapes[o + 8] * z
+    i, j, k = select(a < 0.0, -1.0, 1.0), select(b < 0.0, -1.0, 1.0), select(c < 0.0, -1.0, 1.0)
+    # How far the point is beyond each pair of faces.
+    a, b, c = a * i - shapes[o + 12], b * j - shapes[o + 13], c * k - shapes[o + 14]
+    u, v, w = select(a > 0.0, a, 0.0), select(b > 0.0, b, 0.0), select(c > 0.0, c, 0.0)
+    size = sqrt(u * u + v * v + w * w)
+    outside = size > _WITHIN
+    least = select(a > b, a, b)
+    least = select(c > least, c, least)
+    by_a, by_b = a >= least, b >= least
+    per = 1.0 / select(outside, size, 1.0)
+    u = i * select(outside, u * per, select(by_a, 1.0, 0.0))
+    v = j * select(outside, v * per, select(by_a, 0.0, select(by_b, 1.0, 0.0)))
+    w = k * select(outside, w * per, select(by_a, 0.0, select(by_b, 0.0, 1.0)))
+    return (
+        shapes[o] * u + shapes[o + 1] * v + shapes[o + 2] * w,
+        shapes[o + 3] * u + shapes[o + 4] * v + shapes[o + 5] * w,
+        shapes[o + 6] * u + shapes[o + 7] * v + shapes[o + 8] * w,
+        select(outside, size, least) - shapes[o + 15],
+    )
+
+
+@kernel
+def _gather(sums, at, f0, f1, f2, m0, m1, m2):
+    store(sums, at, load(sums, at) + f0)
+    store(sums, at + 1, load(sums, at + 1) + f1)
+    store(sums, at + 2, load(sums, at + 2) + f2)
+    store(sums, at + 3, load(sums, at + 3) + m0)
+    store(sums, at + 4, load(sums, at + 4) + m1)
+    store(sums, at + 5, load(sums, at + 5) + m2)
+
+
+@kernel
+def _along(frames, axis, x, y, z):
+    return load(frames, axis) * x + load(frames, axis + 1) * y + load(frames, axis + 2) * z
+
+
+@functools.partial(kernel, inline=True)
+def widen(p, s, w, d, top):
+    """phi += gain grad w, w the product of the singular values: w <J^+T, dJ/dq_k> (Yoshikawa 1985).
+
+    dJ/dq_k turns the columns of the joints beyond k about its axis, and k's own about those of the joints before it;
+    the three axes of a ball turn as one.
+    """
+    m, n = w.e.shape[0], w.step.shape[0]
+    row, side = pitch(d.rows, n), pitch(d.turn, m)
+    volume = splat(w.e, s[MANIPULABILITY_GAIN])
+    for i in range(m * n):
+        store(d.big, i, splat(w.e, 0.0))
+    for i in range(m):
+        sigma = load(d.sigma, i)
+        real = sigma > RANK * top
+        volume = volume * select(real, sigma, 1.0)
+        inverse = select(real, 1.0 / select(real, sigma * sigma, 1.0), 0.0)
+        for k in range(m):
+            u = load(d.turn, i * side + k) * inverse
+            for a in range(n):
+                store(d.big, k * n + a, load(d.big, k * n + a) + u * load(d.rows, i * row + a))
+    for k in range(p.effectors.shape[0]):
+        kind = p.effectors[k, 1]
+        if kind > ORIENTATION or p.effectors[k, 7]:
+            continue
+        at, slot0, stop = FRAME * p.effectors[k, 0], p.effectors[k, 8], p.effectors[k, 3]
+        px, py, pz = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
+        t0, t1, t2 = p.tools[k, 9], p.tools[k, 10], p.tools[k, 11]
+        px = px + load(w.frames, at + 6) * t0 + load(w.frames, at + 9) * t1 + load(w.frames, at + 3) * t2
+        py = py + load(w.frames, at + 7) * t0 + load(w.frames, at + 10) * t1 + load(w.frames, at + 4) * t2
+        pz = pz + load(w.frames, at + 8) * t0 + load(w.frames, at + 11) * t1 + load(w.frames, at + 5) * t2
+        zero = splat(w.e, 0.0)
+        # Sums of (column of J^+T) x axis of the joints up to this one, and of columns of J x J^+T of those beyond.
+        b0, b1, b2, c0, c1, c2 = zero, zero, zero, zero, zero, zero
+        d0, d1, d2, e0, e1, e2 = zero, zero, zero, zero, zero, zero
+        for way in range(2):
+            for step in range(p.effectors[k, 2], stop):
+                r = step if way == 0 else p.effectors[k, 2] + stop - 1 - step
+                axis, place, joint, column = p.raw[r, 0], p.raw[r, 1], p.raw[r, 2], p.raw[r, 3]
+                if column < 0:
+                    column = -1 - column
+                a = p.slots[slot0 + column]
+                scale, lift = p.scales[r, 0], 1.0 if joint == 1 else p.scales[r, 1]
+                z0 = load(w.frames, axis) * scale
+                z1 = load(w.frames, axis + 1) * scale
+                z2 = load(w.frames, axis + 2) * scale
+                l0, l1, l2 = z0 * lift, z1 * lift, z2 * lift
+                if joint == 1:
+                    z0, z1, z2 = zero, zero, zero
+                else:
+                    r0, r1 = px - load(w.frames, place), py - load(w.frames, place + 1)
+                    r2 = pz - load(w.frames, place + 2)
+                    l0, l1, l2 = l0 + z1 * r2 - z2 * r1, l1 + z2 * r0 - z0 * r2, l2 + z0 * r1 - z1 * r0
+                g0, g1, g2, h0, h1, h2 = zero, zero, zero, zero, zero, zero
+                block = p.effectors[k, 4]
+                if kind != ORIENTATION:
+                    to = 3 * block * n + a
+                    g0, g1, g2 = load(d.big, to), load(d.big, to + n), load(d.big, to + 2 * n)
+                if kind != POSITION:
+                    to = 3 * (p.effectors[k, 5] - 1) * n + a
+                    h0, h1, h2 = load(d.big, to), load(d.big, to + n), load(d.big, to + 2 * n)
+                n0, n1, n2 = g1 * z2 - g2 * z1, g2 * z0 - g0 * z2, g0 * z1 - g1 * z0
+                if way == 0:
+                    b0, b1, b2 = b0 + n0, b1 + n1, b2 + n2
+                else:
+                    if axis - place == 3:  # all axes but the first two of a ball
+                        b0, b1, b2 = b0 - d0, b1 - d1, b2 - d2
+                        c0, c1, c2 = c0 + e0, c1 + e1, c2 + e2
+                        d0, d1, d2, e0, e1, e2 = zero, zero, zero, zero, zero, zero
+                    slope = l0 * b0 + l1 * b1 + l2 * b2 + z0 * c0 + z1 * c1 + z2 * c2
+                    store(d.phi, a, load(d.phi, a) + volume * load(w.free, a) * slope)
+                    d0, d1, d2 = d0 + n0, d1 + n1, d2 + n2
+                    e0 = e0 + l1 * g2 - l2 * g1 + z1 * h2 - z2 * h1
+                    e1 = e1 + l2 * g0 - l0 * g2 + z2 * h0 - z0 * h2
+                    e2 = e2 + l0 * g1 - l1 * g0 + z0 * h1 - z1 * h0

@@ -1,0 +1,395 @@
+"""One update of the extended Jacobian: see `poise.methods.extended`.  One number wide.
+
+With J = sum sigma_i u_i v_i^T the square system [J; E] falls apart: x = J^+ e is the part along the rows of J, and the
+part Z y within the null space solves (E Z) y = -Z^T grad g - E x.  E Z = Z^T K Z is symmetric, with
+K = Hess g - sum mu Hess f.  The Hessian of the manipulability is the difference quotient of its gradient.
+"""
+
+import numpy as np
+
+from poise.kernels.kinematics.forward import FRAME
+from poise.kernels.machine.jit import REALS, WHOLES, border, call, kernel
+from poise.kernels.machine.lanes import pitch, section, table
+from poise.kernels.methods.criteria import RANK, potential_of, pull, velocity_of, widen
+from poise.kernels.methods.filters import split
+from poise.kernels.methods.memory import FRESH, SPLIT, read_method, recall
+from poise.kernels.methods.settings import (
+    AT_TARGET,
+    CENTRE_GAIN,
+    CLEARANCE_GAIN,
+    FILTER_A,
+    LIMIT_GAIN,
+    MANIPULABILITY_GAIN,
+    POTENTIAL_GAIN,
+    REST_GAIN,
+)
+from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
+from poise.kernels.rows.residuals import GOAL, ORIENTATION, POSITION
+from poise.kernels.solver.lm_solver import BAD_GOAL, BAD_START, aim_at, clip_start, divide, evaluate, unpack
+
+_PRISMATIC = 1
+_FLAT = 1e-8
+"""Share of the largest diagonal entry of E Z below which a pivot counts as none."""
+_FIRST = 1e-3
+"""The first shift, as such a share."""
+_SHIFTS = 40
+_NEAR = 1e-4
+"""Half the way between the two gradients of a difference quotient [rad or m]."""
+
+
+@kernel
+def extended_update(p, s, plan, w, d):
+    """Move w.q by one step of the extended Jacobian; the sum of squares and the score before it.
+
+    A joint at a limit that the step would push out is held, and the step is found anew.
+    """
+    cost, score = linearise(p, s, w, d)
+    again = True
+    while again:
+        extended_step(p, s, plan, w, d)
+        again = hold_what_leaves(p, w)
+    restrain(s, w, d)
+    move(p, w)
+    d.memory[FRESH] = 1.0
+    return cost, score
+
+
+@kernel
+def hold_what_leaves(p, w):
+    """Hold the joints at their limits that w.step would push out; whether there were any."""
+    found = False
+    for c in range(p.coords.shape[0]):
+        x, a = w.q[p.coords[c, 0]], p.coords[c, 1]
+        out = (x <= p.limits[c, 0] and w.step[a] < 0.0) or (x >= p.limits[c, 1] and w.step[a] > 0.0)
+        if out and w.free[a] > 0.0:
+            w.free[a] = 0.0
+            found = True
+    return found
+
+
+@kernel
+def divide_room(m, n, d):
+    """Of d.big, behind what a decomposition needs: Z (n x n at most), K and E Z, then y (n) and mu (m)."""
+    at = m * pitch(d.rows, n)
+    square = n * n
+    return (
+        section(d.big, at, square),
+        section(d.big, at + square, square),
+        section(d.big, at + 2 * square, square),
+        section(d.big, at + 3 * square, n),
+        section(d.big, at + 3 * square + n, m),
+    )
+
+
+@kernel
+def extended_step(p, s, plan, w, d):
+    """w.step = J^+ e + Z y, from the errors d.e and the Jacobian of the joints that are free."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    basis, bent, reduced, y, _mu = divide_room(m, n, d)
+    left = reduce(p, s, plan, w, d)
+    for i in range(left):
+        total = 0.0
+        for a in range(n):
+            pulled = d.phi[a]
+            for b in range(n):
+                pulled -= bent[a * n + b] * w.step[b]
+            total += basis[i * n + a] * pulled
+        y[i] = total
+    solve_definite(left, n, reduced, d.h, y)
+    for i in range(left):
+        for a in range(n):
+            w.step[a] += basis[i * n + a] * y[i]
+
+
+@kernel
+def reduce(p, s, plan, w, d):
+    """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, d.phi with -grad g; the columns of Z."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    row, side = pitch(d.rows, n), pitch(d.turn, m)
+    basis, bent, reduced, slope, mu = divide_room(m, n, d)
+    differing = s[MANIPULABILITY_GAIN] != 0.0 or s[LIMIT_GAIN] != 0.0 or s[CLEARANCE_GAIN] != 0.0
+    if differing:
+        bend_by_differences(p, s, plan, w, d, reduced, slope)
+        for a in range(n):
+            d.phi[a] = slope[a] * w.free[a]
+    else:
+        pull(p, s, plan, w, d)
+    top = split(p, w, d)
+    edge = s[FILTER_A] * top
+    for a in range(n):
+        w.step[a] = 0.0
+    for i in range(m):
+        mu[i] = 0.0
+    for i in range(m):
+        sigma = d.sigma[i]
+        if not sigma > RANK * top:
+            continue
+        inverse = 1.0 / max(sigma, edge) ** 2
+        along = 0.0
+        for a in range(n):
+            along -= d.rows[i * row + a] * d.phi[a]
+            w.step[a] += d.rows[i * row + a] * d.c[i] * inverse
+        for k in range(m):
+            mu[k] += d.turn[i * side + k] * along * inverse
+    bend(p, s, plan, w, d, mu, bent)
+    if differing:
+        for i in range(n * n):
+            bent[i] += reduced[i]
+    left = complete(m, n, w, d, RANK * top, basis)
+    for i in range(left):
+        for j in range(i + 1):
+            total = 0.0
+            for a in range(n):
+                inner = 0.0
+                for b in range(n):
+                    inner += bent[a * n + b] * basis[j * n + b]
+                total += basis[i * n + a] * inner
+            reduced[i * n + j] = total
+            reduced[j * n + i] = total
+    return left
+
+
+@kernel
+def bend_by_differences(p, s, plan, w, d, bent, slope):
+    """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
+
+    w.jacobian is afterwards what it was; what `split` leaves is not.
+    """
+    n = w.step.shape[0]
+    for a in range(n):
+        d.h[a], w.free[a] = w.free[a], 1.0
+    for i in range(n * n):
+        bent[i] = 0.0
+    for c in range(p.coords.shape[0]):
+        i, a = p.coords[c, 0], p.coords[c, 1]
+        x = w.q[i]
+        for side in (-1.0, 1.0):
+            w.q[i] = x + side * _NEAR
+            fall(p, s, plan, w, d)
+            for b in range(n):
+                bent[a * n + b] -= side * d.phi[b] / (2.0 * _NEAR)
+        w.q[i] = x
+    fall(p, s, plan, w, d)
+    for a in range(n):
+        slope[a], w.free[a] = d.phi[a], d.h[a]
+    if s[AT_TARGET] == 1.0:
+        take_columns_at_targets(p, w)
+
+
+@kernel
+def fall(p, s, plan, w, d):
+    """d.phi = -grad g at w.q."""
+    evaluate(p, w)
+    if s[MANIPULABILITY_GAIN] != 0.0:
+        top = split(p, w, d)
+        for a in range(w.step.shape[0]):
+            d.phi[a] = 0.0
+        widen(p, s, w, d, top)
+    else:
+        pull(p, s, plan, w, d)
+
+
+@kernel
+def complete(m, n, w, d, least, basis):
+    """Rows of `basis` become orthonormal to one another and to the v_i of sigma_i > `least`, joints held left out.
+
+    Each is the unit vector of the joint of which most is left, made orthogonal twice; the number of rows.
+    """
+    row, left = pitch(d.rows, n), 0
+    for a in range(n):
+        left += w.free[a] > 0.0
+    for i in range(m):
+        left -= d.sigma[i] > least
+    left = max(left, 0)
+    for r in range(left):
+        best, most = 0, -1.0
+        for a in range(n):
+            if w.free[a] > 0.0:
+                rest = 1.0
+                for i in range(m):
+                    if d.sigma[i] > least:
+                        rest -= (d.rows[i * row + a] / d.sigma[i]) ** 2
+                for j in range(r):
+                    rest -= basis[j * n + a] ** 2
+                if rest > most:
+                    best, most = a, rest
+        for a in range(n):
+            basis[r * n + a] = 1.0 if a == best else 0.0
+        for _ in range(2):
+            for i in range(m):
+                if d.sigma[i] > least:
+                    along = 0.0
+                    for a in range(n):
+                        along += d.rows[i * row + a] * basis[r * n + a]
+                    along /= d.sigma[i] ** 2
+                    for a in range(n):
+                        basis[r * n + a] -= along * d.rows[i * row + a]
+            for j in range(r):
+                along = 0.0
+                for a in range(n):
+                    along += basis[j * n + a] * basis[r * n + a]
+                for a in range(n):
+                    basis[r * n + a] -= along * basis[j * n + a]
+            square = 0.0
+            for a in range(n):
+                square += basis[r * n + a] ** 2
+            for a in range(n):
+                basis[r * n + a] /= np.sqrt(square)
+    return left
+
+
+@kernel
+def bend(p, s, plan, w, d, mu, bent):
+    """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
+
+    What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
+    z_i x J_j.  Of a rotation it is the symmetric half of z_i x z_j.  The three axes of a ball stand still.
+    """
+    n = w.step.shape[0]
+    for i in range(n * n):
+        bent[i] = 0.0
+    for c in range(p.coords.shape[0]):
+        a = p.coords[c, 1]
+        bent[a * n + a] = s[REST_GAIN]
+        half = 0.5 * (p.limits[c, 1] - p.limits[c, 0])
+        if 0.0 < half < 1e300:
+            bent[a * n + a] += 2.0 * s[CENTRE_GAIN] / (p.coords.shape[0] * half * half)
+    if s[POTENTIAL_GAIN] != 0.0:
+        _, nv, _, hessian = potential_of(plan, w)
+        entries = table(d.big, d.big.shape[0] - nv - nv * nv, nv, nv)
+        call(hessian, w.q, entries)
+        for a in range(n):
+            for b in range(n):
+                bent[a * n + b] += entries[velocity_of(plan, n, a), velocity_of(plan, n, b)]
+    for k in range(p.effectors.shape[0]):
+        kind, slot0, at = p.effectors[k, 1], p.effectors[k, 8], FRAME * p.effectors[k, 0]
+        t0, t1, t2 = p.tools[k, 9], p.tools[k, 10], p.tools[k, 11]
+        px = w.frames[at] + w.frames[at + 6] * t0 + w.frames[at + 9] * t1 + w.frames[at + 3] * t2
+        py = w.frames[at + 1] + w.frames[at + 7] * t0 + w.frames[at + 10] * t1 + w.frames[at + 4] * t2
+        pz = w.frames[at + 2] + w.frames[at + 8] * t0 + w.frames[at + 11] * t1 + w.frames[at + 5] * t2
+        f0, f1, f2, n0, n1, n2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if kind != ORIENTATION:
+            f0, f1, f2 = unweighted(p, w, k, p.effectors[k, 4], mu)
+        if kind != POSITION:
+            n0, n1, n2 = unweighted(p, w, k, p.effectors[k, 5] - 1, mu)
+        for j in range(p.effectors[k, 2], p.effectors[k, 3]):
+            b = p.slots[slot0 + column_of(p, j)]
+            l0, l1, l2 = velocity_by(p, w, j, px, py, pz)
+            for i in range(p.effectors[k, 2], j + 1):
+                if p.raw[i, 2] == _PRISMATIC:
+                    continue
+                a, axis, scale = p.slots[slot0 + column_of(p, i)], p.raw[i, 0], p.scales[i, 0]
+                z0, z1, z2 = w.frames[axis] * scale, w.frames[axis + 1] * scale, w.frames[axis + 2] * scale
+                value = f0 * (z1 * l2 - z2 * l1) + f1 * (z2 * l0 - z0 * l2) + f2 * (z0 * l1 - z1 * l0)
+                other, scale = p.raw[j, 0], p.scales[j, 0]
+                y0, y1, y2 = w.frames[other] * scale, w.frames[other + 1] * scale, w.frames[other + 2] * scale
+                if i != j and p.raw[i, 1] == p.raw[j, 1]:
+                    k0, k1, k2 = velocity_by(p, w, i, px, py, pz)
+                    value += f0 * (y1 * k2 - y2 * k1) + f1 * (y2 * k0 - y0 * k2) + f2 * (y0 * k1 - y1 * k0)
+                    value *= 0.5
+                elif p.raw[j, 2] != _PRISMATIC:
+                    turn = n0 * (z1 * y2 - z2 * y1) + n1 * (z2 * y0 - z0 * y2) + n2 * (z0 * y1 - z1 * y0)
+                    value += 0.5 * turn
+                bent[a * n + b] -= value
+                if i != j:
+                    bent[b * n + a] -= value
+
+
+@kernel
+def unweighted(p, w, k, block, mu):
+    """W^T mu of one block of effector k, W its weights."""
+    x, y, z = mu[3 * block], mu[3 * block + 1], mu[3 * block + 2]
+    if p.effectors[k, 7]:
+        at = GOAL * k + 12 + 9 * (block - p.effectors[k, 4])
+        x, y, z = (
+            w.target[at] * x + w.target[at + 3] * y + w.target[at + 6] * z,
+            w.target[at + 1] * x + w.target[at + 4] * y + w.target[at + 7] * z,
+            w.target[at + 2] * x + w.target[at + 5] * y + w.target[at + 8] * z,
+        )
+    return x, y, z
+
+
+@kernel
+def column_of(p, r):
+    """The column of an effector's Jacobian that axis r adds to."""
+    return p.raw[r, 3] if p.raw[r, 3] >= 0 else -1 - p.raw[r, 3]
+
+
+@kernel
+def velocity_by(p, w, r, px, py, pz):
+    """What axis r alone makes of the velocity of the point (px, py, pz)."""
+    axis, place, kind, scale = p.raw[r, 0], p.raw[r, 1], p.raw[r, 2], p.scales[r, 0]
+    z0, z1, z2 = w.frames[axis] * scale, w.frames[axis + 1] * scale, w.frames[axis + 2] * scale
+    if kind == _PRISMATIC:
+        return z0, z1, z2
+    x, y, z = px - w.frames[place], py - w.frames[place + 1], pz - w.frames[place + 2]
+    h = p.scales[r, 1]
+    return z1 * z - z2 * y + h * z0, z2 * x - z0 * z + h * z1, z0 * y - z1 * x + h * z2
+
+
+@kernel
+def solve_definite(left, n, reduced, diagonal, x):
+    """Replace x (left) by (E Z + shift I)^-1 x, with the least shift tried that makes the matrix positive definite.
+
+    `reduced` holds E Z (left x left) in rows n apart; its factor goes below the diagonal, which `diagonal` keeps.
+    """
+    top = 0.0
+    for i in range(left):
+        diagonal[i] = reduced[i * n + i]
+        top = max(top, abs(diagonal[i]))
+    shift = 0.0
+    for _ in range(_SHIFTS):
+        if factor_shifted(left, n, reduced, diagonal, shift, _FLAT * top):
+            break
+        shift = max(_FIRST * top, 4.0 * shift, 1e-300)
+    for i in range(left):
+        for k in range(i):
+            x[i] -= reduced[i * n + k] * x[k]
+        x[i] /= reduced[i * n + i]
+    for i in range(left - 1, -1, -1):
+        for k in range(i + 1, left):
+            x[i] -= reduced[k * n + i] * x[k]
+        x[i] /= reduced[i * n + i]
+
+
+@kernel
+def factor_shifted(left, n, reduced, diagonal, shift, least):
+    """Cholesky's factor of E Z + shift I, from what is above the diagonal; False at a pivot below `least`."""
+    for i in range(left):
+        for j in range(i + 1):
+            value = diagonal[i] + shift if i == j else reduced[j * n + i]
+            for k in range(j):
+                value -= reduced[i * n + k] * reduced[j * n + k]
+            if i != j:
+                reduced[i * n + j] = value / reduced[j * n + j]
+            elif value > least:
+                reduced[i * n + i] = np.sqrt(value)
+            else:
+                return False
+    return True
+
+
+@border(WHOLES, REALS, REALS, REALS, REALS, REALS)
+def reduced_hessian(ints, floats, goal, q, work, out):
+    """E Z at q, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
+    p = unpack(ints, floats)
+    settings, plan = read_method(ints, floats)
+    w = divide(ints, work)
+    d = recall(ints, work)
+    if not aim_at(p, goal, w.target):
+        return BAD_GOAL
+    if not clip_start(p, q, w.q):
+        return BAD_START
+    evaluate(p, w)
+    m, n = w.e.shape[0], w.step.shape[0]
+    for i in range(m):
+        d.e[i] = 0.0
+    for a in range(n):
+        w.free[a] = 1.0
+    d.memory[SPLIT] = 0.0
+    left = reduce(p, settings, plan, w, d)
+    _basis, _bent, reduced, _y, _mu = divide_room(m, n, d)
+    for i in range(left):
+        for j in range(left):
+            out[i * left + j] = reduced[i * n + j]
+    return left

@@ -1,0 +1,270 @@
+"""One update of the methods of task priority: see `poise.methods.priority`.
+
+`plan` is of `method_plans.ranking`: the number of levels, the first place of each and the end of the last, then the
+rows' numbers in the order of the levels.
+"""
+
+import functools
+
+from poise.kernels.algebra.blocks import spread
+from poise.kernels.algebra.lexicographic import minimise
+from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
+from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.damping import from_errors
+from poise.kernels.methods.memory import DAMPING, FRESH
+from poise.kernels.methods.settings import (
+    BAERLOCHER_BOULIC,
+    CHIAVERINI,
+    MAX_NORM,
+    MAX_STEP,
+    NULL,
+    OPTION,
+    PACED,
+    RULE,
+    RULE_A,
+    SETTINGS,
+)
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
+
+_LESS = 1e-6
+"""What a squared error counts against one of the level before, when iterates are compared."""
+_RANK = 1e-6
+"""Against |J_k|, a singular value of J_k P below which its direction is not open to level k.
+
+Against the largest of J_k P itself it would pass rounding for a direction where the levels before leave nothing.
+"""
+
+
+@functools.partial(kernel, inline=True)
+def lexicographic_update(p, s, plan, w, d):
+    """Move w.q by the step that is least in levels, within the limits; (squared errors before it, score).
+
+    The errors of a later level count less.
+    """
+    cost, score, levels = _measure(p, s, plan, w, d)
+    for a in range(w.free.shape[0]):
+        w.free[a] = 1.0
+    _spread_rows(p, s, plan, w, d)
+    _within_limits(p, s, plan[0], levels, w, d)
+    return _go(p, s, w, d, cost, score)
+
+
+@functools.partial(kernel, inline=True)
+def projected_update(p, s, plan, w, d):
+    """Move w.q by one step of the methods that project level by level; (squared errors before it, score)."""
+    cost, score, levels = _measure(p, s, plan, w, d)
+    hold_joints_at_limits(p, w, d)
+    _spread_rows(p, s, plan, w, d)
+    _by_projectors(s, plan[0], levels, w, d)
+    return _go(p, s, w, d, cost, score)
+
+
+@functools.partial(kernel, inline=True)
+def _measure(p, s, plan, w, d):
+    """Errors, clamped, and Jacobians at w.q; (squared errors, score, what `plan` says of the levels)."""
+    _, score = measure(p, s, w, d, False)
+    levels = section(plan, 1, plan.shape[0] - 1)
+    cost = _ranked_cost(plan[0], levels, w.e)
+    return cost, score, levels
+
+
+@functools.partial(kernel, inline=True)
+def _spread_rows(p, s, plan, w, d):
+    """The Jacobian of all levels, row by row, and what the null-space terms ask for."""
+    for a in range(w.step.shape[0]):
+        d.phi[a] = 0.0
+    if s[NULL]:
+        behind = plan[0] + 2 + w.e.shape[0]
+        pull(p, s, section(plan, behind, plan.shape[0] - behind), w, d)
+    row = pitch(d.rows, w.step.shape[0])
+    for i in range(w.e.shape[0] * row):
+        d.rows[i] = 0.0
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
+
+
+@functools.partial(kernel, inline=True)
+def _go(p, s, w, d, cost, score):
+    """Take the step."""
+    restrain(s, w, d)
+    move(p, w)
+    d.memory[FRESH] = 1.0
+    return cost, score
+
+
+@kernel
+def _ranked_cost(count, levels, e):
+    """The sum of the levels' squared errors, each counting a little of the one before."""
+    cost, share = 0.0, 1.0
+    for k in range(count):
+        for r in range(levels[k], levels[k + 1]):
+            x = e[levels[count + 1 + r]]
+            cost += share * x * x
+        share *= _LESS
+    return cost
+
+
+@functools.partial(kernel, inline=True)
+def _within_limits(p, s, count, levels, w, d):
+    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt)."""
+    n = w.step.shape[0]
+    row = pitch(d.rows, n)
+    side, squares = section(d.big, 0, n), section(d.big, n, count)
+    low, high = section(d.big, n + count, n), section(d.big, n + count + row, n)
+    room = section(d.big, n + count + 2 * row, d.big.shape[0] - (n + count + 2 * row))
+    _level_dampings(p, s, count, levels, w, d, squares)
+    for a in range(n):
+        if d.memory[FRESH] < 0.5:
+            side[a] = 0.0
+        high[a] = s[MAX_STEP]
+        if s[PACED] == 1.0 and s[SETTINGS + a] > 0.0:
+            high[a] = min(high[a], s[SETTINGS + a])
+        low[a] = -high[a]
+    for c in range(p.coords.shape[0]):
+        i, a = p.coords[c, 0], p.coords[c, 1]
+        low[a] = max(low[a], p.limits[c, 0] - w.q[i])
+        high[a] = min(high[a], p.limits[c, 1] - w.q[i])
+    minimise(count, levels, d.rows, d.e, squares, low, high, d.phi, int(s[NULL] > 0.0), w.step, side, room)
+
+
+@functools.partial(kernel, inline=True)
+def _level_dampings(p, s, count, levels, w, d, squares):
+    """lambda^2 of each level, by the rule, from the errors of that level alone."""
+    m = w.e.shape[0]
+    for i in range(m):
+        w.y[i] = d.e[i]
+    for k in range(count):
+        for i in range(m):
+            d.e[i] = 0.0
+        for r in range(levels[k], levels[k + 1]):
+            i = levels[count + 1 + r]
+            d.e[i] = w.y[i]
+        squares[k] = from_errors(p, s, w, d)
+    for i in range(m):
+        d.e[i] = w.y[i]
+    d.memory[DAMPING] = squares[0]
+
+
+@functools.partial(kernel, inline=True)
+def _by_projectors(s, count, levels, w, d):
+    """w.step by the inverses of J_k P, or of J_k, and P <- P - (J_k P)^+ (J_k P) from level to level.
+
+    Levels of Siciliano and Slotine start from what the ones before have done, those of Chiaverini do not.
+    """
+    m, n = w.e.shape[0], w.step.shape[0]
+    row, wide = pitch(d.rows, n), packs(d.rows, n)
+    left = section(d.big, 0, n * row)
+    part = section(d.big, n * row, m * row)
+    own = section(d.big, (n + m) * row, row)
+    for i in range(n * row):
+        left[i] = 0.0
+    for a in range(n):
+        left[a * row + a] = 1.0
+        w.step[a] = 0.0
+    for k in range(count):
+        first, size = levels[k], levels[k + 1] - levels[k]
+        order = section(levels, count + 1 + first, size)
+        least = 0.0
+        for r in range(size):
+            error = d.e[order[r]]
+            for a in range(n):
+                x = d.rows[order[r] * row + a]
+                least += x * x
+                if s[OPTION] != CHIAVERINI:
+                    error -= x * w.step[a]
+            d.c[r] = error
+        least = _RANK * sqrt(least)
+        for c in range(wide):
+            store_pack(own, c, zeros(own))
+        if s[OPTION] == CHIAVERINI:
+            for r in range(size):
+                for c in range(wide):
+                    store_pack(part, r * wide + c, load_pack(d.rows, order[r] * wide + c))
+            identity(size, d.spare)
+            decompose(size, n, part, d.spare, d.sigma)
+            _add_inverse(size, n, part, d.spare, d.sigma, d.c, least, 0.0, own)
+        _project(size, n, order, d.rows, left, part)
+        identity(size, d.spare)
+        decompose(size, n, part, d.spare, d.sigma)
+        if s[OPTION] == CHIAVERINI:
+            for a in range(n):
+                w.step[a] += _dot(left, a * wide, own, wide)
+        else:
+            damping = 0.0
+            if s[OPTION] == BAERLOCHER_BOULIC:
+                damping = _level_damping(s, size, d.sigma, d.c, least)
+                if k == 0:
+                    d.memory[DAMPING] = damping
+            _add_inverse(size, n, part, d.spare, d.sigma, d.c, least, damping, own)
+            for a in range(n):
+                w.step[a] += own[a]
+        for r in range(size):
+            if d.sigma[r] > least:
+                inverse = 1.0 / (d.sigma[r] * d.sigma[r])
+                for a in range(n):
+                    x = part[r * row + a] * inverse
+                    for c in range(wide):
+                        change = x * load_pack(part, r * wide + c)
+                        store_pack(left, a * wide + c, load_pack(left, a * wide + c) - change)
+    if s[NULL]:
+        for c in range(wide):
+            store_pack(own, c, zeros(own))
+        for a in range(n):
+            own[a] = d.phi[a]
+        for a in range(n):
+            w.step[a] += _dot(left, a * wide, own, wide)
+
+
+@kernel
+def _project(size, n, order, rows, left, part):
+    """part = J_k P."""
+    row, wide = pitch(rows, n), packs(rows, n)
+    for r in range(size):
+        for c in range(wide):
+            store_pack(part, r * wide + c, zeros(part))
+        for a in range(n):
+            x = rows[order[r] * row + a]
+            if x != 0.0:
+                for c in range(wide):
+                    at = r * wide + c
+                    store_pack(part, at, load_pack(part, at) + x * load_pack(left, a * wide + c))
+
+
+@kernel
+def _add_inverse(size, n, part, turn, sigma, error, least, damping, out):
+    """out += sum sigma_i / (sigma_i^2 + lambda^2) v_i u_i^T e, over the singular values of more than `least`."""
+    wide, side = packs(part, n), pitch(turn, size)
+    for r in range(size):
+        if sigma[r] > least:
+            along = 0.0
+            for i in range(size):
+                along += turn[r * side + i] * error[i]
+            scale = along / (sigma[r] * sigma[r] + damping)
+            for c in range(wide):
+                store_pack(out, c, load_pack(out, c) + scale * load_pack(part, r * wide + c))
+
+
+@kernel
+def _level_damping(s, size, sigma, error, least):
+    """lambda^2 of a level: the constant, or that of Maciejewski and Klein's rule for its smallest singular value."""
+    if s[RULE] != MAX_NORM:
+        return s[RULE_A]
+    low, square = 1e300, 0.0
+    for r in range(size):
+        square += error[r] * error[r]
+        if sigma[r] > least:
+            low = min(low, sigma[r])
+    reach = sqrt(square) / s[RULE_A]
+    if low >= reach:
+        return 0.0
+    return low * (reach - low) if low >= 0.5 * reach else 0.25 * reach * reach
+
+
+@kernel
+def _dot(a, i, b, wide):
+    """The product of the row of `a` at pack i and of `b`."""
+    along = zeros(a)
+    for c in range(wide):
+        along = along + load_pack(a, i + c) * load_pack(b, c)
+    return total(a, along)

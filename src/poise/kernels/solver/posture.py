@@ -1,0 +1,140 @@
+"""Move within the null space of the tasks towards a posture.
+
+Step.     dq = c + M J^T (J M J^T)^-1 (e - J c) over the free joints, with c = posture - q and M = W^-2: the exact
+          minimum of sum (w_i (dq_i - c_i))^2 subject to J dq = e, after Liegeois 1977, not the leaky damped projector.
+Limits.   A primal active set: a joint at a limit that the step would push out is held and the step found anew; the
+          step ends where the first free joint meets its limit.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.blocks import times
+from poise.kernels.algebra.tiles import back_substitute, factor, gram
+from poise.kernels.machine.jit import REALS, WHOLE, WHOLES, border, kernel
+from poise.kernels.machine.lanes import sqrt
+from poise.kernels.solver.lm_solver import ANSWER, divide, evaluate, finish, unpack
+
+_DAMPING = 1e-12
+_LEAST, _NONE = 0.01, 0.1
+"""The smallest weight that the metric knows, and what it takes for none: such a joint moves easily, not wildly."""
+_LONGEST = 0.2
+"""Largest joint change of a step [rad or m]: beyond it the null space has turned away."""
+
+
+@kernel
+def _pull(p, q, posture, weight, c):
+    """Fill c with posture - q, 0 without a weight; return sum (w_i (q_i - posture_i))^2."""
+    cost = 0.0
+    for k in range(p.coords.shape[0]):
+        i, a = p.coords[k, 0], p.coords[k, 1]
+        c[a] = posture[i] - q[i] if weight[a] > 0.0 else 0.0
+        cost += (weight[a] * c[a]) ** 2
+    for k in range(p.balls.shape[0]):
+        i, a = p.balls[k, 0], p.balls[k, 1]
+        # Twice the vector part of posture * q^-1, which is the turn that is left to first order.
+        w0, x0, y0, z0 = posture[i], posture[i + 1], posture[i + 2], posture[i + 3]
+        w1, x1, y1, z1 = q[i], -q[i + 1], -q[i + 2], -q[i + 3]
+        sign = 2.0 if w0 * w1 - x0 * x1 - y0 * y1 - z0 * z1 >= 0.0 else -2.0
+        turn = (
+            sign * (w0 * x1 + x0 * w1 + y0 * z1 - z0 * y1),
+            sign * (w0 * y1 - x0 * z1 + y0 * w1 + z0 * x1),
+            sign * (w0 * z1 + x0 * y1 - y0 * x1 + z0 * w1),
+        )
+        for j in range(3):
+            c[a + j] = turn[j] if weight[a + j] > 0.0 else 0.0
+            cost += (weight[a + j] * c[a + j]) ** 2
+    return cost
+
+
+@kernel
+def _null_step(p, w, c, weight, rest):
+    """The step above into w.step; joints are held as the active set demands."""
+    count, size = w.step.shape[0], w.e.shape[0]
+    for a in range(count):
+        w.free[a] = 1.0 / (max(weight[a], _LEAST) if weight[a] > 0.0 else _NONE) ** 2
+    for _ in range(count + 1):
+        for a in range(count):
+            w.step[a] = c[a] if w.free[a] > 0.0 else 0.0
+        times(p.effectors, p.blocks, p.slots, w.jacobian, w.step, w.y)
+        for i in range(size):
+            rest[i] = w.e[i] - w.y[i]
+        gram(p.jobs, p.pairs, size, w.jacobian, w.free, w.matrix)
+        factor(size, _DAMPING, w.matrix)
+        back_substitute(size, w.matrix, rest, w.y)
+        for k in range(p.effectors.shape[0]):
+            slot0 = p.effectors[k, 8]
+            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
+                j = p.blocks[b]
+                for s in range(p.effectors[k, 6]):
+                    a = p.slots[slot0 + s]
+                    for r in range(3):
+                        w.step[a] += w.jacobian[j + 3 * s + r] * w.y[3 * b + r] * w.free[a]
+        held = False
+        for k in range(p.coords.shape[0]):
+            i, a = p.coords[k, 0], p.coords[k, 1]
+            down = w.q[i] <= p.limits[k, 0] and w.step[a] < 0.0
+            up = w.q[i] >= p.limits[k, 1] and w.step[a] > 0.0
+            if w.free[a] > 0.0 and (down or up):
+                w.free[a] = 0.0
+                held = True
+        if not held:
+            return
+
+
+@border(WHOLES, REALS, REALS, REALS, REALS, REALS, REALS, WHOLE, REALS)
+def settle(ints, floats, work, c, rest, posture, weight, max_iterations, out):
+    """Bring the solved configuration of `out` as near to `posture` as the tasks allow, and certify it anew.
+
+    `work` is as `lm_solver.solve` left it; `c` (active velocities) and `rest` (residual rows) are scratch.
+    The tasks stay within their tolerances: the best configuration that does is kept.
+    """
+    p = unpack(ints, floats)
+    w = divide(ints, work)
+    count = w.q.shape[0]
+    for i in range(count):
+        w.q[i] = out[ANSWER + i]
+        w.before[i] = w.q[i]
+    best, size, last, iterations = np.inf, 1.0, np.inf, 0
+    for _ in range(max_iterations):
+        _, score = evaluate(p, w)
+        cost = _pull(p, w.q, posture, weight, c)
+        if score <= 1.0 and cost < best:
+            best = cost
+            for i in range(count):
+                w.before[i] = w.q[i]
+        size = max(0.5 * size, 0.05) if cost > last else min(1.2 * size, 1.0)
+        last = cost
+        for a in range(c.shape[0]):
+            c[a] *= size
+        _null_step(p, w, c, weight, rest)
+        longest = 0.0
+        for a in range(w.step.shape[0]):
+            longest = max(longest, abs(w.step[a]))
+        if not longest > 1e-10:
+            break
+        t = min(1.0, _LONGEST / longest)
+        meets = -1
+        for k in range(p.coords.shape[0]):
+            i, a = p.coords[k, 0], p.coords[k, 1]
+            if w.q[i] + t * w.step[a] < p.limits[k, 0]:
+                t, meets = (p.limits[k, 0] - w.q[i]) / w.step[a], k
+            elif w.q[i] + t * w.step[a] > p.limits[k, 1]:
+                t, meets = (p.limits[k, 1] - w.q[i]) / w.step[a], k
+        for k in range(p.coords.shape[0]):
+            i, a = p.coords[k, 0], p.coords[k, 1]
+            x = w.q[i] + t * w.step[a]
+            if k == meets:
+                x = p.limits[k, 0] if w.step[a] < 0.0 else p.limits[k, 1]
+            w.q[i] = min(max(x, p.limits[k, 0]), p.limits[k, 1])
+        for k in range(p.balls.shape[0]):
+            i, a = p.balls[k, 0], p.balls[k, 1]
+            w0, x0, y0, z0 = w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3]
+            u0, u1, u2 = 0.5 * t * w.step[a], 0.5 * t * w.step[a + 1], 0.5 * t * w.step[a + 2]
+            nw, nx = w0 - u0 * x0 - u1 * y0 - u2 * z0, x0 + u0 * w0 + u1 * z0 - u2 * y0
+            ny, nz = y0 + u1 * w0 + u2 * x0 - u0 * z0, z0 + u2 * w0 + u0 * y0 - u1 * x0
+            scale = 1.0 / sqrt(nw * nw + nx * nx + ny * ny + nz * nz)
+            w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = nw * scale, nx * scale, ny * scale, nz * scale
+        iterations += 1
+    for i in range(count):
+        w.q[i] = w.before[i]
+    return finish(p, w, out, np.int64(out[1]) + iterations, np.int64(out[2]), False, count)

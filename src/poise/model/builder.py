@@ -1,0 +1,327 @@
+"""Build a model in code, link by link; every reader goes through here, so every rule of a tree is checked once."""
+
+import functools
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ModelError
+from poise.model.joint import Joint, JointKind, Mimic
+from poise.model.model import WORLD, Frame, Model
+from poise.spatial import SE3
+
+Base = Literal["fixed", "planar", "floating"]
+
+
+@final
+class ModelBuilder:
+    """Collect joints, frames and masses in any order, then `build()`.
+
+    >>> b = ModelBuilder("elbow")
+    >>> b.joint("shoulder", "revolute", parent="base", child="upper", axis=(0, 0, 1), limits=(-2, 2))
+    >>> b.joint("elbow", "revolute", parent="upper", child="lower", origin=SE3.from_parts([1, 0, 0]))
+    >>> b.frame("tip", link="lower", origin=SE3.from_parts([1, 0, 0]))
+    >>> b.build().nq
+    2
+    """
+
+    def __init__(self, name: str, *, file: str | None = None) -> None:
+        self.name = name
+        self._file = file
+        self._joints: dict[str, Joint] = {}
+        self._frames: dict[str, Frame] = {}
+        self._masses: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
+        self._links: dict[str, int | None] = {}
+        self._lines: dict[str, int | None] = {}
+        self._groups: dict[str, tuple[str, ...]] = {}
+        self._postures: dict[str, dict[str, Sequence[float]]] = {}
+
+    def link(self, name: str, *, line: int | None = None) -> None:
+        """Declare a link; joints declare theirs themselves, unless `build(declared=True)` wants it said."""
+        self._name("link", name, line)
+        if name in self._links:
+            raise self._error(f"link {name!r} is declared twice; give one of them another name", line)
+        self._links[name] = line
+
+    def joint(
+        self,
+        name: str,
+        kind: str,
+        *,
+        parent: str,
+        child: str,
+        origin: SE3 | None = None,
+        axis: npt.ArrayLike = (0.0, 0.0, 1.0),
+        limits: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        velocity: npt.ArrayLike | None = None,
+        pitch: float = 0.0,
+        mimic: Mimic | None = None,
+        line: int | None = None,
+    ) -> None:
+        """Add a joint of a `JointKind`; see `poise.Joint` for the units.
+
+        `limits` is (lower, upper), numbers or one for each coordinate; raises ModelError for a name used twice, an
+        unknown kind, a zero axis, or limits the wrong way round.
+        """
+        self._name("joint", name, line)
+        if name in self._joints:
+            raise self._error(f"joint {name!r} is declared twice; give one of them another name", line)
+        try:
+            kind = JointKind(kind)
+        except ValueError:
+            kinds = ", ".join(k.value for k in JointKind)
+            raise self._error(f"joint {name!r} has the unknown type {kind!r}; the types are {kinds}", line) from None
+        unit = self._axis(name, axis, line)
+        blank = Joint(name=name, kind=kind, parent=parent, child=child)
+        lower = self._numbers(name, "lower limit", limits[0] if limits else -math.inf, blank.size, line)
+        upper = self._numbers(name, "upper limit", limits[1] if limits else math.inf, blank.size, line)
+        for low, high in zip(lower, upper, strict=True):
+            if low > high:
+                raise self._error(
+                    f"joint {name!r} has its limits the wrong way round: lower {low:g} > upper {high:g}", line
+                )
+            if low == math.inf or high == -math.inf:
+                raise self._error(f"joint {name!r} has limits {low:g} to {high:g}, which no position keeps", line)
+        if kind is JointKind.CONTINUOUS and limits:
+            raise self._error(f"joint {name!r} is continuous and cannot have limits; call it revolute", line)
+        at = blank.quaternion_at
+        if at is not None and any(map(math.isfinite, (*lower[at:], *upper[at:]))):
+            raise self._error(f"joint {name!r} cannot have limits on its quaternion", line)
+        speed = self._numbers(name, "velocity limit", math.inf if velocity is None else velocity, blank.speeds, line)
+        if any(s < 0 for s in speed):
+            raise self._error(f"joint {name!r} has a negative velocity limit", line)
+        if not math.isfinite(pitch):
+            raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
+        if mimic and blank.size != 1:
+            raise self._error(
+                f"joint {name!r} is {kind.value} and cannot mimic another; only one-axis joints can", line
+            )
+        if mimic and not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
+            raise self._error(f"joint {name!r} mimics with a multiplier or offset that is not finite", line)
+        if parent == child:
+            raise self._error(f"joint {name!r} joins link {parent!r} to itself", line)
+        if child == WORLD:
+            raise self._error(f"joint {name!r} moves {WORLD!r}, which stands still; turn the joint round", line)
+        self._lines[name] = line
+        self._joints[name] = Joint(
+            name=name,
+            kind=kind,
+            parent=parent,
+            child=child,
+            origin=SE3.identity() if origin is None else origin,
+            axis=unit,
+            pitch=float(pitch),
+            lower=lower,
+            upper=upper,
+            velocity=speed,
+            mimic=mimic,
+        )
+
+    def frame(self, name: str, *, link: str, origin: SE3 | None = None, line: int | None = None) -> None:
+        """Add a frame fixed to a link: a site, a tool centre point."""
+        self._name("frame", name, line)
+        if name in self._frames:
+            raise self._error(f"frame {name!r} is declared twice; give one of them another name", line)
+        self._lines["frame " + name] = line
+        self._frames[name] = Frame(name=name, link=link, origin=SE3.identity() if origin is None else origin)
+
+    def mass(self, link: str, mass: float, *, centre: npt.ArrayLike = (0.0, 0.0, 0.0), line: int | None = None) -> None:
+        """Give a link a mass [kg], whose centre (3,) [m] is in the link's frame.
+
+        Raises ModelError for a mass that is negative or not finite, a centre that is not three finite numbers, and a
+        link that has a mass already.
+        """
+        self._name("link with a mass", link, line)
+        if link == WORLD:
+            raise self._error(f"{WORLD!r} has no mass; give it to a link that is fixed there", line)
+        if link in self._masses:
+            raise self._error(f"link {link!r} is given a mass twice; keep one of them", line)
+        amount, place = _reals(mass), _reals(centre)
+        if amount.shape != () or not (np.isfinite(amount) and amount >= 0.0):
+            raise self._error(f"link {link!r} has the mass {mass!r}; it must be a finite number of kg, 0 or more", line)
+        if place.shape != (3,) or not np.isfinite(place).all():
+            raise self._error(f"link {link!r} has its mass at {centre!r}; it must be three finite numbers", line)
+        self._lines["mass " + link] = line
+        self._masses[link] = float(amount), place
+
+    def group(self, name: str, joints: Sequence[str]) -> None:
+        """Name a set of joints."""
+        self._groups[name] = tuple(joints)
+
+    def posture(self, name: str, positions: Mapping[str, Sequence[float]]) -> None:
+        """Name a configuration: numbers by joint; joints left out stand at neutral within their limits."""
+        self._postures[name] = dict(positions)
+
+    def build(self, *, base: Base = "fixed", home: str | None = None, declared: bool = False) -> Model:
+        """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
+
+        Raises ModelError for links with two parents, cycles, unknown parents (when `declared`), a mimic of a missing
+        joint or in a circle, frames or masses on missing links.
+        """
+        links = self._check_links(declared)
+        joints = self._in_order(links)
+        self._check_mimics()
+        carried = {joint.child for joint in joints}
+        roots = [link for link in links if link not in carried]
+        grounded = [] if base == "fixed" else [self._grounding(base, root, len(roots)) for root in roots]
+        joints = [*grounded, *joints]
+        order = [*roots, *(joint.child for joint in joints if joint.child not in roots)]
+        for frame in self._frames.values():
+            if frame.link not in links and frame.link != WORLD:
+                raise self._error(
+                    f"frame {frame.name!r} is on the link {frame.link!r}, which does not exist",
+                    self._lines["frame " + frame.name],
+                )
+            if frame.name in links or frame.name == WORLD:
+                raise self._error(
+                    f"frame {frame.name!r} has the name of a link; give it another", self._lines["frame " + frame.name]
+                )
+        for link in self._masses:
+            if link not in links:
+                raise self._error(
+                    f"a mass is given to the link {link!r}, which does not exist", self._lines["mass " + link]
+                )
+        whole = functools.partial(
+            Model, self.name, joints, order, self._frames.values(), groups=self._groups, masses=self._masses
+        )
+        model = whole()
+        if not self._postures:
+            return model
+        postures = {name: self._configuration(model, name) for name in self._postures}
+        return whole(home=postures.get(home) if home else None, postures=postures)
+
+    # Checks ------------------------------------------------------------------------------------------------------
+
+    def _error(self, message: str, line: int | None = None) -> ModelError:
+        return ModelError(message, file=self._file, line=line)
+
+    def _name(self, noun: str, name: str, line: int | None) -> None:
+        if not name:
+            raise self._error(f"a {noun} has no name", line)
+
+    def _axis(self, name: str, axis: npt.ArrayLike, line: int | None) -> tuple[float, float, float]:
+        vector = _reals(axis)
+        if vector.shape != (3,) or not np.isfinite(vector).all():
+            raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
+        length = float(np.linalg.norm(vector))
+        if length < 1e-9:
+            raise self._error(f"joint {name!r} has a zero axis; it must have a direction", line)
+        x, y, z = vector / length
+        return float(x), float(y), float(z)
+
+    def _numbers(self, name: str, what: str, value: npt.ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
+        numbers = np.asarray(value, dtype=np.float64)
+        if numbers.ndim == 0:
+            numbers = np.full(size, float(numbers))
+        if numbers.shape != (size,):
+            raise self._error(f"joint {name!r} takes {size} numbers as its {what}, got {numbers.size}", line)
+        if np.isnan(numbers).any():
+            raise self._error(f"joint {name!r} has a {what} that is not a number", line)
+        return tuple(map(float, numbers))
+
+    def _check_links(self, declared: bool) -> list[str]:
+        links = {name: None for name in self._links if name != WORLD}
+        for joint in self._joints.values():
+            for link in (joint.parent, joint.child):
+                if link == WORLD or link in links:
+                    continue
+                if declared:
+                    raise self._error(
+                        f"joint {joint.name!r} needs the link {link!r}, which is not declared", self._lines[joint.name]
+                    )
+                links[link] = None
+        return list(links)
+
+    def _in_order(self, links: list[str]) -> list[Joint]:
+        """Parents first, otherwise in the order given."""
+        carrier: dict[str, Joint] = {}
+        carried: dict[str, list[Joint]] = {}
+        for joint in self._joints.values():
+            if joint.child in carrier:
+                raise self._error(
+                    f"link {joint.child!r} has two parents: the joints {carrier[joint.child].name!r} and "
+                    f"{joint.name!r}; a closed loop needs one of them cut",
+                    self._lines[joint.name],
+                )
+            carrier[joint.child] = joint
+            carried.setdefault(joint.parent, []).append(joint)
+        placed = {link for link in links if link not in carrier} | {WORLD}
+        rank = {name: i for i, name in enumerate(self._joints)}
+        ready = [rank[j.name] for link in placed for j in carried.get(link, ())]
+        heapq.heapify(ready)
+        inputs = list(self._joints.values())
+        out = []
+        while ready:
+            joint = inputs[heapq.heappop(ready)]
+            out.append(joint)
+            for child in carried.get(joint.child, ()):
+                heapq.heappush(ready, rank[child.name])
+        if len(out) < len(inputs):
+            stuck = next(joint for joint in inputs if joint not in out)
+            raise self._error(
+                f"the links form a cycle through joint {stuck.name!r}: no link of it is a root", self._lines[stuck.name]
+            )
+        return out
+
+    def _check_mimics(self) -> None:
+        for joint in self._joints.values():
+            seen = {joint.name}
+            at = joint
+            while at.mimic:
+                source = self._joints.get(at.mimic.joint)
+                if source is None:
+                    raise self._error(
+                        f"joint {at.name!r} mimics {at.mimic.joint!r}, which does not exist", self._lines[at.name]
+                    )
+                if source.size != 1:
+                    raise self._error(
+                        f"joint {at.name!r} mimics {source.name!r}, which is {source.kind.value}; "
+                        "only one-axis joints can be mimicked",
+                        self._lines[at.name],
+                    )
+                if source.name in seen:
+                    raise self._error(
+                        f"joint {joint.name!r} mimics itself, through {at.name!r}", self._lines[joint.name]
+                    )
+                seen.add(source.name)
+                at = source
+
+    def _grounding(self, base: Base, root: str, count: int) -> Joint:
+        name = "root" if count == 1 else f"root_{root}"
+        if base not in ("planar", "floating"):
+            raise ValueError(f"base must be 'fixed', 'planar' or 'floating', got {base!r}")
+        if name in self._joints:
+            raise self._error(f"the {base} base needs the joint name {name!r}, which is taken")
+        blank = Joint(name=name, kind=JointKind(base), parent=WORLD, child=root)
+        free = [math.inf] * blank.size
+        return Joint(
+            name=name,
+            kind=blank.kind,
+            parent=WORLD,
+            child=root,
+            lower=tuple(-x for x in free),
+            upper=tuple(free),
+            velocity=tuple([math.inf] * blank.speeds),
+        )
+
+    def _configuration(self, model: Model, name: str) -> npt.NDArray[np.float64]:
+        q = np.clip(model.neutral, model.lower, model.upper)
+        for joint, value in self._postures[name].items():
+            at = model.index(joint)
+            numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+            if numbers.shape != (at.stop - at.start,) or not np.isfinite(numbers).all():
+                raise self._error(f"posture {name!r} gives joint {joint!r} the position {value}, which it cannot take")
+            q[at] = numbers
+        return q
+
+
+def _reals(value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """The value as numbers; NaN if it is none."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(math.nan)

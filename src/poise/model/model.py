@@ -1,0 +1,520 @@
+"""The model: an immutable kinematic tree, parents before children, over flat arrays.
+
+A configuration `q` has `nq` numbers and a velocity `v` has `nv`; they differ where a joint holds a unit quaternion.
+The order is the file's, parents first; fixed joints and joints that mimic others take no place.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.model.joint import Joint, JointKind
+from poise.spatial import (
+    SE3,
+    Array,
+    conjugate,
+    finite,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+    unit_quaternion,
+)
+
+if TYPE_CHECKING:
+    from poise.model.tree import Tree
+
+_WIDE = 20.0
+"""Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
+WORLD = "world"
+"""The frame that every tree stands in."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A named frame fixed to a link: a site, a tool centre point."""
+
+    name: str
+    link: str
+    origin: SE3 = field(default_factory=SE3.identity)
+    """Pose of the frame in the link."""
+
+
+@final
+class Model:
+    """An immutable kinematic tree.  Make one with `poise.load`, `poise.ModelBuilder` or `poise.from_dh`."""
+
+    name: str
+    joints: tuple[Joint, ...]
+    """Every joint, fixed ones and mimics too, parents before children."""
+    links: tuple[str, ...]
+    """Every link, parents before children."""
+    lower: Array
+    """(nq,) lower limits [rad or m], narrowed by the limits of joints that mimic; -inf where there is none."""
+    upper: Array
+    """(nq,) upper limits [rad or m]; inf where there is none."""
+    velocity: Array
+    """(nv,) largest speeds [rad/s or m/s]; inf where there is none."""
+    home: Array
+    """(nq,) the posture to start from: the file's home state if it has one, else `neutral` within the limits."""
+    groups: Mapping[str, tuple[str, ...]]
+    """Named sets of joints, from an SRDF."""
+    postures: Mapping[str, Array]
+    """Named configurations (nq,), from an SRDF or the keyframes of an MJCF."""
+    masses: Mapping[str, tuple[float, Array]]
+    """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
+    mass: float
+    """The mass of all links together [kg]; 0 where none was given one."""
+
+    def __init__(
+        self,
+        name: str,
+        joints: Iterable[Joint],
+        links: Iterable[str],
+        frames: Iterable[Frame] = (),
+        *,
+        home: npt.ArrayLike | None = None,
+        groups: Mapping[str, tuple[str, ...]] | None = None,
+        postures: Mapping[str, Array] | None = None,
+        masses: Mapping[str, tuple[float, Array]] | None = None,
+    ) -> None:
+        """For builders, which check what they are given; see `poise.ModelBuilder`."""
+        self.name, self.joints, self.links = name, tuple(joints), tuple(links)
+        self._joint_at = {joint.name: i for i, joint in enumerate(self.joints)}
+        self._frames = {link: Frame(name=link, link=link) for link in self.links} | {f.name: f for f in frames}
+        self._frames.setdefault(WORLD, Frame(name=WORLD, link=WORLD))
+        self._q_at, self._v_at = {}, {}
+        nq = nv = 0
+        for joint in self.joints:
+            if joint.nq:
+                self._q_at[joint.name], self._v_at[joint.name] = nq, nv
+                nq, nv = nq + joint.nq, nv + joint.nv
+        self._nq, self._nv = nq, nv
+        self.lower, self.upper = self._limits()
+        moving = [joint for joint in self.joints if joint.nq]
+        self.velocity = _frozen([x for joint in moving for x in joint.velocity])
+        self.groups = MappingProxyType(dict(groups or {}))
+        self.postures = MappingProxyType({k: _frozen(v) for k, v in (postures or {}).items()})
+        self.masses = MappingProxyType({k: (mass, _frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
+        self.mass = math.fsum(mass for mass, _ in self.masses.values())
+        start = self.neutral if home is None else finite("home", home, nq)
+        self.home = _frozen(np.clip(start, self.lower, self.upper))
+
+    # What there is -----------------------------------------------------------------------------------------------
+
+    @property
+    def nq(self) -> int:
+        """Numbers in a configuration q."""
+        return self._nq
+
+    @property
+    def nv(self) -> int:
+        """Numbers in a velocity v."""
+        return self._nv
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that have a place in q, in its order."""
+        return tuple(self._q_at)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """A name for each number in q."""
+        return tuple(c for joint in self.joints if joint.nq for c in joint.coordinates)
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The frames that a task may name: links, then sites and tools, and the world."""
+        return tuple(self._frames)
+
+    @property
+    def tip(self) -> str:
+        """The last link of the longest chain: the hand of an arm."""
+        depth = {WORLD: 0}
+        for joint in self.joints:
+            depth[joint.child] = depth.get(joint.parent, 0) + 1
+        return max(self.links, key=lambda link: depth.get(link, 0), default=WORLD)
+
+    def joint(self, name: str) -> Joint:
+        """The joint `name`; raises JointNotFound, with the nearest names."""
+        try:
+            return self.joints[self._joint_at[name]]
+        except KeyError:
+            raise JointNotFound(name, self._joint_at, owner=self.name) from None
+
+    def frame(self, name: str) -> Frame:
+        """The frame `name`; raises FrameNotFound, with the nearest names."""
+        try:
+            return self._frames[name]
+        except KeyError:
+            raise FrameNotFound(name, self._frames, owner=self.name) from None
+
+    def index(self, joint: str) -> slice:
+        """Where the joint's numbers stand in q; raises JointNotFound if it has none."""
+        if joint not in self._q_at:
+            self.joint(joint)
+            raise JointNotFound(joint, self._q_at, owner=f"the configuration of {self.name}")
+        start = self._q_at[joint]
+        return slice(start, start + self.joint(joint).nq)
+
+    def velocity_index(self, joint: str) -> slice:
+        """Where the joint's numbers stand in v; raises JointNotFound if it has none."""
+        self.index(joint)
+        start = self._v_at[joint]
+        return slice(start, start + self.joint(joint).nv)
+
+    def root_path(self, link: str) -> tuple[Joint, ...]:
+        """The joints from the world to `link`, in this order."""
+        by_child = self._by_child
+        path: list[Joint] = []
+        while link in by_child:
+            path.append(by_child[link])
+            link = path[-1].parent
+        return tuple(reversed(path))
+
+    @cached_property
+    def _by_child(self) -> dict[str, Joint]:
+        return {joint.child: joint for joint in self.joints}
+
+    def follows(self, joint: Joint) -> tuple[str, float, float]:
+        """The joint with a place in q that sets this one's position, as (name, multiplier, offset)."""
+        multiplier, offset = 1.0, 0.0
+        while joint.mimic:
+            offset += multiplier * joint.mimic.offset
+            multiplier *= joint.mimic.multiplier
+            joint = self.joint(joint.mimic.joint)
+        return joint.name, multiplier, offset
+
+    # Configurations ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def neutral(self) -> Array:
+        """(nq,) zeros, with identity quaternions."""
+        q = np.zeros(self.nq)
+        for at in self._quaternions:
+            q[at] = 1.0
+        return _frozen(q)
+
+    @cached_property
+    def _quaternions(self) -> tuple[int, ...]:
+        """Where unit quaternions start in q."""
+        moving = [joint for joint in self.joints if joint.nq]
+        return tuple(self._q_at[j.name] + j.quaternion_at for j in moving if j.quaternion_at is not None)
+
+    @cached_property
+    def _plain(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Places in q and in v of the coordinates that add like numbers."""
+        at_q: list[int] = []
+        at_v: list[int] = []
+        for joint in self.joints:
+            if joint.nq:
+                count = joint.nq if joint.quaternion_at is None else joint.quaternion_at
+                at_q += range(self._q_at[joint.name], self._q_at[joint.name] + count)
+                at_v += range(self._v_at[joint.name], self._v_at[joint.name] + count)
+        return np.array(at_q, dtype=np.intp), np.array(at_v, dtype=np.intp)
+
+    @cached_property
+    def _turning(self) -> tuple[tuple[int, int], ...]:
+        """(place in q, place in v) of every unit quaternion and its angular velocity."""
+        moving = [joint for joint in self.joints if joint.quaternion_at is not None and joint.nq]
+        return tuple(
+            (self._q_at[j.name] + (j.quaternion_at or 0), self._v_at[j.name] + (j.quaternion_at or 0)) for j in moving
+        )
+
+    def check_q(self, q: npt.ArrayLike, name: str = "q") -> Array:
+        """`q` as (..., nq) float64; raises ShapeError, or ValueError naming the entry that is not finite."""
+        return self._check(q, name, self.nq, "nq")
+
+    def check_v(self, v: npt.ArrayLike, name: str = "v") -> Array:
+        """`v` as (..., nv) float64; raises ShapeError, or ValueError naming the entry that is not finite."""
+        return self._check(v, name, self.nv, "nv")
+
+    def _check(self, value: npt.ArrayLike, name: str, size: int, word: str) -> Array:
+        shape = np.shape(value)
+        if not shape or shape[-1] != size:
+            raise ShapeError(f"{name} must have {size} numbers ({word} of {self.name}), got shape {shape}")
+        return finite(name, value, size)
+
+    def normalize(self, q: npt.ArrayLike, name: str = "q") -> Array:
+        """`q` (..., nq) with its quaternions scaled to unit length; raises ValueError for a zero quaternion."""
+        out = np.array(self.check_q(q, name))
+        for at in self._quaternions:
+            out[..., at : at + 4] = unit_quaternion(f"{name}[{at}:{at + 4}]", out[..., at : at + 4])
+        return out
+
+    def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+        """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time."""
+        start, step = self.check_q(q), self.check_v(v)
+        batch = np.broadcast_shapes(start.shape[:-1], step.shape[:-1])
+        out = np.array(np.broadcast_to(start, (*batch, self.nq)))
+        step = np.broadcast_to(step, (*batch, self.nv))
+        at_q, at_v = self._plain
+        out[..., at_q] += step[..., at_v]
+        for iq, iv in self._turning:
+            turned = quaternion_product(quaternion_exp(step[..., iv : iv + 3]), out[..., iq : iq + 4])
+            out[..., iq : iq + 4] = turned / np.linalg.norm(turned, axis=-1, keepdims=True)
+        return out
+
+    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
+        """(..., nv) the velocity that leads from `q0` to `q1` in unit time: `integrate(q0, difference(q0, q1))` is q1.
+
+        Angles differ as numbers, without wrapping; quaternions take the shorter way round.
+        """
+        a, b = np.broadcast_arrays(self.check_q(q0, "q0"), self.check_q(q1, "q1"))
+        out = np.zeros((*a.shape[:-1], self.nv))
+        at_q, at_v = self._plain
+        out[..., at_v] = b[..., at_q] - a[..., at_q]
+        for iq, iv in self._turning:
+            back = conjugate(a[..., iq : iq + 4])
+            out[..., iv : iv + 3] = quaternion_log(quaternion_product(b[..., iq : iq + 4], back))
+        return out
+
+    def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, t: npt.ArrayLike) -> Array:
+        """(..., nq) on the way from `q0` (t = 0) to `q1` (t = 1); `t` may be an array, which leads the shape."""
+        return self.integrate(q0, np.asarray(t, dtype=np.float64)[..., None] * self.difference(q0, q1))
+
+    def sample(self, shape: int | tuple[int, ...] = (), *, seed: int | np.random.Generator) -> Array:
+        """(*shape, nq) random configurations within the limits.
+
+        Unlimited turns are uniform over a full turn, unlimited slides within 1 m of home, quaternions over all
+        rotations.  The same seed gives the same numbers.
+        """
+        rng = np.random.default_rng(seed)
+        batch = (shape,) if isinstance(shape, int) else tuple(shape)
+        lower, upper = self.sampling_box
+        q = rng.uniform(lower, upper, (*batch, self.nq))
+        for at in self._quaternions:
+            wxyz = rng.normal(size=(*batch, 4))
+            q[..., at : at + 4] = wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True)
+        return np.clip(q, self.lower, self.upper)
+
+    @cached_property
+    def sampling_box(self) -> tuple[Array, Array]:
+        """(nq,) and (nq,) finite bounds to draw random configurations from; the limits where there are any."""
+        reach = np.ones(self.nq)
+        for joint in self.joints:
+            if joint.nq == 1 and joint.kind in (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.HELICAL):
+                reach[self.index(joint.name)] = math.pi
+            elif joint.nq and joint.kind is JointKind.PLANAR:
+                reach[self.index(joint.name).stop - 1] = math.pi
+        # Some files write a large number for "none"; nobody wants to start a million turns away.
+        near = np.minimum(np.maximum(self.home, self.lower), self.upper)
+        bounded = self.upper - self.lower <= _WIDE * reach
+        lower = np.where(bounded, self.lower, np.maximum(near - reach, self.lower))
+        upper = np.where(bounded, self.upper, np.minimum(near + reach, self.upper))
+        return _frozen(lower), _frozen(upper)
+
+    def within_limits(self, q: npt.ArrayLike) -> bool:
+        """Whether every configuration in `q` (..., nq) keeps the limits, with no slack."""
+        q = self.check_q(q)
+        return bool(((q >= self.lower) & (q <= self.upper)).all())
+
+    def named(self, q: npt.ArrayLike) -> dict[str, float]:
+        """The numbers of `q` (nq,) by coordinate name, those of mimicking joints after them."""
+        q = self.check_q(q)
+        if q.ndim != 1:
+            raise ShapeError(f"named takes one configuration of shape ({self.nq},), got {q.shape}")
+        out = dict(zip(self.coordinates, map(float, q), strict=True))
+        for joint in self.joints:
+            if joint.mimic:
+                source, multiplier, offset = self.follows(joint)
+                out[joint.name] = multiplier * float(q[self._q_at[source]]) + offset
+        return out
+
+    def q(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> Array:
+        """(nq,) `home` with the named joints or coordinates set: `arm.q(panda_joint4=-2.1)`.
+
+        Raises JointNotFound for a name that has no place in q, ShapeError for a wrong count of numbers.
+        """
+        out = np.array(self.home)
+        at = {name: slice(i, i + 1) for i, name in enumerate(self.coordinates)}
+        at |= {name: self.index(name) for name in self._q_at}
+        for name, value in {**(values or {}), **joints}.items():
+            if name not in at:
+                self.index(name)
+            out[at[name]] = finite(name, np.atleast_1d(np.asarray(value)), at[name].stop - at[name].start)
+        return out
+
+    # Kinematics --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tree(self) -> "Tree":
+        """The arrays that the kernels read."""
+        from poise.model.tree import pack
+
+        return pack(self)
+
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """The solvers that `poise.solve` has prepared, oldest first; their number is bounded there."""
+        return {}
+
+    @cached_property
+    def queries(self) -> dict[str | None, Any]:
+        """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
+        return {}
+
+    def pose(self, frame: str, q: npt.ArrayLike) -> SE3:
+        """Pose of `frame` in the world at `q` (..., nq), with the same batch axes."""
+        from poise.model.kinematics import frame_poses
+
+        return SE3(frame_poses(self, self.frame(frame), self.check_q(q)))
+
+    def jacobian(
+        self, frame: str, q: npt.ArrayLike, *, reference: Literal["world_aligned", "local", "world"] = "world_aligned"
+    ) -> Array:
+        """(..., 6, nv) Jacobian of `frame` at `q` (..., nq): its twist is `J @ v`, linear rows first.
+
+        `reference="world_aligned"` is the velocity of the frame's origin along the world's axes, "local" the same
+        along the frame's own axes, "world" the spatial twist, of the point that passes the world's origin.
+        """
+        from poise.model.kinematics import frame_jacobians
+
+        if reference not in ("world_aligned", "local", "world"):
+            raise ValueError(f"reference must be 'world_aligned', 'local' or 'world', got {reference!r}")
+        jacobians, poses = frame_jacobians(self, self.frame(frame), self.check_q(q))
+        if reference == "local":
+            rotation = np.swapaxes(SE3(poses).rotation.matrix(), -1, -2)
+            return np.concatenate([rotation @ jacobians[..., :3, :], rotation @ jacobians[..., 3:, :]], axis=-2)
+        if reference == "world":
+            shift = np.cross(poses[..., None, :3], np.swapaxes(jacobians[..., 3:, :], -1, -2))
+            return np.concatenate([jacobians[..., :3, :] + np.swapaxes(shift, -1, -2), jacobians[..., 3:, :]], axis=-2)
+        return jacobians
+
+    def centre_of_mass(self, q: npt.ArrayLike) -> Array:
+        """(..., 3) centre of mass in the world [m] at `q` (..., nq), of all links, those that stand still too.
+
+        Raises ValueError if no link has a mass.
+        """
+        from poise.model.kinematics import mass_centres
+
+        return mass_centres(self, self.check_q(q))
+
+    def centre_of_mass_jacobian(self, q: npt.ArrayLike) -> Array:
+        """(..., 3, nv) Jacobian of the centre of mass at `q` (..., nq): it moves with `J @ v` along the world's axes.
+
+        Raises ValueError if no link has a mass.
+        """
+        from poise.model.kinematics import mass_centre_jacobians
+
+        return mass_centre_jacobians(self, self.check_q(q))
+
+    # Other models ------------------------------------------------------------------------------------------------
+
+    def chain(self, base: str, tip: str) -> "Model":
+        """The joints between the links `base` and `tip`, standing in the world at `base`.
+
+        Links beside the way are left out, and their masses with them.
+        Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
+        """
+        root, end = self.frame(base), self.frame(tip)
+        path = list(self.root_path(end.link))
+        links = [path[0].parent if path else end.link, *(joint.child for joint in path)]
+        if root.link != WORLD and root.link not in links:
+            raise ModelError(
+                f"{base!r} does not carry {tip!r} in {self.name}; the way to {tip!r} is {' > '.join(links)}"
+            )
+        first = links.index(root.link) if root.link in links else 0
+        kept = path[first:]
+        names = {joint.name for joint in kept}
+        inside = [links[first], *(joint.child for joint in kept)]
+        inside = [link for link in inside if link != WORLD]
+        frames = [f for f in self._frames.values() if f.link in inside and f.name not in inside and f.name != WORLD]
+        for joint in kept:
+            if joint.mimic and joint.mimic.joint not in names:
+                raise ModelError(
+                    f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not between {base!r} and {tip!r}; "
+                    f"lock it first: model.lock({joint.name}=...)"
+                )
+        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames)
+
+    def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
+        """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
+
+        Raises JointNotFound for an unknown joint, ValueError for a position outside the joint's limits.
+        """
+        held = {}
+        for name, value in {**(values or {}), **joints}.items():
+            joint = self.joint(name)
+            position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
+            if ((position < joint.lower) | (position > joint.upper)).any():
+                raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.lower} to {joint.upper}")
+            held[name] = position
+        kept = []
+        for joint in self.joints:
+            source, multiplier, offset = self.follows(joint)
+            if joint.name not in held and joint.mimic and source in held:
+                held[joint.name] = multiplier * held[source] + offset
+            if joint.name in held:
+                origin = joint.origin @ joint.motion(held[joint.name])
+                joint = Joint(
+                    name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin
+                )
+            kept.append(joint)
+        extra = [f for f in self._frames.values() if f.name != f.link]
+        return self._derived(self.name, kept, self.links, extra)
+
+    def _derived(self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame]) -> "Model":
+        kept = [joint.name for joint in joints if joint.nq]
+        places = [i for joint in kept for i in range(*self.index(joint).indices(self.nq))]
+        postures = {key: q[places] for key, q in self.postures.items()}
+        groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
+        masses = {link: mass for link, mass in self.masses.items() if link in links}
+        home = self.home[places]
+        return Model(name, joints, links, frames, home=home, groups=groups, postures=postures, masses=masses)
+
+    # Details -----------------------------------------------------------------------------------------------------
+
+    def _limits(self) -> tuple[Array, Array]:
+        moving = [joint for joint in self.joints if joint.nq]
+        lower = np.array([x for joint in moving for x in joint.lower], dtype=np.float64)
+        upper = np.array([x for joint in moving for x in joint.upper], dtype=np.float64)
+        for joint in self.joints:
+            if joint.mimic:
+                source, multiplier, offset = self.follows(joint)
+                if multiplier == 0.0:
+                    continue
+                ends = ((joint.lower[0] - offset) / multiplier, (joint.upper[0] - offset) / multiplier)
+                at = self._q_at[source]
+                lower[at], upper[at] = max(lower[at], min(ends)), min(upper[at], max(ends))
+                if lower[at] > upper[at]:
+                    raise ModelError(
+                        f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
+                    )
+        return _frozen(lower + 0.0), _frozen(upper + 0.0)  # no negative zeros
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+
+    def __str__(self) -> str:
+        head = ("joint", "kind", "lower", "upper", "parent", "child")
+        rows = [head]
+        for joint in self.joints:
+            if joint.kind is JointKind.FIXED:
+                continue
+            if joint.mimic:
+                limits = (f"= {joint.mimic.multiplier:g} {joint.mimic.joint}", f"+ {joint.mimic.offset:g}")
+            elif joint.size == 1:
+                at = self._q_at[joint.name]
+                limits = (f"{self.lower[at]:.4g}", f"{self.upper[at]:.4g}")
+            else:
+                limits = ("", "")
+            rows.append((joint.name, joint.kind.value, *limits, joint.parent, joint.child))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        fixed = sum(joint.kind is JointKind.FIXED for joint in self.joints)
+        title = f"{self.name}: nq {self.nq}, nv {self.nv}, {len(self.links)} links, {fixed} fixed joints [rad, m]"
+        return "\n".join([title, *lines])
+
+
+def _frozen(values: npt.ArrayLike) -> Array:
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
