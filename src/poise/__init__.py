@@ -72,10 +72,10 @@ if TYPE_CHECKING:
     from poise.model.joint import Mimic as Mimic
     from poise.model.model import Frame as Frame
     from poise.model.model import Model as Model
+    from poise.solving.outcome import Status as Status
+    from poise.solving.outcome import TaskError as TaskError
+    from poise.solving.outcome import Trace as Trace
     from poise.solving.solution import Solution as Solution
-    from poise.solving.solution import Status as Status
-    from poise.solving.solution import TaskError as TaskError
-    from poise.solving.solution import Trace as Trace
     from poise.solving.solver import Solver as Solver
     from poise.solving.solver import solve as solve
     from poise.solving.tracker import Tracker as Tracker
@@ -165,11 +165,11 @@ _HOME = {
     "Solution": "poise.solving.solution",
     "Solver": "poise.solving.solver",
     "Sphere": "poise.geometry.shapes",
-    "Status": "poise.solving.solution",
+    "Status": "poise.solving.outcome",
     "Sugihara": "poise.methods.damping",
-    "TaskError": "poise.solving.solution",
+    "TaskError": "poise.solving.outcome",
     "TaskPriority": "poise.methods.priority",
-    "Trace": "poise.solving.solution",
+    "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
     "compare": "poise.bench.compare",
     "from_dh": "poise.io.dh",

@@ -15,7 +15,8 @@ from poise.errors import ShapeError
 from poise.methods.registry import METHODS, AnyMethod, method_of
 from poise.model.model import Model
 from poise.solving.arguments import Task, several, whole
-from poise.solving.solution import Solution, Trace
+from poise.solving.outcome import Trace
+from poise.solving.solution import Solution
 from poise.solving.solver import Solver
 from poise.spatial import SE3, Array
 from poise.tasks.posture import PostureTask

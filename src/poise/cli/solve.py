@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from poise.model.model import Model
-    from poise.solving.solution import Solution, TaskError
+    from poise.solving.outcome import TaskError
+    from poise.solving.solution import Solution
 
 Base = Literal["fixed", "planar", "floating"]
 """As `poise.model.builder.Base`, whose module would import NumPy before the help is printed."""
@@ -84,7 +85,7 @@ class Solve:
             out.print(_verdict(frame, solution, error), style="green" if solution.success else "red")
             if not solution.success:
                 out.print(solution.explain())
-            from poise.solving.solution import duration
+            from poise.solving.outcome import duration
 
             usual, first = duration(solution.time), duration(first_time)
             out.print(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")

@@ -8,22 +8,15 @@ ball.  A ball is two units: one that only marks the three fixed axes about which
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
 from poise.model.joint import Joint, JointKind, aligning
 from poise.model.model import WORLD, Model
 from poise.spatial import SE3, Array, quaternion_matrix
-
-REVOLUTE: Final = 0
-PRISMATIC: Final = 1
-HELICAL: Final = 2
-BALL: Final = 3
-TURN: Final = 4
-FRAME: Final = 12
-"""Rows of a unit's frame in a workspace; the kernels have the same number in `poise.kernels.kinematics.forward`."""
 
 _AXIS_KIND = {
     JointKind.REVOLUTE: REVOLUTE,
@@ -48,9 +41,9 @@ class Unit:
     placement: SE3
     """Pose of its frame, before it moves, in the parent unit's frame."""
     iq: int
-    """Its place in q; the first of four for TURN, unused for BALL."""
+    """Its place in q; the first of four for BALL_TURN, unused for BALL_AXES."""
     iv: int
-    """Its place in v; the first of three for BALL, unused for TURN."""
+    """Its place in v; the first of three for BALL_AXES, unused for BALL_TURN."""
     multiplier: float = 1.0
     offset: float = 0.0
     pitch: float = 0.0
@@ -115,8 +108,8 @@ def pack(model: Model) -> Tree:
                 along_y = add(PRISMATIC, _X.inverse() @ _Y, along_x, iq + 1, iv + 1)
                 parent, at = add(PRISMATIC, _Y.inverse(), along_y, iq + 2, iv + 2), _I
                 iq, iv = iq + 3, iv + 3
-            axes = add(BALL, at, parent, iq, iv)
-            links[joint.child] = (add(TURN, _I, axes, iq, iv), _I)
+            axes = add(BALL_AXES, at, parent, iq, iv)
+            links[joint.child] = (add(BALL_TURN, _I, axes, iq, iv), _I)
     return Tree(tuple(units), links)
 
 
@@ -152,7 +145,7 @@ def unit_arrays(units: list[Unit], kept: set[int]) -> UnitArrays:
     neither turn nor slide, keep a general placement.
     """
     kept = kept | {unit.parent for i, unit in enumerate(units) if unit.parent != i - 1}
-    kept |= {i for i, unit in enumerate(units) if unit.kind == BALL}
+    kept |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES}
     gauges = [_I] * len(units)
     normals: dict[int, tuple[float, float]] = {}
     claimed: set[int] = set()
@@ -267,7 +260,7 @@ class Columns:
     velocities: tuple[int, ...]
     """The place in v of each column."""
     raw: npt.NDArray[np.int64]
-    """(n, 4), for `poise.kernels.kinematics.forward.columns`."""
+    """(n, 4), for `forward.jacobian_columns`."""
     scales: Array
     """(n, 2) multiplier and pitch."""
 
@@ -284,13 +277,13 @@ def unit_columns(units: Sequence[Unit], signed: Sequence[tuple[int, float]]) -> 
     raw, scales, column_of = [], [], dict[int, int]()
     for i, sign in signed:
         unit = units[i]
-        if unit.kind == TURN:
+        if unit.kind == BALL_TURN:
             continue
-        axes = ((6, 0), (9, 1), (3, 2)) if unit.kind == BALL else ((3, 0),)  # rows of x, y and z within a frame
+        axes = ((6, 0), (9, 1), (3, 2)) if unit.kind == BALL_AXES else ((3, 0),)  # rows of x, y and z within a frame
         for row, k in axes:
             fresh = unit.iv + k not in column_of
             column = column_of.setdefault(unit.iv + k, len(column_of))
-            kind = REVOLUTE if unit.kind == BALL else unit.kind
+            kind = REVOLUTE if unit.kind == BALL_AXES else unit.kind
             raw.append((FRAME * i + row, FRAME * i, kind, column if fresh else -1 - column))
             scales.append((sign * unit.multiplier, unit.pitch))
     return Columns(tuple(column_of), np.array(raw, dtype=np.int64).reshape(-1, 4), np.array(scales).reshape(-1, 2))

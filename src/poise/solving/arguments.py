@@ -1,11 +1,14 @@
 """What solve and Tracker are given: checked, and turned into the numbers that the kernels read."""
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.errors import ShapeError
+from poise.kernels.machine.layout import BAD_START
+from poise.model.model import Model
 from poise.spatial import SE3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import FrameTask
@@ -74,7 +77,7 @@ def joined(goals: list[Array]) -> Array:
     return out
 
 
-def refuse_goal(tasks: Sequence[FrameTask], goal: Array) -> None:
+def refuse_goal(tasks: Sequence[FrameTask], goal: Array) -> NoReturn:
     """Raises ValueError that says which number of `goal` (7 tasks,) is no target."""
     name = "target"
     for k, task in enumerate(tasks):
@@ -88,7 +91,25 @@ def refuse_goal(tasks: Sequence[FrameTask], goal: Array) -> None:
     raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
 
-def refuse_start(q0: Array, name: str = "q0") -> None:
+def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
+    """(nq,) one configuration; raises ShapeError, or ValueError for an entry that is not finite."""
+    start = model.check_q(q0, name)
+    if start.shape != (model.nq,):
+        raise ShapeError(f"{name} must have shape ({model.nq},), one configuration, got {start.shape}")
+    return start
+
+
+def refuse_numbers(
+    code: int, model: Model, tasks: Sequence[FrameTask], goal: Array, start: Array, name: str = "q0"
+) -> NoReturn:
+    """Raises ValueError that says which number a kernel refused with this code."""
+    if code == BAD_START:
+        model.check_q(start, name)
+        refuse_start(start, name)
+    refuse_goal(tasks, goal)
+
+
+def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
     """Raises ValueError that says which number of `q0` (nq,), finite all, is no start."""
     for i in np.flatnonzero(np.abs(q0) >= 1e300):
         raise ValueError(f"{name}[{i}] is {q0[i]}, too large to compute with")

@@ -1,19 +1,16 @@
 """A method prepared for a model and its tasks: what the kernels of `methods.method_loop` read and work in."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import REALS, TABLE, WHOLES, address, prepare
-from poise.kernels.machine.lanes import WIDTH, workspace
+from poise.kernels.machine.layout import BALL_TURN, GOAL_NUMBERS, HELICAL, PRISMATIC, WIDTH
 from poise.kernels.methods import method_loop
 from poise.kernels.methods import settings as at
-from poise.kernels.methods.memory import GOAL_AT, LENGTH, LOOP, MEMORY, SEEN
+from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
 from poise.kernels.methods.routines import ROUTINES
-from poise.kernels.solver import lm_solver
 from poise.methods.base import (
     Clearance,
     JointCentring,
@@ -32,11 +29,12 @@ from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model.joint import Joint
 from poise.model.model import Model
-from poise.model.tree import HELICAL, PRISMATIC, TURN
 from poise.solving.method_plans import NO_PLAN, Plan, extension, pairs, ranking, repelled, skeleton, sweep
+from poise.solving.outcome import Trace
 from poise.solving.potential import Compiled
-from poise.solving.problem import Packed
-from poise.solving.solution import Trace
+from poise.solving.problem import Problem
+from poise.solving.rows import active_rows
+from poise.solving.scratch import Bound, Scratch, bind
 from poise.solving.task_arrays import moving
 from poise.spatial import Array
 from poise.tasks.base import FrameTask, OfFrame, levels
@@ -49,28 +47,16 @@ _POSES = 3
 
 
 @final
-class Updates:
-    """The arrays of one method on one problem."""
+class BoundMethod:
+    """A method on a problem: the problem with what the method adds, and its routine."""
 
-    __slots__ = (
-        "_compiled",
-        "_nq",
-        "_routine",
-        "_rows",
-        "_wide",
-        "address",
-        "floats",
-        "ints",
-        "method",
-        "packed",
-        "work",
-    )
+    __slots__ = ("_functions", "_model", "_potential", "characters", "method", "problem")
 
     def __init__(
         self,
         model: Model,
         tasks: Sequence[FrameTask],
-        packed: Packed,
+        problem: Problem,
         method: Method,
         *,
         limits: bool,
@@ -79,88 +65,115 @@ class Updates:
         """Raises ValueError for what the method cannot do; `dt` [s] bounds the steps by the joints' speeds."""
         refuse(model, tasks, method, limits=limits)
         self.method = method
-        n, m = len(packed.velocities), 3 * packed.blocks
+        n, m = len(problem.velocities), 3 * problem.blocks
         terms = _terms(method)
         clear = next((term for term in terms if isinstance(term, Clearance)), None)
         potential = next((term for term in terms if isinstance(term, Potential)), None)
-        plan = NO_PLAN
+        criteria = NO_PLAN
         if clear is not None or isinstance(method, DasSlotineSheridan):
-            packed, plan = repelled(model, tasks, packed, clear)
-        settings = np.zeros(at.SETTINGS + n + model.nq)
+            problem, criteria = repelled(model, tasks, problem, clear)
+        settings = np.zeros(at.SETTINGS)
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
+        speeds = np.zeros(n)
         if dt is not None:
-            speeds = model.velocity[list(packed.velocities)] * dt
-            settings[at.PACED] = 1.0
-            settings[at.SETTINGS : at.SETTINGS + n] = np.where(np.isfinite(speeds), speeds, 0.0)
+            speeds = model.velocity[list(problem.velocities)] * dt
+            speeds[~np.isfinite(speeds)] = 0.0
         posture = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
                 posture = model.check_q(term.q, "q of the RestPosture")
-        settings[at.SETTINGS + n :] = posture
         estimated = settings[at.RULE] in _ESTIMATED
         if isinstance(method, Pseudoinverse) or settings[at.METHOD] in _READS_VALUES or estimated:
-            rank = _rank(model, packed)
+            rank = _rank(model, problem)
             _refuse_form(method, m, n, rank)
             settings[at.DROP] = m - rank
             if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
                 settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, tasks, packed, settings, plan)
-        if isinstance(method, BoundedLeastSquares):
-            settings = np.concatenate([settings, packed.limits])
-        self.packed, self._compiled = packed, None
+        plan = _plan(model, tasks, problem, settings)
+        bounds = problem.section("coordinates")
+        self._model = self._potential = None
         own: list[int] = []
         if potential is not None:
-            self._compiled = Compiled(model, potential, curved=isinstance(method, ExtendedJacobian))
-            own = [*packed.velocities, model.nv, self._compiled.gradient, self._compiled.hessian]
-        self.ints = np.concatenate([packed.ints, plan.numbers, np.array(own, dtype=np.int64)])
-        self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings, plan.reals])
+            self._model, self._potential = model, potential
+            own = [*problem.velocities, model.nv]
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         kept = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
         big = max(m * row, m * side, n * n + n, m * (n + m), 2 * kept * (n + 1), 3 * n + 2 * n * n, plan.rows)
-        big += 6 * int(packed.ints[0]) if clear is not None else 0
+        big += 6 * len(problem.section("units")) if clear is not None else 0
         big += model.nv * (1 + model.nv) if own else 0
-        rows = MEMORY + LOOP + 7 * len(tasks) + 3 * model.nq + 6 * m + 3 * n + (SEEN + 1) * packed.blocks
-        rows += m * row + 2 * m * side + packed.entries + big
-        self._rows, self._nq = packed.rows + rows, model.nq
-        self.work = workspace(self._rows)
-        self._wide: Array | None = None
-        self._routine = ROUTINES[int(settings[at.METHOD])]
-        self.address = address(self._routine, WHOLES, REALS, REALS)
+        self.problem = problem.extended(
+            {
+                "settings": settings,
+                "speeds": speeds,
+                "posture": posture,
+                "bounds": np.column_stack([bounds["lower"], bounds["upper"]]).ravel(),
+                "plan": plan.numbers,
+                "plan_reals": plan.reals,
+                "criteria": criteria.numbers,
+                "criteria_reals": criteria.reals,
+                "velocities": own,
+            },
+            {
+                "memory": MEMORY,
+                "loop": LOOP,
+                "best": model.nq,
+                "clamped": m,
+                "last_errors": m,
+                "last_target": SEEN * len(tasks),
+                "cap": problem.blocks,
+                "rows": m * row,
+                "turn": m * side,
+                "spare": m * side,
+                "sigma": m,
+                "along": m,
+                "gradient": n,
+                "other": n,
+                "phi": n,
+                "estimate": 2 * m,
+                "last_jacobian": (size := problem.rows("jacobian")).stop - size.start,
+                "prior": model.nq,
+                "room": big,
+            },
+        )
+        self.characters = method.capabilities.characters and potential is None
+        self._compile()
 
-    @property
-    def characters(self) -> bool:
-        """Whether eight characters can be led at once, which a user's function cannot."""
-        return self.method.capabilities.characters and self._compiled is None
+    def _compile(self) -> None:
+        """Compile the user's functions, where there are any."""
+        self._functions: Compiled | None = None
+        if self._potential is not None and self._model is not None:
+            self._functions = Compiled(
+                self._model, self._potential, curved=isinstance(self.method, ExtendedJacobian)
+            )  # fmt: skip
 
-    @property
-    def goal(self) -> Array:
-        """(7 tasks,) the goals of the next step, to be written into."""
-        return self.work[self.memory(GOAL_AT) :][: 7 * int(self.packed.ints[1])]
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "_functions"}
 
-    @property
-    def answer(self) -> Array:
-        """(nq,) where the last step led."""
-        return self.work[self.memory(GOAL_AT) + 7 * int(self.packed.ints[1]) :][: self._nq]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._compile()
 
-    def wide(self) -> tuple[int, Array]:
-        """Address and workspace of the update of eight lanes."""
-        if self._wide is None:
-            self._wide = workspace(self._rows, WIDTH)
-        return address(self._routine, WHOLES, REALS, TABLE), self._wide
+    def bound(self) -> Bound:
+        """The problem in this process, with the routine of the method."""
+        routine = ROUTINES[int(self.problem.section("settings")[at.METHOD])]
+        functions = (0, 0) if self._functions is None else (self._functions.gradient, self._functions.hessian)
+        return Bound(self.problem, routine, functions)
 
-    def memory(self, row: int) -> int:
-        """Where in `work` a row of `poise.kernels.methods.memory` is."""
-        return self.packed.rows + row
+    def add_trace(self, scratch: Scratch, rows: int) -> None:
+        """Let the scratch keep a trace of at most so many iterations."""
+        columns = method_loop.TRACE + 3 * self.problem.blocks + len(scratch.start)
+        scratch.tell(trace_rows=rows)
+        scratch.trace = np.full((rows, columns), np.nan)
+        scratch.tell_of(trace=scratch.trace)
 
-    def empty_trace(self, rows: int) -> Array:
-        """Room for a trace."""
-        return np.full((rows, method_loop.TRACE + 3 * self.packed.blocks + self._nq), np.nan)
-
-    def trace(self, table: Array) -> Trace:
-        """The trace that `poise.kernels.methods.method_loop` wrote into `table`."""
-        m, first = 3 * self.packed.blocks, method_loop.TRACE
-        rows = table[: int(self.work[self.memory(MEMORY + LENGTH)])].copy()
+    def trace(self, scratch: Scratch) -> Trace:
+        """The trace that the last search left in the scratch."""
+        m, first = 3 * self.problem.blocks, method_loop.TRACE
+        assert scratch.trace is not None
+        length = int(scratch.narrow[self.problem.rows("loop")][LENGTH])
+        rows = scratch.trace[:length].copy()
         values = np.sort(rows[:, first : first + m], axis=1)[:, ::-1]
         return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
 
@@ -172,22 +185,22 @@ def _terms(method: Method) -> tuple[NullSpace, ...]:
     return method.terms if isinstance(method, NullSpaceMethod) else ()
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Array, criteria: Plan) -> Plan:
-    """What the method's kernel reads beside the problem; what the criteria read comes last."""
+def _plan(model: Model, tasks: Sequence[FrameTask], problem: Problem, settings: Array) -> Plan:
+    """What the method's kernel reads beside the problem."""
     method = settings[at.METHOD]
     if method == at.CCD:
-        return sweep(packed)
+        return sweep(problem)
     if method == at.FABRIK:
-        return skeleton(model, packed)
+        return skeleton(model, problem)
     if method in (at.LEXICOGRAPHIC, at.PROJECTED):
-        plan = ranking(tasks, packed)
-        _refuse_levels(model, tasks, packed, plan)
-        return Plan(np.concatenate([plan.numbers, criteria.numbers]), plan.rows, criteria.reals)
+        plan = ranking(tasks, problem)
+        _refuse_levels(model, tasks, problem, plan)
+        return plan
     if method == at.PAIRWISE:
-        return pairs(model, tasks, packed, printed=settings[at.RULE_A] == 1.0)
+        return pairs(model, tasks, problem, printed=settings[at.RULE_A] == 1.0)
     if method == at.EXTENDED:
-        return replace(criteria, rows=extension(packed))
-    return criteria
+        return Plan(NO_PLAN.numbers, extension(problem))
+    return NO_PLAN
 
 
 def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
@@ -201,17 +214,16 @@ def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
             )
 
 
-def _rank(model: Model, packed: Packed, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:
+def _rank(model: Model, problem: Problem, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:
     """The rank that the Jacobian of the tasks, or these rows of it, has in general: its largest over a few poses."""
-    prepare(lm_solver.linearise)
-    m, n = 3 * packed.blocks, len(packed.velocities)
-    goal = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], int(packed.ints[1]))
-    work, e, jacobian = np.zeros(packed.rows), np.zeros(m), np.zeros((m, n))
     ranks = [0]
-    for q in model.sample(_POSES, seed=0):
-        lm_solver.linearise(packed.ints, packed.floats, goal, np.array(q), work, e, jacobian)
-        if n:
-            ranks.append(int(np.linalg.matrix_rank(jacobian[rows], rtol=1e-9)))
+    with bind(problem).scratch() as scratch:
+        scratch.goal[:] = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
+        for q in model.sample(_POSES, seed=0):
+            scratch.start[:] = q
+            _, _, jacobian = active_rows(problem, scratch)
+            if jacobian.shape[1]:
+                ranks.append(int(np.linalg.matrix_rank(jacobian[rows], rtol=1e-9)))
     return max(ranks)
 
 
@@ -280,16 +292,16 @@ def _refuse_weights(task: FrameTask, method: Method) -> None:
             )
 
 
-def _refuse_levels(model: Model, tasks: Sequence[FrameTask], packed: Packed, plan: Plan) -> None:
+def _refuse_levels(model: Model, tasks: Sequence[FrameTask], problem: Problem, plan: Plan) -> None:
     """Raises ValueError for a level that can never do anything."""
-    stated, n = levels(tasks), len(packed.velocities)
+    stated, n = levels(tasks), len(problem.velocities)
     count = len(stated)
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
     for k, priority in enumerate(stated):
         names = ", ".join(task.label for task in tasks if task.priority == priority)
-        if _rank(model, packed, order[first[k] : first[k + 1]]) == 0:
+        if _rank(model, problem, order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
-        if k and _rank(model, packed, order[: first[k]]) == n:
+        if k and _rank(model, problem, order[: first[k]]) == n:
             raise ValueError(
                 f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
                 f"which {model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"
@@ -302,7 +314,7 @@ def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> 
     seen: set[int] = set()
     for u in sorted({u for task in tasks for u in moving(model, task)}):
         unit = tree.units[u]
-        if unit.kind == TURN or unit.multiplier == 0.0:
+        if unit.kind == BALL_TURN or unit.multiplier == 0.0:
             continue
         if not can.slides and unit.kind in (PRISMATIC, HELICAL):
             raise ValueError(

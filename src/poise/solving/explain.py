@@ -1,15 +1,21 @@
 """Why a solve ended short of its target, in sentences: limits, reach, or too few joints."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
-from poise.model.tree import PRISMATIC
-from poise.solving.solution import Solution, Status
+from poise.solving.outcome import Outcome, Status, TaskError
+from poise.solving.rows import rows_at
 from poise.spatial import Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.coupling import JointCouplingTask
 from poise.tasks.distance import DistanceTask
+from poise.tasks.mass import CentreOfMassTask
 from poise.tasks.pose import PoseTask, PositionTask
+from poise.tasks.posture import PostureTask
 from poise.tasks.surface import LineTask, PlaneTask
 
 _AT_LIMIT = 1e-6
@@ -18,45 +24,66 @@ _AT_LIMIT = 1e-6
 
 _ROWS = {AxisTask: 2, LookAtTask: 2, LineTask: 2, PlaneTask: 1, DistanceTask: 1, JointCouplingTask: 1}
 """Rows of the tasks that always ask for as many."""
+_PLACED = PositionTask | PlaneTask | LineTask | DistanceTask | CentreOfMassTask
+"""Tasks with a position alone."""
 _MANY = 50
 """Starts that all came to rest short of the target before it is called out of reach."""
 
 
-def cause(solution: Solution) -> Status:
-    """The status of a solution that ended short of its target."""
-    if _out_of_reach(solution):
+def cause(outcome: Outcome) -> Status:
+    """The status of a solve that ended short of its target."""
+    if _out_of_reach(outcome):
         return Status.UNREACHABLE
-    if not solution.stationary:
+    if not outcome.stationary:
         return Status.MAX_ITERATIONS
-    if joints_at_limits(solution):
+    if joints_at_limits(outcome):
         return Status.LIMIT_BLOCKED
-    return Status.UNREACHABLE if solution.restarts >= _MANY else Status.STALLED
+    return Status.UNREACHABLE if outcome.restarts >= _MANY else Status.STALLED
 
 
-def explain(solution: Solution) -> str:
+def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
+    """The error of each task, from the error of each block and the posture's in `raw` (blocks + 1,)."""
+    left = iter(raw.tolist())
+    out = []
+    for task in tasks:
+        if isinstance(task, PostureTask):
+            out.append(TaskError("PostureTask", None, None, float(raw[-1])))
+            continue
+        position = next(left) if isinstance(task, PoseTask | _PLACED) else None
+        rotation = None if isinstance(task, _PLACED) else next(left)
+        if isinstance(task, JointCouplingTask):
+            out.append(TaskError(task.label, None, None, rotation))
+        else:
+            out.append(TaskError(task.label, position, rotation))
+    return tuple(out)
+
+
+def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    errors = "; ".join(_left(e.task, e.position, e.rotation, e.posture) for e in solution.errors)
-    if solution.success:
-        return f"Every task is within its tolerances: {errors}."
-    parts = [f"Not reached: {solution.status.message}. What is left: {errors}."]
-    parts += _out_of_reach(solution)
-    held = joints_at_limits(solution)
+    left = "; ".join(_left(e.task, e.position, e.rotation, e.posture) for e in errors)
+    if status is Status.CONVERGED:
+        return f"Every task is within its tolerances: {left}."
+    parts = [f"Not reached: {status.message}. What is left: {left}."]
+    parts += _out_of_reach(outcome)
+    held = joints_at_limits(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
-    parts += _too_few_joints(solution)
-    if solution.status is Status.MAX_ITERATIONS:
+    parts += _too_few_joints(outcome)
+    if status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
-    if solution.status is not Status.MAX_ITERATIONS and solution.status is not Status.MAX_TIME and len(parts) == 1:
-        tried = solution.restarts + (8 if solution.solver.method is None else 1)
+    if status is not Status.MAX_ITERATIONS and status is not Status.MAX_TIME and len(parts) == 1:
+        tried = outcome.restarts + (8 if outcome.asked.method is None else 1)
         starts = f"All {tried} starts" if tried > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
     return " ".join(parts)
 
 
-def joints_at_limits(solution: Solution) -> list[str]:
+def joints_at_limits(outcome: Outcome) -> list[str]:
     """The joints that stand at a limit while the remaining error pushes them out."""
-    model, q = solution.solver.model, solution.q
-    downhill = _descent(solution)
+    model, q = outcome.model, outcome.q
+    if not outcome.asked.problem.limits:
+        return []
+    downhill = _descent(outcome)
     scale = float(np.abs(downhill).max(initial=0.0))
     out = []
     for name in model.joint_names:
@@ -85,29 +112,30 @@ def _left(task: str, position: float | None, rotation: float | None, posture: fl
     return f"{task} {' and '.join(words)}"
 
 
-def _descent(solution: Solution) -> Array:
+def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
-    e, jacobian = solution.solver.rows_at(solution.q, solution.goal)
+    asked = outcome.asked
+    e, jacobian = rows_at(outcome.model, asked.frame_tasks, asked.problem, outcome.q, outcome.goal)
     return e @ jacobian
 
 
-def _out_of_reach(solution: Solution) -> list[str]:
+def _out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
-    solver, out = solution.solver, []
-    for task, goal in zip(solver.frame_tasks, solution.goal.reshape(-1, 7), strict=True):
+    out = []
+    for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):
         if not isinstance(task, PoseTask | PositionTask) or task.base is not None:
             continue
         weight = task.weight if isinstance(task, PositionTask) else task.position_weight
         if np.min(weight) == 0.0:
             continue
-        root, reach = _reach(solver.model, task.frame)
+        root, reach = _reach(outcome.model, task.frame, limits=outcome.asked.problem.limits)
         beyond = float(np.linalg.norm(goal[:3] - root)) - reach
         if beyond > (task.tolerance if isinstance(task, PositionTask) else task.position_tolerance):
             out.append(f"The target of {task.frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m.")
     return out
 
 
-def _reach(model: Model, frame: str) -> tuple[Array, float]:
+def _reach(model: Model, frame: str, *, limits: bool) -> tuple[Array, float]:
     """Where the first joint stands, and how far the frame can ever be from there [m]; inf if it can go anywhere."""
     tree = model.tree
     unit, hangs = tree.links[model.frame(frame).link]
@@ -120,15 +148,14 @@ def _reach(model: Model, frame: str) -> tuple[Array, float]:
         travel = 1.0 if u.kind == PRISMATIC else abs(u.pitch)
         if travel:
             ends = np.array([model.lower[u.iq], model.upper[u.iq]]) * u.multiplier + u.offset
-            reach += travel * float(np.abs(ends).max())
+            reach += travel * float(np.abs(ends).max()) if limits else np.inf
     return tree.units[path[0]].placement.xyz, reach
 
 
-def _too_few_joints(solution: Solution) -> list[str]:
+def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the tasks ask for more rows than there are joints to follow them."""
-    solver = solution.solver
     rows = 0
-    for task in solver.frame_tasks:
+    for task in outcome.asked.frame_tasks:
         if type(task) in _ROWS:
             rows += _ROWS[type(task)]
         elif isinstance(task, PoseTask):
@@ -136,7 +163,7 @@ def _too_few_joints(solution: Solution) -> list[str]:
             rows += int(np.count_nonzero(np.broadcast_to(task.rotation_weight, 3)))
         else:
             rows += int(np.count_nonzero(np.broadcast_to(task.weight, 3)))
-    joints = len(solver.velocities)
+    joints = len(outcome.asked.problem.velocities)
     if joints >= rows:
         return []
     return [

@@ -1,21 +1,21 @@
 """What the methods that go from joint to joint read beside a problem: which joint moves what, in which order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.algebra.lexicographic import room_for
-from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.lanes import WIDTH
-from poise.kernels.solver import lm_solver
+from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, GOAL_NUMBERS, REVOLUTE, WIDTH
 from poise.methods.base import Clearance
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.model.tree import BALL, FRAME, REVOLUTE, TURN, carrying, unit_arrays
-from poise.solving.problem import HEADER, Packed
+from poise.model.tree import carrying, unit_arrays
+from poise.solving.problem import Problem
+from poise.solving.rows import active_rows
+from poise.solving.scratch import bind
 from poise.solving.task_arrays import needed
 from poise.spatial import Array
 from poise.tasks.base import FrameTask, levels
@@ -45,19 +45,14 @@ NO_PLAN: Final = Plan(np.zeros(0, dtype=np.int64), 0)
 class _Joints:
     """What a plan is made of: the units and effectors of a problem."""
 
-    def __init__(self, packed: Packed) -> None:
-        ints = packed.ints
-        count, effectors, blocks, raw, slots, coords, balls = map(int, ints[:7])
-        first = HEADER + 5 * count
-        units = ints[HEADER:first].reshape(-1, 5)
-        self.parents, self.kinds, self.places = (units[:, c].tolist() for c in range(3))
-        self.multipliers = packed.floats[: 16 * count].reshape(-1, 16)[:, 12].tolist()
-        self.tips = ints[first : first + 10 * effectors].reshape(-1, 10)[:, 0].tolist()
-        first += 10 * effectors + blocks + 4 * raw + slots
-        moves = ints[first : first + 4 * coords].reshape(-1, 4)
-        turns = ints[first + 4 * coords : first + 4 * coords + 2 * balls].reshape(-1, 2)
-        self.coordinate = {int(q): c for c, q in enumerate(moves[:, 0])}
-        self.velocity = {int(row[0]): int(row[1]) for row in (*moves, *turns)}
+    def __init__(self, problem: Problem) -> None:
+        units, coordinates = problem.section("units"), problem.section("coordinates")
+        self.parents, self.kinds = units["parent"].tolist(), units["kind"].tolist()
+        self.places, self.multipliers = units["q_index"].tolist(), units["multiplier"].tolist()
+        self.tips = problem.section("effectors")["tip"].tolist()
+        self.coordinate = {int(q): c for c, q in enumerate(coordinates["q"])}
+        moved = (*coordinates, *problem.section("balls"))
+        self.velocity = {int(row["q"]): int(row["v"]) for row in moved}
 
     def acting(self, unit: int) -> int:
         """The unit that moves what hangs on `unit`: itself, or the nearest before it that is not idle; or -1."""
@@ -67,7 +62,7 @@ class _Joints:
 
     def idle(self, unit: int) -> bool:
         """Whether a unit stands still, moves no task, or only ends a ball."""
-        return self.kinds[unit] == TURN or self.multipliers[unit] == 0.0 or self.places[unit] not in self.velocity
+        return self.kinds[unit] == BALL_TURN or self.multipliers[unit] == 0.0 or self.places[unit] not in self.velocity
 
     def carries(self, unit: int, link: int) -> bool:
         """Whether `unit` moves what hangs on the unit `link`."""
@@ -76,13 +71,15 @@ class _Joints:
         return link == unit
 
 
-def repelled(model: Model, tasks: Sequence[FrameTask], packed: Packed, term: Clearance | None) -> tuple[Packed, Plan]:
+def repelled(
+    model: Model, tasks: Sequence[FrameTask], problem: Problem, term: Clearance | None
+) -> tuple[Problem, Plan]:
     """The points that obstacles push, and the obstacles, as `poise.kernels.methods.criteria` reads them.
 
     In the problem that is returned all axes of these points' units are kept.  Raises FrameNotFound for a frame that the
     model does not have, ValueError for one that the tasks' joints do not carry.
     """
-    joints, tree = _Joints(packed), model.tree
+    joints, tree = _Joints(problem), model.tree
     _, number = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
     if term is None or term.frames is None:
         frames = [j.child for j in model.joints if j.kind is not JointKind.FIXED and tree.links[j.child][0] in number]
@@ -90,10 +87,8 @@ def repelled(model: Model, tasks: Sequence[FrameTask], packed: Packed, term: Cle
         frames = list(term.frames)
     units = [_carried(model, frame, number) for frame in frames]
     if term is not None and term.frames is not None:
-        ints = packed.ints.copy()
-        ints[HEADER + 3 + 5 * np.array(units)] = 1
-        packed = replace(packed, ints=ints)
-    at_home, _ = _at_home(model, packed, len(joints.kinds))
+        problem = problem.keeping(units)
+    at_home, _ = _at_home(model, problem, len(joints.kinds))
     points = []
     for frame, unit in zip(frames, units, strict=True):
         place, z, x, y = at_home[unit].reshape(4, 3)
@@ -101,7 +96,7 @@ def repelled(model: Model, tasks: Sequence[FrameTask], packed: Packed, term: Cle
     moved = [-1 if joints.idle(u) else joints.velocity[place] for u, place in enumerate(joints.places)]
     spheres, boxes = (np.zeros(0), np.zeros(0)) if term is None else (term.spheres, term.boxes)
     numbers = np.array([len(units), *moved, *units, len(spheres)], dtype=np.int64)
-    return packed, Plan(numbers, 0, np.concatenate([np.ravel(x) for x in (points, spheres, boxes)]))
+    return problem, Plan(numbers, 0, np.concatenate([np.ravel(x) for x in (points, spheres, boxes)]))
 
 
 def _carried(model: Model, frame: str, number: dict[int, int]) -> int:
@@ -118,9 +113,9 @@ def _carried(model: Model, frame: str, number: dict[int, int]) -> int:
     )
 
 
-def sweep(packed: Packed) -> Plan:
+def sweep(problem: Problem) -> Plan:
     """The motions of a problem from the tips to the bases, as `poise.kernels.methods.ccd` reads them."""
-    joints = _Joints(packed)
+    joints = _Joints(problem)
     motions: list[list[int]] = []
     moved: list[int] = []
     for u in reversed(range(len(joints.kinds))):
@@ -130,27 +125,27 @@ def sweep(packed: Packed) -> Plan:
         moved += [k for k, tip in enumerate(joints.tips) if joints.carries(u, tip)]
         coordinate, velocity = joints.coordinate.get(place, -1), joints.velocity[place]
         # Rows of z, y and x within a frame.
-        axes = ((3, 2), (9, 1), (6, 0)) if kind == BALL else ((3, 0),)
+        axes = ((3, 2), (9, 1), (6, 0)) if kind == BALL_AXES else ((3, 0),)
         motions += [[u, FRAME * u + row, kind, velocity + k, coordinate, first, len(moved)] for row, k in axes]
     numbers = [len(motions), *(x for motion in motions for x in motion), *moved]
     return Plan(np.array(numbers, dtype=np.int64), _HELD * len(joints.tips))
 
 
-def pairs(model: Model, tasks: Sequence[FrameTask], packed: Packed, *, printed: bool) -> Plan:
+def pairs(model: Model, tasks: Sequence[FrameTask], problem: Problem, *, printed: bool) -> Plan:
     """The pairs of consecutive axes of a problem, as `poise.kernels.methods.pairwise` reads them.
 
     Raises ValueError if `printed` and the problem is no chain of parallel hinges that takes a position.
     """
-    joints = _Joints(packed)
+    joints = _Joints(problem)
     if printed:
-        _refuse_all_but_planar(model, tasks, packed, joints)
+        _refuse_all_but_planar(model, tasks, problem, joints)
     tree = model.tree
     units, _ = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
     lifts = unit_arrays(units, set(joints.tips)).gauges
     # The point of a link at which its motion is taken: its effector, else the origin of the joint after it.
     points: dict[int, tuple[int, float]] = {}
     for u in reversed(range(len(units))):
-        if joints.kinds[u] != TURN:
+        if joints.kinds[u] != BALL_TURN:
             points[joints.acting(joints.parents[u])] = (u, float(lifts[u].xyz[2]))
     for k in reversed(range(len(tasks))):
         points[joints.acting(joints.tips[k])] = (-1 - k, 0.0)
@@ -165,19 +160,19 @@ def pairs(model: Model, tasks: Sequence[FrameTask], packed: Packed, *, printed: 
         first = len(entries)
         for u in (before, child):
             kind, velocity = joints.kinds[u], joints.velocity[joints.places[u]]
-            axes = ((6, 0), (9, 1), (3, 2)) if kind == BALL else ((3, 0),)
-            turning = REVOLUTE if kind == BALL else kind
+            axes = ((6, 0), (9, 1), (3, 2)) if kind == BALL_AXES else ((3, 0),)
+            turning = REVOLUTE if kind == BALL_AXES else kind
             entries += [[u, FRAME * u + row, turning, velocity + k] for row, k in axes]
         found.append([source, first, len(entries)])
         heights.append(height)
-    m, n, rows = 3 * packed.blocks, len(packed.velocities), 3 if printed else 6
+    m, n, rows = 3 * problem.blocks, len(problem.velocities), 3 if printed else 6
     lists = [[len(found), rows], *found, *entries]
     numbers = np.concatenate([np.asarray(part, dtype=np.int64) for part in lists])
     stacked = m + rows * len(found)
     return Plan(numbers, stacked * (n + 1) + n * n, np.array(heights))
 
 
-def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], packed: Packed, joints: _Joints) -> None:
+def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], problem: Problem, joints: _Joints) -> None:
     way = "take form='twists', which serves any tree"
     if len(tasks) != 1 or not isinstance(tasks[0], PositionTask):
         given = ", ".join(task.label for task in tasks)
@@ -187,7 +182,7 @@ def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], packed: Pac
         raise ValueError(
             f"form='printed' of the method 'pairwise' moves hinges only, and {model.name} has others: {way}"
         )
-    _, axes, _ = _places(model, packed, len(joints.kinds))
+    _, axes, _ = _places(model, problem, len(joints.kinds))
     if np.linalg.matrix_rank(axes[active], rtol=1e-9) > 1:
         raise ValueError(
             f"form='printed' of the method 'pairwise' is for planar chains, and the axes of {model.name} are not "
@@ -195,21 +190,21 @@ def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], packed: Pac
         )
 
 
-def extension(packed: Packed) -> int:
+def extension(problem: Problem) -> int:
     """The room that `methods.extended` needs: a Jacobian's, behind it three square matrices and two vectors."""
-    m, n = 3 * packed.blocks, len(packed.velocities)
+    m, n = 3 * problem.blocks, len(problem.velocities)
     row = -(-n // WIDTH) * WIDTH
     return m * row + 3 * n * n + n + m
 
 
-def skeleton(model: Model, packed: Packed) -> Plan:
+def skeleton(model: Model, problem: Problem) -> Plan:
     """The nodes of a problem, its joints' origins and its effectors, as `poise.kernels.methods.fabrik` reads them.
 
     Origins that are always at one place are one node.  Where the joints can follow the nodes exactly, each aims at the
     next one that it moves; otherwise at all that it moves, so that the later ones make up for what the first cannot.
     """
-    joints = _Joints(packed)
-    origins, axes, tips = _places(model, packed, len(joints.kinds))
+    joints = _Joints(problem)
+    origins, axes, tips = _places(model, problem, len(joints.kinds))
     nodes: list[list[int]] = []
     places: list[Array] = []
     links: list[int] = []
@@ -249,9 +244,9 @@ def skeleton(model: Model, packed: Packed) -> Plan:
     return Plan(numbers, 13 * len(nodes) + _HELD * (1 + len(joints.kinds)))
 
 
-def ranking(tasks: Sequence[FrameTask], packed: Packed) -> Plan:
+def ranking(tasks: Sequence[FrameTask], problem: Problem) -> Plan:
     """The rows of a problem by levels, as `poise.kernels.methods.priority` reads them."""
-    m, n = 3 * packed.blocks, len(packed.velocities)
+    m, n = 3 * problem.blocks, len(problem.velocities)
     steps = levels(tasks)
     counts = np.array([6 if isinstance(task, PoseTask) else 3 for task in tasks])
     ranks = np.repeat([steps.index(task.priority) for task in tasks], counts)
@@ -264,26 +259,25 @@ def ranking(tasks: Sequence[FrameTask], packed: Packed) -> Plan:
 def _follows(joints: _Joints, nodes: list[list[int]], onward: list[list[int]], axes: Array) -> bool:
     """Whether every node can be brought wherever the one before lets it: by a ball, by hinges of two directions at
     one place, or by one hinge if all the mechanism is flat; and none of them moves two nodes at once."""
-    flat = BALL not in joints.kinds and np.linalg.matrix_rank(axes, rtol=1e-9) == 1
+    flat = BALL_AXES not in joints.kinds and np.linalg.matrix_rank(axes, rtol=1e-9) == 1
     for i, (before, *_) in enumerate(nodes):
         movers = [u for u, row in enumerate(onward) if i in row]
-        ball = any(joints.kinds[u] == BALL for u in movers)
+        ball = any(joints.kinds[u] == BALL_AXES for u in movers)
         if before >= 0 and not (ball or (movers and (flat or np.linalg.matrix_rank(axes[movers], rtol=1e-3) > 1))):
             return False
     return all(len(row) <= 1 for row in onward)
 
 
-def _places(model: Model, packed: Packed, units: int) -> tuple[Array, Array, Array]:
+def _places(model: Model, problem: Problem, units: int) -> tuple[Array, Array, Array]:
     """(units, 3) the origins of the units' frames, their z axes and (effectors, 3) of the effectors, at home."""
-    frames, e = _at_home(model, packed, units)
+    frames, e = _at_home(model, problem, units)
     return frames[:, :3], frames[:, 3:6], -e.reshape(-1, 3)
 
 
-def _at_home(model: Model, packed: Packed, units: int) -> tuple[Array, Array]:
+def _at_home(model: Model, problem: Problem, units: int) -> tuple[Array, Array]:
     """(units, 12) origin, z, x and y axis of the units' frames, and (rows,) the errors of goals at 0, at home."""
-    prepare(lm_solver.linearise)
-    goal = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], int(packed.ints[1]))
-    work, e = np.zeros(packed.rows), np.zeros(3 * packed.blocks)
-    jacobian = np.zeros((len(e), len(packed.velocities)))
-    lm_solver.linearise(packed.ints, packed.floats, goal, np.array(model.home), work, e, jacobian)
-    return work[model.nq : model.nq + FRAME * units].reshape(-1, FRAME), e
+    with bind(problem).scratch() as scratch:
+        scratch.goal[:] = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
+        scratch.start[:] = model.home
+        _, e, _ = active_rows(problem, scratch)
+        return scratch.narrow[problem.rows("frames")].reshape(units, FRAME).copy(), e

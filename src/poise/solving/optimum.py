@@ -13,7 +13,7 @@ from poise.kernels.methods import extended
 from poise.methods.extended import ExtendedJacobian
 from poise.model.model import Model
 from poise.solving.arguments import Task, joined, several
-from poise.solving.bound_method import Updates
+from poise.solving.bound_method import BoundMethod
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
 from poise.spatial import Array
@@ -79,16 +79,17 @@ def algorithmic_singularity(
     given = _frame_tasks(tasks)
     method = ExtendedJacobian() if method is None else method
     many = np.array(model.check_q(q, "q"))
-    packed = pack(model, given)
-    updates = Updates(model, given, packed, method, limits=False)
+    problem = pack(model, given)
+    prepared = BoundMethod(model, given, problem, method, limits=False)
     prepare(extended.reduced_hessian)
-    out = np.zeros(len(packed.velocities) ** 2)
+    out = np.zeros(len(problem.velocities) ** 2)
     measures = np.empty((2, *many.shape[:-1]))
-    for place in np.ndindex(many.shape[:-1]):
-        goal, here = _goals(model, given, many[place]).copy(), many[place].copy()
-        left = extended.reduced_hessian(updates.ints, updates.floats, goal, here, updates.work, out)
-        values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
-        measures[(slice(None), *place)] = values.prod(), values.min(initial=np.inf)
+    with prepared.bound().scratch() as scratch:
+        for place in np.ndindex(many.shape[:-1]):
+            scratch.goal[:], scratch.start[:] = _goals(model, given, many[place]), many[place]
+            left = extended.reduced_hessian(scratch.address, out)
+            values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
+            measures[(slice(None), *place)] = values.prod(), values.min(initial=np.inf)
     if many.ndim == 1:
         return AlgorithmicSingularity(float(measures[0]), float(measures[1]))
     return AlgorithmicSingularity(measures[0], measures[1])

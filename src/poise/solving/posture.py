@@ -1,86 +1,93 @@
 """A posture task, prepared: what it moves within the null space of the others, and what no other task moves."""
 
-from typing import final
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.solver import lm_solver
+from poise.kernels.machine.layout import ANSWER, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
-from poise.solving.problem import Packed
+from poise.solving.problem import Problem
+from poise.solving.scratch import Scratch
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
-_ITERATIONS = 400
+_ITERATIONS: Final = 400
 
 
 @final
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
 
-    __slots__ = ("_alone", "_counts", "_model", "_own", "_pull", "_rest", "_target", "_tolerance", "_weight")
+    __slots__ = ("_alone", "_counts", "_own", "_tolerance", "_weight")
 
-    def __init__(self, model: Model, task: PostureTask, packed: Packed) -> None:
+    def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
         given = np.asarray(task.weight, dtype=np.float64)
         if given.shape not in ((), (model.nv,)):
             raise ShapeError(
                 f"weight of the PostureTask must be a number or have shape ({model.nv},), got {given.shape}"
             )
         weight = np.broadcast_to(given, (model.nv,))
-        self._model, self._tolerance = model, task.tolerance
+        self._tolerance = task.tolerance
         self._counts = weight > 0.0
-        active = list(packed.velocities)
+        active = list(problem.velocities)
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
-        self._pull, self._rest = np.zeros(len(active)), np.zeros(3 * packed.blocks)
-        self._alone = self._coordinates(self._counts & ~np.isin(np.arange(model.nv), active))
-        self._own = self._checked(model.home if task.target is None else task.target)
-        self._target = self._own.copy()
+        self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
+        self._own = _checked(model, model.home if task.target is None else task.target)
 
-    def _coordinates(self, velocities: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-        """The places in q of the joints with any of these velocities."""
-        places: list[int] = []
-        for joint in self._model.joint_names:
-            at, speeds = self._model.index(joint), velocities[self._model.velocity_index(joint)]
-            if at.stop - at.start == len(speeds):
-                places += [at.start + i for i in np.flatnonzero(speeds)]
-            elif speeds.any():
-                places += range(at.start, at.stop)
-        return np.array(places, dtype=np.intp)
+    def extended(self, problem: Problem) -> Problem:
+        """The problem with the weights of the posture, and room for it."""
+        rows = {"posture_goal": len(self._own), "phi": len(self._weight), "along": 3 * problem.blocks}
+        return problem.extended({"posture_weights": self._weight}, rows)
 
-    def _checked(self, target: npt.ArrayLike, name: str = "target") -> Array:
-        posture = self._model.normalize(target, name)
-        if posture.shape != (self._model.nq,):
-            raise ShapeError(f"{name} of the PostureTask must have shape ({self._model.nq},), got {posture.shape}")
-        return posture
+    def aim(self, scratch: Scratch, model: Model, target: npt.ArrayLike | None, name: str = "target") -> None:
+        """Take the posture (nq,) for this solve; None: the task's own, or the model's home."""
+        scratch.posture_goal[:] = self._own if target is None else _checked(model, target, name)
 
-    def aim(self, target: npt.ArrayLike | None, name: str = "target") -> None:
-        """Take the posture (nq,) for the next solve; None: the task's own, or the model's home."""
-        self._target[:] = self._own if target is None else self._checked(target, name)
-
-    def distance(self, q: Array) -> float:
+    def _distance(self, model: Model, q: Array, goal: Array) -> float:
         """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
-        away = np.abs(self._model.difference(q, self._target))
+        away = np.abs(model.difference(q, goal))
         return float(away[self._counts].max(initial=0.0))
 
-    def settle(self, ints: npt.NDArray[np.int64], floats: Array, work: Array, out: Array, code: int) -> int:
-        """Move the configuration in `out`, if it is solved, near to the posture; the code of `solver.lm_solver`.
+    def settle(self, model: Model, scratch: Scratch, code: int) -> int:
+        """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
 
         The last entry of `out` becomes the distance that is left.
         """
         from poise.kernels.solver.posture import settle
 
-        model = self._model
-        q = out[lm_solver.ANSWER : lm_solver.ANSWER + model.nq]
-        if code == lm_solver.SOLVED:
-            q[self._alone] = np.clip(self._target, model.lower, model.upper)[self._alone]
+        out, goal = scratch.out, scratch.posture_goal
+        q = out[ANSWER : ANSWER + model.nq]
+        if code == SOLVED:
+            q[self._alone] = np.clip(goal, model.lower, model.upper)[self._alone]
             if self._weight.any():
                 prepare(settle)
-                code = settle(ints, floats, work, self._pull, self._rest, self._target, self._weight, _ITERATIONS, out)
-        out[-1] = self.distance(q)
-        if code == lm_solver.SOLVED and out[-1] > self._tolerance:
-            out[lm_solver.STATIONARY] = 1.0
-            code = lm_solver.UNSOLVED
+                with scratch.told(max_iterations=_ITERATIONS):
+                    code = settle(scratch.address)
+        out[-1] = self._distance(model, q, goal)
+        if code == SOLVED and out[-1] > self._tolerance:
+            out[STATIONARY] = 1.0
+            code = UNSOLVED
         return code
+
+
+def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """The places in q of the joints with any of these velocities."""
+    places: list[int] = []
+    for joint in model.joint_names:
+        at, speeds = model.index(joint), velocities[model.velocity_index(joint)]
+        if at.stop - at.start == len(speeds):
+            places += [at.start + i for i in np.flatnonzero(speeds)]
+        elif speeds.any():
+            places += range(at.start, at.stop)
+    return np.array(places, dtype=np.intp)
+
+
+def _checked(model: Model, target: npt.ArrayLike, name: str = "target") -> Array:
+    posture = model.normalize(target, name)
+    if posture.shape != (model.nq,):
+        raise ShapeError(f"{name} of the PostureTask must have shape ({model.nq},), got {posture.shape}")
+    return posture

@@ -1,155 +1,223 @@
-"""A model and tasks as flat arrays: names are resolved to indices here, once."""
+"""A problem: a model and tasks as one array of numbers.  Names are resolved to indices here, once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.machine import layout
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BALL_AXES,
+    BALL_TURN,
+    BLOCK,
+    BODY,
+    COLUMN,
+    COORDINATE,
+    EFFECTOR,
+    FRAME,
+    GOAL,
+    GOAL_NUMBERS,
+    IDLE,
+    REVOLUTE,
+    STATE,
+    UNIT,
+    joined,
+)
 from poise.model.model import Model
-from poise.model.tree import BALL, FRAME, REVOLUTE, TURN, bodies, carrying, unit_arrays
-from poise.solving.task_arrays import KINDS, TOOL, columns, needed, place, spans, tool
+from poise.model.tree import bodies, carrying, unit_arrays
+from poise.solving.task_arrays import Effector, effector_of, needed
 from poise.spatial import Array
 from poise.tasks.base import FrameTask
 from poise.tasks.coupling import JointCouplingTask
-from poise.tasks.mass import CentreOfMassTask
 
-HEADER: Final = 19
-GOAL: Final = 30
-STATE: Final = 9
-BODY: Final = 5
+_POSITION_ROWS: Final = 3
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A problem without its targets, as the kernels read it (see `poise.kernels.solver.lm_solver`)."""
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A problem without its targets, as the kernels read it; see `poise.kernels.machine.layout`.
 
-    ints: npt.NDArray[np.int64]
-    floats: Array
-    rows: int
-    """Rows of a workspace."""
-    blocks: int
-    """Blocks of three residual rows."""
-    entries: int
-    """Numbers of the Jacobian."""
+    It holds numbers alone, no addresses and no workspace, and never changes: threads share it, processes are sent it.
+    """
+
+    words: npt.NDArray[np.int64]
     velocities: tuple[int, ...]
     """The velocities that move the tasks, in the order in which the kernels number them."""
+    kinds: tuple[str, ...] = ()
+    """The kinds of rows that the tasks have, in the order of the effectors' `rows`."""
+    limits: bool = True
+    """Whether joint limits hold."""
+    blocks: int = field(init=False)
+    """Blocks of three residual rows."""
 
-    @property
-    def limits(self) -> Array:
-        """(2 coordinates,) lower and upper limit of each, in turns."""
-        first, last = self._limits_at()
-        return self.floats[first:last]
+    def __post_init__(self) -> None:
+        self.words.flags.writeable = False
+        object.__setattr__(self, "blocks", len(self.section("blocks")))
 
-    def _limits_at(self) -> tuple[int, int]:
-        units, effectors, blocks, raw, _, coords = map(int, self.ints[:6])
-        first = 16 * units + 2 * raw + TOOL * effectors + 8 * blocks
-        return first, first + 2 * coords
+    def section(self, name: str) -> Any:
+        """A section of it as a structured array or plain numbers, read-only."""
+        return layout.unpack(self.words, name)
 
-    def without_limits(self) -> Array:
-        """`floats` with every limit at infinity."""
-        floats = self.floats.copy()
-        end = len(floats) - BODY * int(self.ints[HEADER - 1])
-        for start, stop in (self._limits_at(), (end - 2 * int(self.ints[13]), end)):
-            floats[start:stop:2], floats[start + 1 : stop : 2] = -np.inf, np.inf
-        return floats
+    def rows(self, name: str) -> slice:
+        """Where the rows of a section of its workspace are."""
+        return layout.rows_of(self.words, name)
+
+    def extended(self, parts: Mapping[str, Any], rows: Mapping[str, int]) -> "Problem":
+        """It with other sections and rows of a workspace."""
+        old = {name: layout.words_of(self.words, name) for name in layout.PROBLEM}
+        sizes = {name: (at := self.rows(name)).stop - at.start for name in layout.WORK}
+        reals = {name: words.view(np.float64) for name, words in old.items() if layout.PROBLEM[name] == layout.REAL}
+        words = layout.pack({**old, **reals, **parts}, {**sizes, **rows})
+        return Problem(words, self.velocities, self.kinds, self.limits)
+
+    def keeping(self, units: Sequence[int]) -> "Problem":
+        """It with whole frames of these units."""
+        words = self.words.copy()
+        layout.unpack(words, "units")["whole_frame"][list(units)] = 1
+        return Problem(words, self.velocities, self.kinds, self.limits)
+
+    def without_limits(self) -> "Problem":
+        """It with every limit at infinity."""
+        words = self.words.copy()
+        for name in ("coordinates", "idle"):
+            found = layout.unpack(words, name)
+            found["lower"], found["upper"] = -np.inf, np.inf
+        return Problem(words, self.velocities, self.kinds, limits=False)
 
 
-def pack(model: Model, tasks: Sequence[FrameTask]) -> Packed:
-    """The arrays of `tasks` on `model`; raises FrameNotFound for a frame that the model does not have."""
-    units, number = carrying(model.tree, sorted({u for task in tasks for u in needed(model, task)}))
-    heavy = any(isinstance(task, CentreOfMassTask) for task in tasks)
-    arrays = unit_arrays(units, {number[u] for task in tasks for u in needed(model, task)})
-    moved = [columns(model, task, units, number) for task in tasks]
-    velocities = sorted({v for c in moved for v in c.velocities})
+def pack(model: Model, tasks: Sequence[FrameTask], *, limits: bool = True) -> Problem:
+    """The problem of `tasks` on `model`; raises FrameNotFound for a frame that the model does not have."""
+    wanted = [needed(model, task) for task in tasks]
+    units, number = carrying(model.tree, sorted(set().union(*wanted)))
+    arrays = unit_arrays(units, {number[u] for some in wanted for u in some})
+    made = [effector_of(model, task, units, arrays, number) for task in tasks]
+    velocities = sorted({v for e in made for v in e.columns.velocities})
     active = {v: a for a, v in enumerate(velocities)}
+    kinds = tuple(dict.fromkeys(e.rows for e in made if e.rows))
 
-    effectors: list[list[int]] = []
-    blocks: list[int] = []
+    effectors: list[tuple[int, ...]] = []
+    blocks: list[tuple[int, int]] = []
+    weights: list[list[float]] = []
     slots: list[int] = []
-    shapes = []
-    row = raw_at = 0
-    for task, column in zip(tasks, moved, strict=True):
-        found = place(model, task)
-        rows_of, code = spans(task)
-        width = len(column.velocities)
-        first = len(blocks)
-        for weight, limit in rows_of:
-            blocks.append(row)
-            row += 3 * width
+    numbers: list[float] = []
+    row = column = 0
+    for e in made:
+        width, first = len(e.columns.velocities), len(blocks)
+        starts = []
+        for weight, tolerance, metres in e.blocks:
+            starts.append(row)
+            blocks.append((row, int(metres)))
             inverse = [0.0 if w == 0.0 else 1.0 / w for w in weight]
-            shapes.append([*weight, *inverse, limit**-2, 0.0])
-        raw_stop = raw_at + len(column.raw)
-        tip = -1 if found is None else number[found.tip]
-        base = 0 if found is None or found.base is None else number[found.base] + 2
-        effectors.append([tip, KINDS[type(task)], raw_at, raw_stop, first, len(blocks), width, code, len(slots), base])
-        raw_at = raw_stop
-        slots += [active[v] for v in column.velocities]
+            weights.append([*weight, *inverse, tolerance**-2])
+            row += _POSITION_ROWS * width
+        effectors.append(
+            (
+                layout.FIRST_ROWS + kinds.index(e.rows) if e.rows else -1,
+                e.goal,
+                -1 if e.position is None else first + e.position,
+                -1 if e.rotation is None else first + e.rotation,
+                e.tip,
+                e.base,
+                first,
+                len(blocks),
+                width,
+                column,
+                column + len(e.columns.raw),
+                len(slots),
+                -1 if e.linear is None else starts[e.linear],
+                -1 if e.angular is None else starts[e.angular],
+                e.weighing,
+                len(numbers),
+            )
+        )
+        column += len(e.columns.raw)
+        slots += [active[v] for v in e.columns.velocities]
+        numbers += e.numbers
 
-    jobs, pairs = _gram_jobs(effectors, moved, blocks, active)
+    tiles, pairs = _gram_tiles(effectors, made, blocks, active)
     coupled = {i for task in tasks if isinstance(task, JointCouplingTask) for i in task.terms(model)[0]}
-    coords, limits, boxes, balls = _coordinates(model, units, active, coupled)
-    na, widest = len(active), 3 * max((len(c.velocities) for c in moved), default=0)
-    if heavy:
-        widest = max(widest, 3 * len(units) + 3)
-    idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coords}, {b[0] for b in balls})
-    header = [len(units), len(tasks), len(blocks), raw_at, len(slots), len(coords), len(balls), len(jobs), len(pairs)]
-    m = 3 * len(blocks)
-    rows = 3 * model.nq + FRAME * len(units) + 2 * m + row + widest + 2 * na + m * m + GOAL * len(tasks) + STATE
-    rows += len(coords) + 3 * len(balls)
-    header += [model.nq, na, row, widest, len(idle), len(idle_balls), rows, 0, 0, len(units) + 1 if heavy else 0]
-    ints = [header, arrays.numbers, effectors, blocks, *(c.raw for c in moved), slots, coords, balls, jobs, pairs]
-    ints += [idle, idle_balls]
-    tools = [tool(model, task, arrays, number) for task in tasks]
-    floats = [arrays.places, *(c.scales for c in moved), tools, shapes, limits, boxes]
-    floats += [strides(len(coords) + 3 * len(balls)), idle_limits]
-    if heavy:
-        floats.append(bodies(model, arrays, number))
-    whole = np.concatenate([np.asarray(part, dtype=np.int64).ravel() for part in ints])
-    reals = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in floats])
-    whole[16:18] = len(whole), len(reals)  # what a method adds comes behind
-    return Packed(
-        whole,
-        reals,
-        rows,
-        len(blocks),
-        row,
-        tuple(velocities),
-    )
+    coordinates, ranges, balls = _coordinates(model, units, active, coupled)
+    idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coordinates}, {b[0] for b in balls})
+    heavy = any(e.heavy for e in made)
+    parts = {
+        "units": joined(UNIT, arrays.numbers, arrays.places),
+        "effectors": joined(EFFECTOR, effectors, [np.concatenate([e.tool, e.base_tool]) for e in made]),
+        "blocks": joined(BLOCK, blocks, weights),
+        "columns": joined(
+            COLUMN,
+            np.concatenate([e.columns.raw for e in made]) if made else (),
+            np.concatenate([e.columns.scales for e in made]) if made else (),
+        ),
+        "slots": slots,
+        "coordinates": joined(COORDINATE, coordinates, ranges),
+        "balls": balls,
+        "tiles": tiles,
+        "pairs": pairs,
+        "strides": strides(len(coordinates) + 3 * len(balls)),
+        "idle": joined(IDLE, np.reshape(idle, (-1, 1)), idle_limits),
+        "idle_balls": idle_balls,
+        "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
+        "numbers": numbers,
+    }
+    n, m, nq = len(active), 3 * len(blocks), model.nq
+    widest = 3 * max((len(e.columns.velocities) for e in made), default=0)
+    rows = {
+        "goal": GOAL_NUMBERS * len(made),
+        "start": nq,
+        "out": ANSWER + nq + len(blocks) + 1,
+        "q": nq,
+        "frames": FRAME * len(units),
+        "e": m,
+        "jacobian": row,
+        "scratch": max(widest, 3 * len(units) + 3 if heavy else 0),
+        "free": n,
+        "matrix": m * m,
+        "y": m,
+        "step": n,
+        "before": nq,
+        "target": GOAL * len(made),
+        "state": STATE,
+        "pool": nq,
+        "offsets": len(coordinates) + 3 * len(balls),
+    }
+    problem = Problem(layout.pack(parts, rows), tuple(velocities), kinds)
+    return problem if limits else problem.without_limits()
 
 
-def _gram_jobs(
-    effectors: list[list[int]], columns: list[Any], blocks: list[int], active: dict[int, int]
+def _gram_tiles(
+    effectors: Sequence[tuple[int, ...]],
+    made: Sequence[Effector],
+    blocks: Sequence[tuple[int, int]],
+    active: dict[int, int],
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """The lower tiles of J J^T, and for each pair of frames the columns that belong to one velocity."""
-    jobs: list[list[int]] = []
+    """The lower tiles of J J^T, and for each pair of effectors the columns that belong to one velocity."""
+    tiles: list[list[int]] = []
     pairs: list[list[int]] = []
-    for a, one in enumerate(effectors):
-        for b, other in enumerate(effectors[: a + 1]):
+    spans = [(e[6], e[7]) for e in effectors]
+    places = [{v: i for i, v in enumerate(e.columns.velocities)} for e in made]
+    for a, one in enumerate(spans):
+        for b, other in enumerate(spans[: a + 1]):
             start = len(pairs)
-            at = {v: i for i, v in enumerate(columns[b].velocities)}
-            pairs += [[i, at[v], active[v]] for i, v in enumerate(columns[a].velocities) if v in at]
-            for i in range(one[4], one[5]):
-                jobs += [[i, j, blocks[i], blocks[j], start, len(pairs)] for j in range(other[4], other[5]) if j <= i]
-    return jobs, pairs
+            pairs += [[i, places[b][v], active[v]] for v, i in places[a].items() if v in places[b]]
+            for i in range(*one):
+                tiles += [[i, j, blocks[i][0], blocks[j][0], start, len(pairs)] for j in range(*other) if j <= i]
+    return tiles, pairs
 
 
 def _coordinates(
     model: Model, units: list[Any], active: dict[int, int], coupled: set[int]
-) -> tuple[list[list[int]], list[list[float]], list[list[float]], list[list[int]]]:
-    """The coordinates that the tasks move, their limits, the boxes of random starts, and the quaternions.
-
-    A coordinate is its place in q, its place among the active velocities, whether whole turns change nothing, and
-    whether its box is centred on the caller's start.
-    """
+) -> tuple[list[list[int]], list[list[float]], list[list[int]]]:
+    """The coordinates that the tasks move, their limits with the ranges of random starts, and the quaternions."""
     coords: dict[int, list[int]] = {}
     balls: dict[int, list[int]] = {}
     for unit in units:
-        if unit.kind == TURN or unit.iv not in active:
+        if unit.kind == BALL_TURN or unit.iv not in active:
             continue
-        if unit.kind == BALL:
+        if unit.kind == BALL_AXES:
             balls[unit.iq] = [unit.iq, active[unit.iv]]
         else:
             whole = unit.kind == REVOLUTE and float(unit.multiplier).is_integer() and unit.iq not in coupled
@@ -157,15 +225,15 @@ def _coordinates(
             entry[2] &= int(whole)  # a full turn must leave every joint that follows where it is
     low, high = model.sampling_box
     order = list(coords.values())
-    limits = [[float(model.lower[i]), float(model.upper[i])] for i, *_ in order]
-    boxes = []
+    ranges = []
     for entry in order:
         i = entry[0]
-        around = low[i] != model.lower[i] or high[i] != model.upper[i]
+        centred = low[i] != model.lower[i] or high[i] != model.upper[i]
         reach = float(high[i] - low[i]) / 2.0
-        boxes.append([-reach, reach] if around else [float(low[i]), float(high[i])])
-        entry.append(int(around))
-    return order, limits, boxes, list(balls.values())
+        drawn = (-reach, reach) if centred else (float(low[i]), float(high[i]))
+        ranges.append([float(model.lower[i]), float(model.upper[i]), *drawn])
+        entry.append(int(centred))
+    return order, ranges, list(balls.values())
 
 
 def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], list[list[float]], list[int]]:

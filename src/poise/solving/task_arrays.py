@@ -1,11 +1,12 @@
-"""What each task is to the kernels: its kind, what carries it, which joints move it, and its numbers."""
+"""What each task is to the kernels: its rows, what carries it, which joints move it, and its numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
 
+from poise.kernels.machine.layout import DIRECTION, PLACE, TURN
 from poise.model.model import Model
 from poise.model.tree import Columns, Unit, UnitArrays, carried_masses, frame_columns, massless, unit_columns
 from poise.spatial import SE3, Array, quaternion_matrix
@@ -17,21 +18,46 @@ from poise.tasks.mass import CentreOfMassTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.surface import LineTask, PlaneTask
 
-KINDS: Final[dict[type, int]] = {
-    PoseTask: 0,
-    PositionTask: 1,
-    PlaneTask: 1,
-    LineTask: 1,
-    OrientationTask: 2,
-    AxisTask: 3,
-    LookAtTask: 4,
-    DistanceTask: 5,
-    CentreOfMassTask: 6,
-    JointCouplingTask: 7,
+ROWS: Final[dict[type, str]] = {
+    PoseTask: "",
+    PositionTask: "position_rows",
+    PlaneTask: "position_rows",
+    LineTask: "position_rows",
+    OrientationTask: "orientation_rows",
+    AxisTask: "axis_rows",
+    LookAtTask: "look_at_rows",
+    DistanceTask: "distance_rows",
+    CentreOfMassTask: "mass_rows",
+    JointCouplingTask: "coupling_rows",
 }
-TOOL: Final = 28
-_Z: Final = np.array([0.0, 0.0, 1.0])
+"""The routine of `poise.kernels.rows.kinds` for each kind of task; none for a pose."""
+_NO_TOOL: Final = np.zeros(12)
 _ONES: Final = (1.0, 1.0, 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Effector:
+    """What a task is to the kernels, before the problem numbers its blocks; see `layout.EFFECTOR`."""
+
+    rows: str
+    goal: int
+    blocks: list[tuple[tuple[float, float, float], float, bool]]
+    """Of each block the weights of its rows, the tolerance, and whether it is in metres."""
+    columns: Columns
+    weighing: int
+    position: int | None = None
+    rotation: int | None = None
+    linear: int | None = None
+    angular: int | None = None
+    """Which of its blocks hold the place and the rotation of its frame, and the Jacobians of those."""
+    tip: int = -1
+    base: int = 0
+    tool: Array = field(default_factory=lambda: _NO_TOOL)
+    base_tool: Array = field(default_factory=lambda: _NO_TOOL)
+    numbers: list[float] = field(default_factory=list)
+    heavy: bool = False
+    """Whether it reads masses."""
 
 
 @final
@@ -100,36 +126,60 @@ def moving(model: Model, task: FrameTask) -> set[int]:
     return needed(model, task)
 
 
-def columns(model: Model, task: FrameTask, units: Sequence[Unit], number: dict[int, int]) -> Columns:
-    """The Jacobian columns of a task; `units` are those of a problem, and `number` their numbers by the tree's."""
-    found = place(model, task)
-    if found is not None:
-        return frame_columns(units, number[found.tip], -1 if found.base is None else number[found.base])
+def effector_of(
+    model: Model, task: FrameTask, units: Sequence[Unit], arrays: UnitArrays, number: dict[int, int]
+) -> Effector:
+    """A task among the units of a problem, whose numbers by the tree's are `number`."""
+    blocks, weighing = spans(task)
+    rows = ROWS[type(task)]
     if isinstance(task, CentreOfMassTask):
-        return unit_columns(units, [(number[u], 1.0) for u in sorted(moving(model, task))])
-    places, _ = _terms(model, task)
-    speeds = {unit.iq: unit.iv for unit in units if unit.iq in places}
-    raw = np.array([[i, 0, 0, c] for c, i in enumerate(places)], dtype=np.int64)
-    scales = np.array([[coefficient, 0.0] for coefficient in places.values()])
-    return Columns(tuple(speeds[i] for i in places), raw, scales)
-
-
-def tool(model: Model, task: FrameTask, arrays: UnitArrays, number: dict[int, int]) -> Array:
-    """(28,) the frame in its unit: rotation 9, place 3, the axis of an aim 3, one that is free; then its base in the
-    base's unit: rotation 9, place 3.  Of a coupling the first of the place is what does not move."""
-    out = np.zeros(TOOL)
+        moved = unit_columns(units, [(number[u], 1.0) for u in sorted(moving(model, task))])
+        return Effector(rows, PLACE, [(*block, True) for block in blocks], moved, weighing, heavy=True)
+    if isinstance(task, JointCouplingTask):
+        places, offset = task.terms(model)
+        speeds = {unit.iq: unit.iv for unit in units if unit.iq in places}
+        raw = np.array([[i, 0, 0, c] for c, i in enumerate(places)], dtype=np.int64)
+        scales = np.array([[coefficient, 0.0] for coefficient in places.values()])
+        moved = Columns(tuple(speeds[i] for i in places), raw, scales)
+        return Effector(rows, PLACE, [(*block, False) for block in blocks], moved, weighing, numbers=[offset])
     found = place(model, task)
-    if found is None:
-        if isinstance(task, JointCouplingTask):
-            out[9] = task.terms(model)[1]
-        return out
-    hang = arrays.seen_from(number[found.tip], found.hang)
-    out[:12] = *quaternion_matrix(hang.wxyz).ravel(), *hang.xyz
-    out[12:15] = hang.rotation.act(np.array(task.axis) if isinstance(task, AxisTask | LookAtTask) else _Z)
-    if found.base is not None and found.base_hang is not None:
-        base = arrays.seen_from(number[found.base], found.base_hang)
-        out[16:] = *quaternion_matrix(base.wxyz).ravel(), *base.xyz
-    return out
+    assert found is not None
+    tip, base = number[found.tip], -1 if found.base is None else number[found.base]
+    hang = arrays.seen_from(tip, found.hang)
+    goal, numbers = PLACE, []
+    linear: int | None = 0
+    angular: int | None = None
+    position = rotation = None
+    if isinstance(task, AxisTask | LookAtTask):
+        goal = DIRECTION if isinstance(task, AxisTask) else PLACE
+        numbers, linear, angular = hang.rotation.act(np.array(task.axis)).tolist(), None, 0
+    elif isinstance(task, OrientationTask):
+        goal, linear, angular, rotation = TURN, None, 0, 0
+    elif isinstance(task, PoseTask):
+        goal, angular, position, rotation = PLACE | TURN, 1, 0, 1
+    elif not isinstance(task, DistanceTask):
+        goal, position = (PLACE | TURN if weighing == 2 else PLACE), 0
+    return Effector(
+        rows,
+        goal,
+        [(*block, i == linear) for i, block in enumerate(blocks)],
+        frame_columns(units, tip, base),
+        weighing,
+        position,
+        rotation,
+        linear,
+        angular,
+        tip,
+        0 if found.base is None else base + 2,
+        _tool(hang),
+        _NO_TOOL if found.base_hang is None else _tool(arrays.seen_from(base, found.base_hang)),
+        numbers,
+    )
+
+
+def _tool(hang: SE3) -> Array:
+    """(12,) rotation 9, place 3."""
+    return np.concatenate([quaternion_matrix(hang.wxyz).ravel(), hang.xyz])
 
 
 def spans(task: Any) -> tuple[list[tuple[tuple[float, float, float], float]], int]:

@@ -2,27 +2,39 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, final
+from threading import Lock
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.lanes import WIDTH
+from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
-from poise.kernels.methods.memory import FAILED, MEMORY
-from poise.kernels.solver import lm_solver
+from poise.kernels.methods.memory import FAILED
 from poise.methods.base import positive
 from poise.methods.registry import AnyMethod, method_of
 from poise.model.model import Model
-from poise.solving.arguments import Task, one_a_task, refuse_goal, refuse_start, several, whole
-from poise.solving.bound_method import Updates
+from poise.solving.arguments import (
+    Task,
+    one_a_task,
+    one_start,
+    refuse_goal,
+    refuse_numbers,
+    refuse_start,
+    several,
+    whole,
+)
+from poise.solving.bound_method import BoundMethod
 from poise.solving.problem import pack
+from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
 from poise.tasks.base import levels
 from poise.tasks.pose import PositionTask
 from poise.tasks.posture import PostureTask
+
+_BUSY: Final = "another thread is in this Tracker, which has a past of its own: make one for each thread"
 
 
 @final
@@ -31,8 +43,8 @@ class Tracker:
 
     Joint limits hold at every step, unless `limits` is False.  With the time step `dt` [s] no joint goes faster than
     the model's velocity limits: the whole update is shortened.  The method is "dls" unless another is named, and
-    "priority", which bounds each joint's speed by itself, where the tasks have different priorities.  A tracker belongs
-    to one thread.
+    "priority", which bounds each joint's speed by itself, where the tasks have different priorities.  A tracker has a
+    past of its own: a second thread that enters it is refused.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -40,11 +52,12 @@ class Tracker:
 
     __slots__ = (
         "_count",
-        "_goal",
+        "_lock",
         "_points",
         "_points_shape",
         "_prepared",
         "_q",
+        "_scratch",
         "_shape",
         "_step",
         "_targets",
@@ -78,25 +91,38 @@ class Tracker:
         if method is None:
             method = "priority" if len(levels(self.tasks)) > 1 else "dls"
         self.model, self.method = model, method_of(method)
-        self._prepared = Updates(
-            model,
-            self.tasks,
-            pack(model, self.tasks),
-            self.method,
-            limits=limits,
-            dt=None if dt is None else dt / updates,
+        problem = pack(model, self.tasks, limits=limits)
+        self._prepared = BoundMethod(
+            model, self.tasks, problem, self.method, limits=limits, dt=None if dt is None else dt / updates
         )
         self._count, self._shape = updates, (model.nq,)
-        self._q, self._goal = self._prepared.answer, self._prepared.goal
-        self._targets = self._goal.reshape(-1, 7)
+        self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
             self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
+
+    def _bind(self) -> None:
+        """Make the workspace that holds the tracker's past."""
+        self._lock = Lock()
+        scratch = self._scratch = Scratch(self._prepared.bound())
+        scratch.tell(updates=self._count)
+        self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
+        self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[:, :3]
         self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
         prepare(method_loop.step)
-        u = self._prepared
-        self._step = partial(method_loop.step, u.address, u.ints, u.floats, u.work, updates)
+        self._step = partial(method_loop.step, scratch.address)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "_shape", "method", "model", "tasks")}
+        return {**kept, "work": self._scratch.narrow.copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        work = state.pop("work")
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._bind()
+        self._scratch.narrow[:] = work
 
     @property
     def targets(self) -> Array:
@@ -114,21 +140,33 @@ class Tracker:
         `target` is one target a task, as `solve` takes them, or (tasks, 3) points if all are positions.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
-        if target is not None:
-            self.aim(target)
-        if type(q) is not np.ndarray or q.shape != self._shape:
-            q = self._start(q)
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(_BUSY)
         try:
-            code: int = self._step(q)
-        except TypeError:  # the kernel takes one kind of array only
-            q = np.array(self._start(q))
-            code = self._step(q)
-        if code < 0:
-            self._refuse(code, q)
+            if target is not None:
+                self._aim(target)
+            start = self._scratch.start
+            if type(q) is np.ndarray and q.shape == self._shape and q.dtype.kind == "f":
+                start[:] = q
+            else:
+                start[:] = one_start(self.model, q, "q")
+            code: int = self._step()
+            if code < 0:
+                refuse_numbers(code, self.model, self.tasks, self._scratch.goal, start, "q")
+        finally:
+            self._lock.release()
         return self._q
 
     def aim(self, target: Any) -> None:
         """Take new targets for the next steps; see `step`."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(_BUSY)
+        try:
+            self._aim(target)
+        finally:
+            self._lock.release()
+
+    def _aim(self, target: Any) -> None:
         if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
@@ -137,8 +175,11 @@ class Tracker:
 
     def reset(self) -> None:
         """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
-        u = self._prepared
-        u.work[u.memory(0) : u.memory(MEMORY)] = 0.0
+        self._memory[:] = 0.0
+
+    @property
+    def _memory(self) -> Array:
+        return self._scratch.narrow[self._prepared.problem.rows("memory")]
 
     @property
     def failed(self) -> bool:
@@ -146,7 +187,7 @@ class Tracker:
 
         q then stayed where it was.
         """
-        return bool(self._prepared.work[self._prepared.memory(FAILED)] > 0.5)
+        return bool(self._memory[FAILED] > 0.5)
 
     def rollout(self, q: npt.ArrayLike, targets: npt.ArrayLike | SE3) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
@@ -173,50 +214,48 @@ class Tracker:
         full[..., 3] = 1.0
         full[..., :width] = goals
         path = np.empty((characters, steps, self.model.nq))
-        codes = set()
-        u = self._prepared
-        if characters == 1 or not u.characters:
-            prepare(method_loop.rollout)
-            for c in range(characters):
-                code = method_loop.rollout(
-                    u.address, u.ints, u.floats, full[c].ravel(), np.array(start[c]), u.work, path[c].ravel(),
-                    steps, self._count,
-                )  # fmt: skip
-                codes.add(code)
-                self._check_rollout(code, start[c : c + 1], full[c : c + 1])
-        else:
-            prepare(method_loop.rollout_lanes)
-            method, wide = u.wide()
-            for c in range(0, characters, WIDTH):
-                some = slice(c, c + WIDTH)
-                count = min(WIDTH, characters - c)
-                code = method_loop.rollout_lanes(
-                    method, u.ints, u.floats, full[some].ravel(), np.array(start[some]).ravel(), u.work, wide,
-                    path[some].ravel(), count, steps, self._count,
-                )  # fmt: skip
-                codes.add(code)
-                self._check_rollout(code, start[some], full[some])
-        self.reset()
-        u.work[u.memory(FAILED)] = float(method_loop.NOT_FINITE in codes)
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(_BUSY)
+        try:
+            failed = self._roll(start, full, path)
+            self.reset()
+            self._memory[FAILED] = float(failed)
+        finally:
+            self._lock.release()
         return path[0] if single else path
 
+    def _roll(self, starts: Array, goals: Array, path: Array) -> bool:
+        """Fill `path` (characters, steps, nq); whether a step was no finite number."""
+        scratch, (characters, steps) = self._scratch, path.shape[:2]
+        if not path.size:
+            return False
+        scratch.tell(steps=steps)
+        aimed, codes = scratch.goal.copy(), set()
+        alone = characters == 1 or not self._prepared.characters
+        entry = method_loop.rollout if alone else method_loop.rollout_lanes
+        prepare(entry)
+        if not alone:
+            scratch.widen()
+        many = 1 if alone else WIDTH
+        for c in range(0, characters, many):
+            some = slice(c, c + many)
+            scratch.tell(characters=min(many, characters - c))
+            if alone:
+                scratch.start[:] = starts[c]
+            else:
+                path[some, 0] = starts[some]
+            scratch.tell_of(goals=goals[some], path=path[some])
+            code = entry(scratch.address)
+            self._check_rollout(code, starts[some], goals[some])
+            codes.add(code)
+        scratch.goal[:] = aimed
+        return NOT_FINITE in codes
+
     def _check_rollout(self, code: int, starts: Array, goals: Array) -> None:
-        if code == lm_solver.BAD_GOAL:
-            for goal in goals.reshape(-1, 7 * len(self.tasks)):
+        if code == BAD_GOAL:
+            for goal in goals.reshape(-1, GOAL_NUMBERS * len(self.tasks)):
                 if not np.isfinite(goal).all():
                     refuse_goal(self.tasks, goal)
             refuse_goal(self.tasks, goals[0, 0].ravel())
-        if code == lm_solver.BAD_START:
+        if code == BAD_START:
             refuse_start(starts[0], "q")
-
-    def _start(self, q: npt.ArrayLike) -> Array:
-        start = self.model.check_q(q, "q")
-        if start.shape != self._shape:
-            raise ShapeError(f"q must have shape {self._shape}, one configuration, got {start.shape}")
-        return start
-
-    def _refuse(self, code: int, q: Array) -> None:
-        """Say which number the kernel refused."""
-        if code == lm_solver.BAD_START:
-            refuse_start(self.model.check_q(q, "q"), "q")
-        refuse_goal(self.tasks, self._goal)

@@ -1,10 +1,14 @@
 """Compile every kernel ahead of its first use."""
 
 from poise.kernels.kinematics import query
-from poise.kernels.machine.jit import REALS, TABLE, WHOLES, address, prepare
+from poise.kernels.machine.jit import WHOLE, address, prepare
+from poise.kernels.machine.views import NARROW as ONE
+from poise.kernels.machine.views import PROBLEM_VIEW, WIDE
 from poise.kernels.methods import extended, method_loop
 from poise.kernels.methods.routines import NARROW, ROUTINES
+from poise.kernels.rows import kinds
 from poise.kernels.solver import lm_solver, posture
+from poise.solving.task_arrays import ROWS
 
 
 def compile_all() -> None:
@@ -25,5 +29,8 @@ def compile_all() -> None:
     ):
         prepare(function)
     for routine in dict.fromkeys(ROUTINES.values()):
-        for work in (REALS,) if routine in NARROW else (REALS, TABLE):
-            address(routine, WHOLES, REALS, work)
+        for width in (ONE,) if routine in NARROW else (ONE, WIDE):
+            address(routine, PROBLEM_VIEW, width)
+    for name in sorted({name for name in ROWS.values() if name}):
+        for width in (ONE, WIDE):
+            address(getattr(kinds, name), PROBLEM_VIEW, width, WHOLE)

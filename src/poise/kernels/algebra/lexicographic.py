@@ -12,7 +12,9 @@ problem at a time, with rows of numbers in packs.
 
 from poise.kernels.algebra.unbounded import minimise_freely
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import WIDTH, load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, total, zeros
+from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.views import section
 
 _RANK = 1e-9
 """Against the longest row of its level, a row that is left with less depends on the rows before."""
@@ -39,7 +41,7 @@ def minimise(count, levels, rows, e, squares, low, high, phi, pull, x, side, roo
     """
     if minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, side, room):
         return
-    m, n = e.shape[0], x.shape[0]
+    m, n = len(e), len(x)
     row = pitch(room, n)
     basis = section(room, 0, n * row)
     part = section(room, n * row, m * row)

@@ -8,24 +8,22 @@ from poise.kernels.machine.lanes import load, splat, sqrt, store
 
 
 @kernel
-def gram(jobs, pairs, size, jacobian, free, matrix):
-    """Lower tiles of J F J^T, F the diagonal of `free`, J given by blocks of three rows.
-
-    Row of `jobs`: tile row, tile column, where each one's block of J starts, first and last of `pairs`.
-    Row of `pairs`: the two columns, within their blocks, that belong to one velocity, and that velocity.
-    """
-    for k in range(jobs.shape[0]):
-        ja, jb = jobs[k, 2], jobs[k, 3]
+def gram(p, size, jacobian, free, matrix):
+    """Lower tiles of J F J^T, F the diagonal of `free`, J given by blocks of three rows."""
+    pairs = p.pairs
+    for k in range(len(p.tiles)):
+        tile = p.tiles[k]
+        ja, jb = tile.first_block, tile.second_block
         c00 = c01 = c02 = c10 = c11 = c12 = c20 = c21 = c22 = splat(free, 0.0)
-        for p in range(jobs[k, 4], jobs[k, 5]):
-            i, j = ja + 3 * pairs[p, 0], jb + 3 * pairs[p, 1]
-            f = load(free, pairs[p, 2])
+        for r in range(tile.first_pair, tile.last_pair):
+            i, j = ja + 3 * pairs[r].first, jb + 3 * pairs[r].second
+            f = load(free, pairs[r].v)
             b0, b1, b2 = load(jacobian, j) * f, load(jacobian, j + 1) * f, load(jacobian, j + 2) * f
             a0, a1, a2 = load(jacobian, i), load(jacobian, i + 1), load(jacobian, i + 2)
             c00, c01, c02 = c00 + a0 * b0, c01 + a0 * b1, c02 + a0 * b2
             c10, c11, c12 = c10 + a1 * b0, c11 + a1 * b1, c12 + a1 * b2
             c20, c21, c22 = c20 + a2 * b0, c21 + a2 * b1, c22 + a2 * b2
-        at = 3 * jobs[k, 0] * size + 3 * jobs[k, 1]
+        at = 3 * tile.row * size + 3 * tile.column
         store(matrix, at, c00), store(matrix, at + 1, c01), store(matrix, at + 2, c02)
         at = at + size
         store(matrix, at, c10), store(matrix, at + 1, c11), store(matrix, at + 2, c12)

@@ -8,7 +8,8 @@ One problem at a time, with rows of numbers in packs.
 
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, total, zeros
+from poise.kernels.machine.views import section
 
 _CLEAR = 1e-6
 """Square of the share of a row that must be left beside the rows before, so that rounding turns Q by little."""
@@ -20,7 +21,7 @@ def minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, si
 
     A row of zeros does no harm.
     """
-    m, n = e.shape[0], x.shape[0]
+    m, n = len(e), len(x)
     row, wide = pitch(room, n), packs(room, n)
     for a in range(n):
         if side[a] != 0.0:

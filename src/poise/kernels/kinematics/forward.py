@@ -3,22 +3,21 @@
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
-
-FRAME = 12
-"""Rows of a unit's frame in the workspace: its origin, then its z, x and y axes, each along the world's axes."""
+from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
 
 
 @kernel
-def forward(units, places, q, frames):
+def forward(units, q, frames):
     """Frames of all units at q, in the world: rows FRAME * unit of `frames`.
 
-    `units` (n, 5) and `places` (n, 16) are of `tree.unit_arrays`.  The x and y axes are written only for the
-    units marked to be kept; the frame of the unit before stays in registers.
+    `units` are of `poise.model.tree.unit_records`.  The x and y axes are written only for the units marked to be kept;
+    the frame of the unit before stays in registers.
     """
     one, o = splat(q, 1.0), splat(q, 0.0)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = one, o, o, o, one, o, o, o, one, o, o, o
-    for i in range(units.shape[0]):
-        parent, kind, iq = units[i, 0], units[i, 1], units[i, 2]
+    for i in range(len(units)):
+        u = units[i]
+        parent, kind, iq, placement = u.parent, u.kind, u.q_index, u.placement
         if parent != i - 1:
             if parent < 0:
                 r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = one, o, o, o, one, o, o, o, one, o, o, o
@@ -29,46 +28,46 @@ def forward(units, places, q, frames):
                 r0, r3, r6 = load(frames, at + 6), load(frames, at + 7), load(frames, at + 8)
                 r1, r4, r7 = load(frames, at + 9), load(frames, at + 10), load(frames, at + 11)
         slide, lift = splat(q, 0.0), 0.0
-        if units[i, 4]:
+        if u.common_normal:
             # Slide a along x, turn alpha about x; the slide d along z comes after the joint's own turn, or before it.
-            a, ca, sa, lift = places[i, 0], places[i, 1], places[i, 2], places[i, 3]
+            a, ca, sa, lift = placement[0], placement[1], placement[2], placement[3]
             px, py, pz = px + r0 * a, py + r3 * a, pz + r6 * a
             r1, r2 = ca * r1 + sa * r2, ca * r2 - sa * r1
             r4, r5 = ca * r4 + sa * r5, ca * r5 - sa * r4
             r7, r8 = ca * r7 + sa * r8, ca * r8 - sa * r7
         else:
-            f0, f1, f2 = places[i, 9], places[i, 10], places[i, 11]
+            f0, f1, f2 = placement[9], placement[10], placement[11]
             px = px + r0 * f0 + r1 * f1 + r2 * f2
             py = py + r3 * f0 + r4 * f1 + r5 * f2
             pz = pz + r6 * f0 + r7 * f1 + r8 * f2
-            if kind != 4:
-                a0, a1, a2 = places[i, 0], places[i, 1], places[i, 2]
-                a3, a4, a5 = places[i, 3], places[i, 4], places[i, 5]
-                a6, a7, a8 = places[i, 6], places[i, 7], places[i, 8]
+            if kind != BALL_TURN:
+                a0, a1, a2 = placement[0], placement[1], placement[2]
+                a3, a4, a5 = placement[3], placement[4], placement[5]
+                a6, a7, a8 = placement[6], placement[7], placement[8]
                 r0, r1, r2 = r0 * a0 + r1 * a3 + r2 * a6, r0 * a1 + r1 * a4 + r2 * a7, r0 * a2 + r1 * a5 + r2 * a8
                 r3, r4, r5 = r3 * a0 + r4 * a3 + r5 * a6, r3 * a1 + r4 * a4 + r5 * a7, r3 * a2 + r4 * a5 + r5 * a8
                 r6, r7, r8 = r6 * a0 + r7 * a3 + r8 * a6, r6 * a1 + r7 * a4 + r8 * a7, r6 * a2 + r7 * a5 + r8 * a8
-        if kind == 4:
+        if kind == BALL_TURN:
             n0, n1, n2, n3, n4, n5, n6, n7, n8 = _turned(q, iq)
             r0, r1, r2 = r0 * n0 + r1 * n3 + r2 * n6, r0 * n1 + r1 * n4 + r2 * n7, r0 * n2 + r1 * n5 + r2 * n8
             r3, r4, r5 = r3 * n0 + r4 * n3 + r5 * n6, r3 * n1 + r4 * n4 + r5 * n7, r3 * n2 + r4 * n5 + r5 * n8
             r6, r7, r8 = r6 * n0 + r7 * n3 + r8 * n6, r6 * n1 + r7 * n4 + r8 * n7, r6 * n2 + r7 * n5 + r8 * n8
-        elif kind != 3:
-            position = load(q, iq) * places[i, 12] + places[i, 13]
-            if kind != 0:
-                slide = load(q, iq) * places[i, 12] * places[i, 14] + places[i, 15]
-            if kind != 1:
+        elif kind != BALL_AXES:
+            position = load(q, iq) * u.multiplier + u.offset
+            if kind != REVOLUTE:
+                slide = load(q, iq) * u.multiplier * u.pitch + u.slide
+            if kind != PRISMATIC:
                 s, c = sincos(position)
                 r0, r1 = c * r0 + s * r1, c * r1 - s * r0
                 r3, r4 = c * r3 + s * r4, c * r4 - s * r3
                 r6, r7 = c * r6 + s * r7, c * r7 - s * r6
-            if kind != 0 or units[i, 4]:
+            if kind != REVOLUTE or u.common_normal:
                 slide = slide + lift
                 px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
         at = FRAME * i
         store(frames, at, px), store(frames, at + 1, py), store(frames, at + 2, pz)
         store(frames, at + 3, r2), store(frames, at + 4, r5), store(frames, at + 5, r8)
-        if units[i, 3]:
+        if u.whole_frame:
             store(frames, at + 6, r0), store(frames, at + 7, r3), store(frames, at + 8, r6)
             store(frames, at + 9, r1), store(frames, at + 10, r4), store(frames, at + 11, r7)
 
@@ -91,27 +90,37 @@ def _turned(q, iq):
 
 
 @kernel
-def columns(raw, scales, start, stop, frames, px, py, pz, linear, angular):
-    """Jacobian columns of the point (px, py, pz): rows 3 * column of `linear` and `angular`.
+def tool_point(effector, frames):
+    """Where in the world the frame of an effector is [m]."""
+    at, tool = FRAME * effector.tip, effector.tool
+    t0, t1, t2 = tool[9], tool[10], tool[11]
+    return (
+        load(frames, at) + load(frames, at + 6) * t0 + load(frames, at + 9) * t1 + load(frames, at + 3) * t2,
+        load(frames, at + 1) + load(frames, at + 7) * t0 + load(frames, at + 10) * t1 + load(frames, at + 4) * t2,
+        load(frames, at + 2) + load(frames, at + 8) * t0 + load(frames, at + 11) * t1 + load(frames, at + 5) * t2,
+    )
 
-    Row c of `raw` (n, 4) is `axis row, place row, kind, column`, with column negative (-1 - column) where it adds to
-    a column that an earlier row wrote (joints that follow another); `scales` (n, 2) is `multiplier, pitch`.
+
+@kernel
+def jacobian_columns(columns, start, stop, frames, px, py, pz, linear, angular):
+    """Jacobian columns of the point (px, py, pz) [m]: rows 3 * column of `linear` and `angular`.
+
     Source: Buss 2004, section 2; the screw column is v x (s - p) + pitch * v.
     """
     for k in range(start, stop):
-        axis, place, kind, column = raw[k, 0], raw[k, 1], raw[k, 2], raw[k, 3]
+        c = columns[k]
+        axis, place, kind, column, scale = c.axis, c.place, c.kind, c.column, c.scale
         z0, z1, z2 = load(frames, axis), load(frames, axis + 1), load(frames, axis + 2)
-        scale = scales[k, 0]
         if scale != 1.0:
             z0, z1, z2 = z0 * scale, z1 * scale, z2 * scale
-        if kind == 1:
+        if kind == PRISMATIC:
             o = splat(frames, 0.0)
             l0, l1, l2, w0, w1, w2 = z0, z1, z2, o, o, o
         else:
             d0, d1, d2 = px - load(frames, place), py - load(frames, place + 1), pz - load(frames, place + 2)
             l0, l1, l2 = z1 * d2 - z2 * d1, z2 * d0 - z0 * d2, z0 * d1 - z1 * d0
-            if kind == 2:
-                pitch = scales[k, 1]
+            if kind == HELICAL:
+                pitch = c.pitch
                 l0, l1, l2 = l0 + pitch * z0, l1 + pitch * z1, l2 + pitch * z2
             w0, w1, w2 = z0, z1, z2
         if column < 0:

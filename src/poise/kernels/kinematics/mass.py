@@ -1,10 +1,8 @@
-"""The centre of mass and its Jacobian; `bodies` is of `poise.model.tree.bodies`."""
+"""The centre of mass and its Jacobian; `bodies` are of `poise.model.tree.body_records`."""
 
-from poise.kernels.kinematics.forward import FRAME
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
-
-_PRISMATIC = 1
+from poise.kernels.machine.layout import FRAME, PRISMATIC
 
 
 @kernel
@@ -13,11 +11,12 @@ def mass_moments(units, bodies, frames, moments):
 
     The last three, of the world, which is the parent -1, are the centre of mass.
     """
-    count = units.shape[0]
+    count = len(units)
     for i in range(3):
-        store(moments, 3 * count + i, splat(frames, bodies[count, 0] * bodies[count, 1 + i]))
+        store(moments, 3 * count + i, splat(frames, bodies[count].share * bodies[count].centre[i]))
     for u in range(count):
-        share, x, y, z, at = bodies[u, 0], bodies[u, 1], bodies[u, 2], bodies[u, 3], FRAME * u
+        body, at = bodies[u], FRAME * u
+        share, x, y, z = body.share, body.centre[0], body.centre[1], body.centre[2]
         for i in range(3):
             moment = splat(frames, 0.0)
             if share > 0.0:  # else the x and y axes may not be there
@@ -26,25 +25,26 @@ def mass_moments(units, bodies, frames, moments):
             store(moments, 3 * u + i, moment)
     for k in range(count):
         u = count - 1 - k
-        to = 3 * units[u, 0] if units[u, 0] >= 0 else 3 * count
+        to = 3 * units[u].parent if units[u].parent >= 0 else 3 * count
         for i in range(3):
             store(moments, to + i, load(moments, to + i) + load(moments, 3 * u + i))
 
 
 @kernel
-def mass_columns(start, stop, raw, scales, bodies, frames, moments, out):
-    """Jacobian columns of the centre of mass: rows 3 * column of `out`; `raw` and `scales` as for `.tree.columns`.
+def mass_columns(columns, start, stop, bodies, frames, moments, out):
+    """Jacobian columns of the centre of mass: rows 3 * column of `out`.
 
     An axis moves all that its unit carries as one body: by the share of its mass, and about its centre.
     """
     for k in range(start, stop):
-        axis, place, kind, column = raw[k, 0], raw[k, 1], raw[k, 2], raw[k, 3]
-        u, scale = place // FRAME, scales[k, 0]
-        share = bodies[u, 4]
+        c = columns[k]
+        axis, place, kind, column, scale = c.axis, c.place, c.kind, c.column, c.scale
+        u = place // FRAME
+        share = bodies[u].carried
         z0, z1, z2 = load(frames, axis) * scale, load(frames, axis + 1) * scale, load(frames, axis + 2) * scale
-        slide = share * (1.0 if kind == _PRISMATIC else scales[k, 1])
+        slide = share * (1.0 if kind == PRISMATIC else c.pitch)
         l0, l1, l2 = slide * z0, slide * z1, slide * z2
-        if kind != _PRISMATIC:
+        if kind != PRISMATIC:
             d0 = load(moments, 3 * u) - share * load(frames, place)
             d1 = load(moments, 3 * u + 1) - share * load(frames, place + 1)
             d2 = load(moments, 3 * u + 2) - share * load(frames, place + 2)

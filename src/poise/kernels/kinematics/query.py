@@ -1,9 +1,14 @@
-"""Poses and Jacobians of one frame, and of the centre of mass, at many configurations."""
+"""Poses and Jacobians of one frame, and of the centre of mass, at many configurations.
 
-from poise.kernels.kinematics.forward import FRAME, columns, forward
+The problem holds the units, one effector for the frame, the columns, and in `slots` the velocity of each.
+"""
+
+from poise.kernels.kinematics.forward import forward, jacobian_columns
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
-from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, border, kernel
+from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, border, kernel
 from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.layout import FRAME
+from poise.kernels.machine.views import problem_at, section
 
 
 @kernel
@@ -24,72 +29,89 @@ def quaternion(r0, r1, r2, r3, r4, r5, r6, r7, r8):
 
 
 @kernel
-def _poses(units, places, tip, tool, q, frames, out):
-    """(n, 7) world poses of the frame that hangs at `tool` (12: rotation, place) on unit `tip`, at q (n, nq)."""
-    for i in range(q.shape[0]):
-        forward(units, places, q[i], frames)
-        at = FRAME * tip
-        if tip < 0:
-            r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
-        else:
-            px, py, pz = frames[at], frames[at + 1], frames[at + 2]
-            r2, r5, r8 = frames[at + 3], frames[at + 4], frames[at + 5]
-            r0, r3, r6 = frames[at + 6], frames[at + 7], frames[at + 8]
-            r1, r4, r7 = frames[at + 9], frames[at + 10], frames[at + 11]
-        t = tool
-        out[i, 0] = px + r0 * t[9] + r1 * t[10] + r2 * t[11]
-        out[i, 1] = py + r3 * t[9] + r4 * t[10] + r5 * t[11]
-        out[i, 2] = pz + r6 * t[9] + r7 * t[10] + r8 * t[11]
-        out[i, 3], out[i, 4], out[i, 5], out[i, 6] = quaternion(
-            r0 * t[0] + r1 * t[3] + r2 * t[6],
-            r0 * t[1] + r1 * t[4] + r2 * t[7],
-            r0 * t[2] + r1 * t[5] + r2 * t[8],
-            r3 * t[0] + r4 * t[3] + r5 * t[6],
-            r3 * t[1] + r4 * t[4] + r5 * t[7],
-            r3 * t[2] + r4 * t[5] + r5 * t[8],
-            r6 * t[0] + r7 * t[3] + r8 * t[6],
-            r6 * t[1] + r7 * t[4] + r8 * t[7],
-            r6 * t[2] + r7 * t[5] + r8 * t[8],
-        )
+def frame_pose(effector, frames, out):
+    """Pose of the frame of an effector, place and quaternion w x y z (7), one number wide."""
+    at, t = FRAME * effector.tip, effector.tool
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
+    if effector.tip >= 0:
+        px, py, pz = frames[at], frames[at + 1], frames[at + 2]
+        r2, r5, r8 = frames[at + 3], frames[at + 4], frames[at + 5]
+        r0, r3, r6 = frames[at + 6], frames[at + 7], frames[at + 8]
+        r1, r4, r7 = frames[at + 9], frames[at + 10], frames[at + 11]
+    out[0] = px + r0 * t[9] + r1 * t[10] + r2 * t[11]
+    out[1] = py + r3 * t[9] + r4 * t[10] + r5 * t[11]
+    out[2] = pz + r6 * t[9] + r7 * t[10] + r8 * t[11]
+    out[3], out[4], out[5], out[6] = quaternion(
+        r0 * t[0] + r1 * t[3] + r2 * t[6],
+        r0 * t[1] + r1 * t[4] + r2 * t[7],
+        r0 * t[2] + r1 * t[5] + r2 * t[8],
+        r3 * t[0] + r4 * t[3] + r5 * t[6],
+        r3 * t[1] + r4 * t[4] + r5 * t[7],
+        r3 * t[2] + r4 * t[5] + r5 * t[8],
+        r6 * t[0] + r7 * t[3] + r8 * t[6],
+        r6 * t[1] + r7 * t[4] + r8 * t[7],
+        r6 * t[2] + r7 * t[5] + r8 * t[8],
+    )
 
 
-@border(WHOLE_TABLE, TABLE, WHOLE, REALS, TABLE, REALS, TABLE)
-def poses(units, places, tip, tool, q, frames, out):
-    """(n, 7) world poses of the frame that hangs at `tool` (12: rotation, place) on unit `tip`, at q (n, nq)."""
-    _poses(units, places, tip, tool, q, frames, out)
+@border(WHOLE, REALS, REALS, REALS, WHOLE)
+def poses(problem, q, frames, out, count):
+    """(count, 7) world poses of the frame at q (count, nq)."""
+    p = problem_at(problem)
+    width = len(q) // count
+    for i in range(count):
+        forward(p.units, section(q, i * width, width), section(frames, 0, len(frames)))
+        frame_pose(p.effectors[0], section(frames, 0, len(frames)), section(out, 7 * i, 7))
 
 
-@border(WHOLE_TABLE, TABLE, WHOLE_TABLE, TABLE, WHOLES, WHOLE, REALS, TABLE, REALS, REALS, REALS, TABLE, BATCH)
-def jacobians(units, places, raw, scales, velocities, tip, tool, q, frames, linear, angular, out_pose, out):
-    """(n, 6, nv) world-aligned Jacobians of the same frame, linear rows first, and its (n, 7) poses."""
-    _poses(units, places, tip, tool, q, frames, out_pose)
-    for i in range(q.shape[0]):
-        if q.shape[0] > 1:
-            forward(units, places, q[i], frames)
-        columns(raw, scales, 0, raw.shape[0], frames, out_pose[i, 0], out_pose[i, 1], out_pose[i, 2], linear, angular)
-        for k in range(velocities.shape[0]):
+@border(WHOLE, REALS, REALS, REALS, REALS, REALS, BATCH)
+def jacobians(problem, q, frames, linear, angular, out_pose, out):
+    """(n, 6, nv) world-aligned Jacobians of the frame, linear rows first, and its (n, 7) poses, at q (n, nq)."""
+    p = problem_at(problem)
+    count = len(out)
+    width = len(q) // count
+    held = section(frames, 0, len(frames))
+    slides, turns = section(linear, 0, len(linear)), section(angular, 0, len(angular))
+    for i in range(count):
+        forward(p.units, section(q, i * width, width), held)
+        pose = section(out_pose, 7 * i, 7)
+        frame_pose(p.effectors[0], held, pose)
+        jacobian_columns(p.columns, 0, len(p.columns), held, pose[0], pose[1], pose[2], slides, turns)
+        for k in range(len(p.slots)):
             for r in range(3):
-                out[i, r, velocities[k]] = linear[3 * k + r]
-                out[i, 3 + r, velocities[k]] = angular[3 * k + r]
+                out[i, r, p.slots[k]] = linear[3 * k + r]
+                out[i, 3 + r, p.slots[k]] = angular[3 * k + r]
 
 
-@border(WHOLE_TABLE, TABLE, TABLE, TABLE, REALS, REALS, TABLE)
-def mass_centres(units, places, bodies, q, frames, moments, out):
+@border(WHOLE, REALS, REALS, REALS, TABLE)
+def mass_centres(problem, q, frames, moments, out):
     """(n, 3) centres of mass in the world at q (n, nq)."""
-    for i in range(q.shape[0]):
-        forward(units, places, q[i], frames)
-        mass_moments(units, bodies, frames, moments)
+    p = problem_at(problem)
+    count, units = len(out), len(p.units)
+    width = len(q) // count
+    held, sums = section(frames, 0, len(frames)), section(moments, 0, len(moments))
+    for i in range(count):
+        forward(p.units, section(q, i * width, width), held)
+        mass_moments(p.units, p.bodies, held, sums)
         for k in range(3):
-            out[i, k] = moments[3 * units.shape[0] + k]
+            out[i, k] = moments[3 * units + k]
 
 
-@border(WHOLE_TABLE, TABLE, TABLE, WHOLE_TABLE, TABLE, WHOLES, TABLE, REALS, REALS, REALS, BATCH)
-def mass_centre_jacobians(units, places, bodies, raw, scales, velocities, q, frames, moments, linear, out):
+@border(WHOLE, REALS, REALS, REALS, REALS, BATCH)
+def mass_centre_jacobians(problem, q, frames, moments, linear, out):
     """(n, 3, nv) Jacobians of the centre of mass at q (n, nq)."""
-    for i in range(q.shape[0]):
-        forward(units, places, q[i], frames)
-        mass_moments(units, bodies, frames, moments)
-        mass_columns(0, raw.shape[0], raw, scales, bodies, frames, moments, linear)
-        for k in range(velocities.shape[0]):
+    p = problem_at(problem)
+    count = len(out)
+    width = len(q) // count
+    held, sums, slides = (
+        section(frames, 0, len(frames)),
+        section(moments, 0, len(moments)),
+        section(linear, 0, len(linear)),
+    )
+    for i in range(count):
+        forward(p.units, section(q, i * width, width), held)
+        mass_moments(p.units, p.bodies, held, sums)
+        mass_columns(p.columns, 0, len(p.columns), p.bodies, held, sums, slides)
+        for k in range(len(p.slots)):
             for r in range(3):
-                out[i, r, velocities[k]] = linear[3 * k + r]
+                out[i, r, p.slots[k]] = linear[3 * k + r]

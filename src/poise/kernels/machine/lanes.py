@@ -1,8 +1,8 @@
 """One kernel text, two widths.
 
 `Lanes` is a vector of eight float64, an LLVM `<8 x double>`; `Mask` holds eight truth values.  A kernel reads and
-writes its workspace through `load` and `store`: a 1-D workspace `(rows,)` gives float64 numbers, a 2-D one
-`(rows, 8)` gives Lanes, and nothing else in the kernel knows the width.
+writes its workspace through `load` and `store`: rows of one number give float64 numbers, rows of eight give Lanes, and
+nothing else in the kernel knows the width.
 
 Every primitive has a plain Python body too, so that a kernel runs un-jitted (`NUMBA_DISABLE_JIT=1`): a row of a 2-D
 workspace is then an array of eight.  For that mode a kernel writes `a = a + b`, never `a += b`, which would change
@@ -18,9 +18,10 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
-from numba.np import arrayobj
 
-WIDTH = 8
+from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.views import RowsType
+
 _FLAGS = ("contract", "reassoc", "arcp", "nsz")
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 _BITS = ir.VectorType(ir.IntType(1), WIDTH)
@@ -76,16 +77,6 @@ def _plain_floor(x):
 def _plain_fma(a, b, c):
     """a * b + c, which no optimisation may take apart; one rounding when compiled."""
     return a * b + c
-
-
-def _plain_section(work, start, rows):
-    """Rows `start` to `start + rows` of a workspace; unlike a slice it checks nothing, so it costs nothing."""
-    return work[start : start + rows]
-
-
-def _plain_table(numbers, start, rows, columns):
-    """`rows * columns` entries of a 1-D array from `start` on, as a 2-D array."""
-    return numbers[start : start + rows * columns].reshape(rows, columns)
 
 
 def _plain_packs(work, count):
@@ -305,8 +296,14 @@ def _fma(typing, a, b, c):
 _sqrt, _floor, _rint = _unary("sqrt"), _unary("floor"), _unary("rint")
 
 
+def _data(context, builder, kind, value):
+    if isinstance(kind, RowsType):
+        return builder.extract_value(value, 0)
+    return context.make_array(kind)(context, builder, value).data
+
+
 def _pointer(context, builder, array_type, array, index_type, index):
-    data = context.make_array(array_type)(context, builder, array).data
+    data = _data(context, builder, array_type, array)
     row = context.cast(builder, index, index_type, types.intp)
     if array_type.ndim == 1:
         return builder.gep(data, [row])
@@ -351,7 +348,7 @@ def _splat(typing, work, number):
 
 
 def _pack_pointer(context, builder, array_type, array, index_type, index):
-    data = context.make_array(array_type)(context, builder, array).data
+    data = _data(context, builder, array_type, array)
     pack = context.cast(builder, index, index_type, types.intp)
     address = builder.gep(data, [builder.mul(pack, ir.Constant(pack.type, WIDTH))])
     return builder.bitcast(address, _VECTOR.as_pointer())
@@ -417,62 +414,18 @@ def _pitch(typing, work, count):
     return types.intp(work, types.intp), emit
 
 
-def _view(context, builder, kind, array, source, offset, shape):
-    item = ir.Constant(context.get_value_type(types.intp), context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    strides = [item]
-    for extent in reversed(shape[1:]):
-        strides.insert(0, builder.mul(strides[0], extent))
-    data = context.make_array(source)(context, builder, array).data
-    view = context.make_array(kind)(context, builder)
-    arrayobj.populate_array(
-        view,
-        data=builder.gep(data, [offset]),
-        shape=cgutils.pack_array(builder, shape),
-        strides=cgutils.pack_array(builder, strides),
-        itemsize=item,
-        meminfo=None,
-    )
-    return view._getvalue()
-
-
-@intrinsic
-def _section(typing, work, start, rows):
-    kind = types.Array(work.dtype, work.ndim, "C")
-
-    def emit(context, builder, sig, args):
-        first, count = (context.cast(builder, args[i], sig.args[i], types.intp) for i in (1, 2))
-        shape = [count]
-        if kind.ndim == 2:
-            width = ir.Constant(count.type, WIDTH)
-            first, shape = builder.mul(first, width), [count, width]
-        return _view(context, builder, kind, args[0], sig.args[0], first, shape)
-
-    return kind(work, start, rows), emit
-
-
-@intrinsic
-def _table(typing, numbers, start, rows, columns):
-    kind = types.Array(numbers.dtype, 2, "C")
-
-    def emit(context, builder, sig, args):
-        first, count, width = (context.cast(builder, args[i], sig.args[i], types.intp) for i in (1, 2, 3))
-        return _view(context, builder, kind, args[0], sig.args[0], first, [count, width])
-
-    return kind(numbers, start, rows, columns), emit
-
-
 # One name each: un-jitted kernels call the plain bodies. (`numba.extending.overload` would join the two as well, but
 # costs a separate compilation for every place of use.)
 
 if numba.config.DISABLE_JIT:
     load, store, splat, select = _plain_load, _plain_store, _plain_splat, _plain_select
     any_of, sqrt, floor, rint = _plain_any_of, _plain_sqrt, _plain_floor, _plain_rint
-    section, table, fma = _plain_section, _plain_table, _plain_fma
+    fma = _plain_fma
     packs, pitch, zeros = _plain_packs, _plain_pitch, _plain_zeros
     load_pack, store_pack, total = _plain_load_pack, _plain_store_pack, _plain_total
 else:
     load, store, splat, select = _load, _store, _splat, _select
     any_of, sqrt, floor, rint = _any_of, _sqrt, _floor, _rint
-    section, table, fma = _section, _table, _fma
+    fma = _fma
     packs, pitch, zeros = _packs, _pitch, _zeros
     load_pack, store_pack, total = _load_pack, _store_pack, _total

@@ -7,11 +7,12 @@ from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import section, sqrt
+from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import from_errors
 from poise.kernels.methods.memory import DAMPING, FRESH
-from poise.kernels.methods.settings import OPTION, OPTION_A, PACED, SETTINGS
+from poise.kernels.methods.settings import OPTION, OPTION_A
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 
@@ -23,71 +24,70 @@ _WRONG = 1e-13
 
 
 @kernel
-def bounded_update(p, s, plan, w, d):
+def bounded_update(p, s, w):
     """Move w.q by one step of the ways above; the sum of squares and the score before it."""
     cost, score = evaluate(p, w)
-    remember(w, d, cost)
-    clamp_errors(p, s, w, d)
-    n, m = w.step.shape[0], w.e.shape[0]
-    low, high, rest = section(d.big, 0, n), section(d.big, n, n), section(d.big, 2 * n, n)
-    matrix, scratch = section(d.big, 3 * n, n * n), section(d.big, 3 * n + n * n, n * n)
+    remember(w, cost)
+    clamp_errors(p, s, w)
+    n, m = len(w.step), len(w.e)
+    low, high, rest = section(w.room, 0, n), section(w.room, n, n), section(w.room, 2 * n, n)
+    matrix, scratch = section(w.room, 3 * n, n * n), section(w.room, 3 * n + n * n, n * n)
     way = s[OPTION]
     for a in range(n):
         w.free[a] = 1.0
     for i in range(m * n):
-        d.rows[i] = 0.0
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, n, d.rows)
-    transpose_times(p.effectors, p.blocks, p.slots, w.jacobian, d.e, d.g)
+        w.rows[i] = 0.0
+    spread(p, w.jacobian, w.free, n, w.rows)
+    transpose_times(p, w.jacobian, w.clamped, w.gradient)
     for a in range(n):
-        d.phi[a] = 1.0
+        w.phi[a] = 1.0
     read_bounds(p, s, w, low, high)
     if way == SLACK:
-        narrow(p, s, w, d)
+        narrow(p, s, w)
         for i in range(m):
             for a in range(n):
-                d.rows[i * n + a] *= d.phi[a]
+                w.rows[i * n + a] *= w.phi[a]
         for a in range(n):
-            d.g[a] *= d.phi[a]
-    damping = from_errors(p, s, w, d)
-    d.memory[DAMPING] = damping
+            w.gradient[a] *= w.phi[a]
+    damping = from_errors(p, s, w)
+    w.memory[DAMPING] = damping
     for a in range(n):
         for b in range(a + 1):
             total = 0.0
             for i in range(m):
-                total += d.rows[i * n + a] * d.rows[i * n + b]
+                total += w.rows[i * n + a] * w.rows[i * n + b]
             matrix[a * n + b] = total
             matrix[b * n + a] = total
         matrix[a * n + a] += damping
     if way == PENALTY:
-        punish(p, s, w, d, matrix)
+        punish(p, s, w, matrix)
     if way == BOX:
-        by_box(n, matrix, scratch, rest, low, high, d.g, w.free, w.step)
+        by_box(n, matrix, scratch, rest, low, high, w.gradient, w.free, w.step)
     elif way in (LAGRANGE, CLAMPING):
-        by_multipliers(n, matrix, scratch, rest, low, high, d.g, w.free, w.step, way == LAGRANGE)
+        by_multipliers(n, matrix, scratch, rest, low, high, w.gradient, w.free, w.step, way == LAGRANGE)
     else:
-        solve_free(n, matrix, scratch, d.g, w.free, w.step, rest)
+        solve_free(n, matrix, scratch, w.gradient, w.free, w.step, rest)
         for a in range(n):
             w.step[a] = rest[a]
     if way == SLACK:
         widen(p, s, w)
-    restrain(s, w, d)
+    restrain(p, s, w)
     move(p, w)
-    d.memory[FRESH] = 1.0
+    w.memory[FRESH] = 1.0
     return cost, score
 
 
 @kernel
 def read_bounds(p, s, w, low, high):
     """What is left to the limits, and to the joints' speeds."""
-    n = low.shape[0]
-    bounds = SETTINGS + n + w.q.shape[0]
+    n = len(low)
     for a in range(n):
-        pace = s[SETTINGS + a] if s[PACED] == 1.0 and s[SETTINGS + a] > 0.0 else 1e300
+        pace = p.speeds[a] if p.speeds[a] > 0.0 else 1e300
         low[a], high[a] = -pace, pace
-    for c in range(p.coords.shape[0]):
-        i, a = p.coords[c, 0], p.coords[c, 1]
-        low[a] = max(low[a], min(s[bounds + 2 * c] - w.q[i], 0.0))
-        high[a] = min(high[a], max(s[bounds + 2 * c + 1] - w.q[i], 0.0))
+    for c in range(len(p.coordinates)):
+        i, a = p.coordinates[c].q, p.coordinates[c].v
+        low[a] = max(low[a], min(p.bounds[2 * c] - w.q[i], 0.0))
+        high[a] = min(high[a], max(p.bounds[2 * c + 1] - w.q[i], 0.0))
 
 
 @kernel
@@ -187,24 +187,22 @@ def by_multipliers(n, matrix, scratch, z, low, high, g, free, x, releasing):
 
 
 @kernel
-def narrow(p, s, w, d):
-    """d.phi is dq / dy of each joint with two limits, q = middle + half sin y: 0 at a limit."""
-    bounds = SETTINGS + w.step.shape[0] + w.q.shape[0]
-    for c in range(p.coords.shape[0]):
-        low, high = s[bounds + 2 * c], s[bounds + 2 * c + 1]
+def narrow(p, s, w):
+    """w.phi is dq / dy of each joint with two limits, q = middle + half sin y: 0 at a limit."""
+    for c in range(len(p.coordinates)):
+        low, high = p.bounds[2 * c], p.bounds[2 * c + 1]
         half = 0.5 * (high - low)
         if 0.0 < half < 1e300:
-            sine = (w.q[p.coords[c, 0]] - 0.5 * (low + high)) / half
-            d.phi[p.coords[c, 1]] = half * sqrt(max(0.0, 1.0 - sine * sine))
+            sine = (w.q[p.coordinates[c].q] - 0.5 * (low + high)) / half
+            w.phi[p.coordinates[c].v] = half * sqrt(max(0.0, 1.0 - sine * sine))
 
 
 @kernel
 def widen(p, s, w):
     """Turn steps of y into those of q."""
-    bounds = SETTINGS + w.step.shape[0] + w.q.shape[0]
-    for c in range(p.coords.shape[0]):
-        low, high, a = s[bounds + 2 * c], s[bounds + 2 * c + 1], p.coords[c, 1]
-        half, x = 0.5 * (high - low), w.q[p.coords[c, 0]]
+    for c in range(len(p.coordinates)):
+        low, high, a = p.bounds[2 * c], p.bounds[2 * c + 1], p.coordinates[c].v
+        half, x = 0.5 * (high - low), w.q[p.coordinates[c].q]
         if 0.0 < half < 1e300:
             sine = (x - 0.5 * (low + high)) / half
             s0, c0 = sincos(w.step[a])
@@ -212,13 +210,12 @@ def widen(p, s, w):
 
 
 @kernel
-def punish(p, s, w, d, matrix):
+def punish(p, s, w, matrix):
     """Add OPTION_A times the square of what is beyond the limits to the sum of squares."""
-    n = w.step.shape[0]
-    bounds = SETTINGS + n + w.q.shape[0]
-    for c in range(p.coords.shape[0]):
-        x, a = w.q[p.coords[c, 0]], p.coords[c, 1]
-        beyond = max(x - s[bounds + 2 * c + 1], 0.0) - max(s[bounds + 2 * c] - x, 0.0)
+    n = len(w.step)
+    for c in range(len(p.coordinates)):
+        x, a = w.q[p.coordinates[c].q], p.coordinates[c].v
+        beyond = max(x - p.bounds[2 * c + 1], 0.0) - max(p.bounds[2 * c] - x, 0.0)
         if beyond != 0.0:
             matrix[a * n + a] += s[OPTION_A]
-            d.g[a] -= s[OPTION_A] * beyond
+            w.gradient[a] -= s[OPTION_A] * beyond

@@ -7,31 +7,31 @@ axis of a ball.
 
 import functools
 
+from poise.kernels.algebra.rotations import half_angle_ratio
 from poise.kernels.algebra.scalar import sincos
-from poise.kernels.kinematics.forward import FRAME
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, section, select, splat, sqrt, store, table
+from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.layout import FRAME, GOAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.views import section, table
 from poise.kernels.methods.settings import OPTION_A
 from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
-from poise.kernels.rows.residuals import GOAL, ORIENTATION, POSE, POSITION, half_angle_ratio
 from poise.kernels.solver.lm_solver import evaluate
 
-_REVOLUTE, _PRISMATIC = 0, 1
 HELD = 12
 """Rows of an effector while the sweep runs: G R^T, which takes its rotation R to the target G, then its place."""
 MOTION = 7
 
 
 @functools.partial(kernel, inline=True)
-def ccd_update(p, s, plan, w, d):
+def ccd_update(p, s, w):
     """Move w.q by one sweep from the tips to the base, in either width; the sum of squares before it."""
     cost, score = evaluate(p, w)
-    remember(w, d, cost)
-    take_poses(p, w, d.big)
-    sweep(p, s, plan, w, d.big)
+    remember(w, cost)
+    take_poses(p, w, w.room)
+    sweep(p, s, w, w.room)
     join_turns(p, w)
-    restrain(s, w, d)
+    restrain(p, s, w)
     move(p, w)
     return cost, score
 
@@ -39,15 +39,15 @@ def ccd_update(p, s, plan, w, d):
 @functools.partial(kernel, inline=True)
 def take_poses(p, w, held):
     """Fill `held` with what the effectors' frames at w.q say."""
-    for k in range(p.effectors.shape[0]):
-        at, goal, to = FRAME * p.effectors[k, 0], GOAL * k, HELD * k
-        kind = p.effectors[k, 1]
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        at, goal, to = FRAME * effector.tip, GOAL * k, HELD * k
         for i in range(3):
             # Row i of the unit's rotation: its x, y and z axes are three rows of the frame each.
             x, y, z = load(w.frames, at + 6 + i), load(w.frames, at + 9 + i), load(w.frames, at + 3 + i)
-            place = load(w.frames, at + i) + x * p.tools[k, 9] + y * p.tools[k, 10] + z * p.tools[k, 11]
+            place = load(w.frames, at + i) + x * effector.tool[9] + y * effector.tool[10] + z * effector.tool[11]
             store(held, to + 9 + i, place)
-            if kind != POSITION:
+            if effector.rotation >= 0:
                 for j in range(3):
                     row = goal + 3 * j
                     turn = load(w.target, row) * x + load(w.target, row + 1) * y + load(w.target, row + 2) * z
@@ -55,15 +55,15 @@ def take_poses(p, w, held):
 
 
 @functools.partial(kernel, inline=True)
-def sweep(p, s, plan, w, held):
+def sweep(p, s, w, held):
     """w.step becomes the best change of one coordinate after the other, `held` what they make of the effectors.
 
     No frame of a joint changes while those beyond it move, so the frames at w.q serve the whole sweep.
     """
-    motions = table(plan, 1, plan[0], MOTION)
-    moved = section(plan, 1 + MOTION * plan[0], plan.shape[0] - 1 - MOTION * plan[0])
+    motions = table(p.plan, 1, p.plan[0], MOTION)
+    moved = section(p.plan, 1 + MOTION * p.plan[0], len(p.plan) - 1 - MOTION * p.plan[0])
     zero = splat(w.e, 0.0)
-    for r in range(plan[0]):
+    for r in range(p.plan[0]):
         unit, axis, kind, a, c = motions[r, 0], motions[r, 1], motions[r, 2], motions[r, 3], motions[r, 4]
         first, last = motions[r, 5], motions[r, 6]
         at = FRAME * unit
@@ -97,17 +97,17 @@ def sweep(p, s, plan, w, held):
             turn, slide = best_turn(cosine, sine, size), zero
             store(w.step, a, turn)
         else:
-            multiplier, pitch = p.places[unit, 12], p.places[unit, 14]
-            x = load(w.q, p.coords[c, 0])
-            low, high = multiplier * (p.limits[c, 0] - x), multiplier * (p.limits[c, 1] - x)
+            multiplier, pitch = p.units[unit].multiplier, p.units[unit].pitch
+            x = load(w.q, p.coordinates[c].q)
+            low, high = multiplier * (p.coordinates[c].lower - x), multiplier * (p.coordinates[c].upper - x)
             if multiplier < 0.0:
                 low, high = high, low
-            if kind == _REVOLUTE:
+            if kind == REVOLUTE:
                 turn = best_turn_within(cosine, sine, size, low, high)
                 store(w.step, a, turn / multiplier)
                 slide = zero
             else:
-                if kind == _PRISMATIC:
+                if kind == PRISMATIC:
                     slope, curve = along, weight
                 else:
                     # The curvature of the error along the screw is nowhere more than `curve`, so that this step,
@@ -119,7 +119,7 @@ def sweep(p, s, plan, w, held):
                 turn = select(turn < low, low, select(turn > high, high, turn))
                 store(w.step, a, turn / multiplier)
                 slide = pitch * turn  # a slide's pitch is 1
-        turning, sliding = kind != _PRISMATIC, c >= 0 and kind != _REVOLUTE
+        turning, sliding = kind != PRISMATIC, c >= 0 and kind != REVOLUTE
         sn, cs = sincos(turn if turning else zero)
         for j in range(first, last):
             to = HELD * moved[j]
@@ -130,7 +130,7 @@ def sweep(p, s, plan, w, held):
             if sliding:
                 d0, d1, d2 = d0 + slide * a0, d1 + slide * a1, d2 + slide * a2
             store(held, to + 9, d0), store(held, to + 10, d1), store(held, to + 11, d2)
-            if turning and p.effectors[moved[j], 1] != POSITION:
+            if turning and p.effectors[moved[j]].rotation >= 0:
                 for i in range(to, to + 9, 3):
                     e0, e1, e2 = turned(a0, a1, a2, cs, sn, load(held, i), load(held, i + 1), load(held, i + 2))
                     store(held, i, e0), store(held, i + 1, e1), store(held, i + 2, e2)
@@ -139,18 +139,21 @@ def sweep(p, s, plan, w, held):
 @functools.partial(kernel, inline=True)
 def weights(p, s, k):
     """What an effector's place and its axes count: |t - s|^2 holds 2 c . d, 4 sin^2(angle / 2) holds tr(G R^T) once."""
-    kind, block = p.effectors[k, 1], p.effectors[k, 4]
-    position = 0.0 if kind == ORIENTATION else p.shapes[block, 0] * p.shapes[block, 0]
-    block = block + 1 if kind == POSE else block
-    rotation = 0.0 if kind == POSITION else 0.5 * s[OPTION_A] * p.shapes[block, 0] * p.shapes[block, 0]
+    effector = p.effectors[k]
+    position, rotation = 0.0, 0.0
+    if effector.position >= 0:
+        position = p.blocks[effector.position].weight[0] * p.blocks[effector.position].weight[0]
+    if effector.rotation >= 0:
+        weight = p.blocks[effector.rotation].weight[0]
+        rotation = 0.5 * s[OPTION_A] * weight * weight
     return position, rotation
 
 
 @functools.partial(kernel, inline=True)
 def join_turns(p, w):
     """Where w.step holds the turns of a ball about its z, y and x axes, one after the other, put their joint one."""
-    for c in range(p.balls.shape[0]):
-        a = p.balls[c, 1]
+    for c in range(len(p.balls)):
+        a = p.balls[c].v
         s0, c0 = sincos(0.5 * load(w.step, a))
         s1, c1 = sincos(0.5 * load(w.step, a + 1))
         s2, c2 = sincos(0.5 * load(w.step, a + 2))

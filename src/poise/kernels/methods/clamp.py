@@ -9,50 +9,50 @@ import numpy as np
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.layout import GOAL
 from poise.kernels.methods.memory import FRESH, SEEN
 from poise.kernels.methods.settings import ADAPTIVE, CLAMP, MAX_ERROR, MAX_TURN, NO_CLAMP, RELEASED
-from poise.kernels.rows.residuals import GOAL, POSITION, in_metres
 
 
 @functools.partial(kernel, inline=True)
-def clamp_errors(p, s, w, d):
-    """d.e is w.e, each block no longer than its D_max."""
-    for k in range(p.effectors.shape[0]):
-        first = p.effectors[k, 4]
-        for b in range(first, p.effectors[k, 5]):
+def clamp_errors(p, s, w):
+    """w.clamped is w.e, each block no longer than its D_max."""
+    for k in range(len(p.effectors)):
+        first = p.effectors[k].first_block
+        for b in range(first, p.effectors[k].last_block):
             e0, e1, e2 = load(w.e, 3 * b), load(w.e, 3 * b + 1), load(w.e, 3 * b + 2)
             if s[CLAMP] != NO_CLAMP:
                 size = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
-                longest = splat(w.e, s[MAX_ERROR] if in_metres(p.effectors, k, b) else s[MAX_TURN])
+                longest = splat(w.e, s[MAX_ERROR] if p.blocks[b].metres else s[MAX_TURN])
                 if s[CLAMP] >= ADAPTIVE:
-                    longest = _adapted(s, w, d, k, b, b == first and p.effectors[k, 1] <= POSITION, size, longest)
-                    store(d.cap, b, longest)
+                    longest = _adapted(s, w, k, b, b == p.effectors[k].position, size, longest)
+                    store(w.cap, b, longest)
                 scale = select(size > longest, longest / size, 1.0)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale
-            store(d.e, 3 * b, e0), store(d.e, 3 * b + 1, e1), store(d.e, 3 * b + 2, e2)
+            store(w.clamped, 3 * b, e0), store(w.clamped, 3 * b + 1, e1), store(w.clamped, 3 * b + 2, e2)
 
 
 @functools.partial(kernel, inline=True)
-def _adapted(s, w, d, k, b, place, size, base):
+def _adapted(s, w, k, b, place, size, base):
     """D_max of block b: infinite at first and after a jump of the target, then what the last step came closer more."""
     at, seen = GOAL * k + 9, SEEN * k + 9
-    l0, l1, l2 = load(d.last, 3 * b), load(d.last, 3 * b + 1), load(d.last, 3 * b + 2)
+    l0, l1, l2 = load(w.last_errors, 3 * b), load(w.last_errors, 3 * b + 1), load(w.last_errors, 3 * b + 2)
     before = sqrt(l0 * l0 + l1 * l1 + l2 * l2)
     if not place:
         jumped = size > before + base
         gain = splat(w.e, 0.0)
     else:
-        t0 = load(w.target, at) - load(d.seen, seen)
-        t1 = load(w.target, at + 1) - load(d.seen, seen + 1)
-        t2 = load(w.target, at + 2) - load(d.seen, seen + 2)
+        t0 = load(w.target, at) - load(w.last_target, seen)
+        t1 = load(w.target, at + 1) - load(w.last_target, seen + 1)
+        t2 = load(w.target, at + 2) - load(w.last_target, seen + 2)
         jumped = t0 * t0 + t1 * t1 + t2 * t2 > base * base
         a0, a1, a2 = load(w.e, 3 * b) - t0, load(w.e, 3 * b + 1) - t1, load(w.e, 3 * b + 2) - t2
         after = sqrt(a0 * a0 + a1 * a1 + a2 * a2)
         gain = before - after
         if s[CLAMP] == RELEASED:
             # The released program looks at three numbers from the k-th on, and at how much farther the step led.
-            l0, l1, l2 = load(d.last, k), load(d.last, k + 1), load(d.last, k + 2)
+            l0, l1, l2 = load(w.last_errors, k), load(w.last_errors, k + 1), load(w.last_errors, k + 2)
             gain = after - sqrt(l0 * l0 + l1 * l1 + l2 * l2)
             jumped = size < 0.0
     longest = base + select(gain > 0.0, gain, 0.0)
-    return select(jumped | (load(d.memory, FRESH) < 0.5), np.inf, longest)
+    return select(jumped | (load(w.memory, FRESH) < 0.5), np.inf, longest)

@@ -1,17 +1,18 @@
 """The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.base`.
 
-`plan` is of `method_plans.repelled`: the number of points that obstacles push, each unit's velocity, -1 where it has
-none, each point's unit, then the number of spheres.  Behind the posture in the settings `s` are where each point lies
+`p.criteria` is of `method_plans.repelled`: the number of points that obstacles push, each unit's velocity, -1 where it
+has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies
 along its unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded
-edges as of `poise.geometry.shapes`.  At the end of `plan` stands, if there is a user's criterion, what `potential_of`
-reads.
+edges as of `poise.geometry.shapes`.
 """
 
 import functools
 
-from poise.kernels.kinematics.forward import FRAME
+from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import call, kernel
-from poise.kernels.machine.lanes import load, pitch, section, select, splat, sqrt, store
+from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
+from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
+from poise.kernels.machine.views import as_array, section
 from poise.kernels.methods.settings import (
     CENTRE_GAIN,
     CLEARANCE_GAIN,
@@ -20,9 +21,7 @@ from poise.kernels.methods.settings import (
     MANIPULABILITY_GAIN,
     POTENTIAL_GAIN,
     REST_GAIN,
-    SETTINGS,
 )
-from poise.kernels.rows.residuals import ORIENTATION, POSITION
 
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
@@ -32,19 +31,18 @@ _WITHIN = 1e-12
 """A point this near to the core of a box with rounded edges [m] is in it."""
 _EDGE = 1e-9
 """Against the square of its range, the least product of a joint's distances from its limits that is divided by."""
-_REVOLUTE, _PRISMATIC, _BALL = 0, 1, 3
 
 
 @functools.partial(kernel, inline=True)
-def pull(p, s, plan, w, d):
-    """d.phi is the sum of all terms but the manipulability's, which waits for the singular values (see `widen`)."""
-    n, count = w.step.shape[0], p.coords.shape[0]
-    posture = section(s, SETTINGS + n, w.q.shape[0])
+def pull(p, s, w):
+    """w.phi is the sum of all terms but the manipulability's, which waits for the singular values (see `widen`)."""
+    n, count = len(w.step), len(p.coordinates)
+    posture = p.posture
     for a in range(n):
-        store(d.phi, a, splat(w.e, 0.0))
+        store(w.phi, a, splat(w.e, 0.0))
     for c in range(count):
-        i, a = p.coords[c, 0], p.coords[c, 1]
-        low, high = p.limits[c, 0], p.limits[c, 1]
+        i, a = p.coordinates[c].q, p.coordinates[c].v
+        low, high = p.coordinates[c].lower, p.coordinates[c].upper
         x = load(w.q, i)
         phi = (posture[i] - x) * s[REST_GAIN]
         half, middle = 0.5 * (high - low), 0.5 * (low + high)
@@ -56,72 +54,59 @@ def pull(p, s, plan, w, d):
                 away = (middle - x) * (2.0 * s[LIMIT_GAIN] * half * half) / (room * room)
                 away = select(away > s[LIMIT_LONGEST], s[LIMIT_LONGEST], away)
                 phi = phi + select(away < -s[LIMIT_LONGEST], -s[LIMIT_LONGEST], away)
-        store(d.phi, a, load(d.phi, a) + phi)
+        store(w.phi, a, load(w.phi, a) + phi)
     if s[CLEARANCE_GAIN] != 0.0:
-        repel(p, s, plan, w, d)
+        repel(p, s, w)
     if s[POTENTIAL_GAIN] != 0.0:
-        descend(s, plan, w, d)
+        descend(p, s, w)
     for a in range(n):
-        store(d.phi, a, load(d.phi, a) * load(w.free, a))
+        store(w.phi, a, load(w.phi, a) * load(w.free, a))
 
 
 @functools.partial(kernel, inline=True)
-def descend(s, plan, w, d):
+def descend(p, s, w):
     """phi -= gain grad g, g the user's, whose gradient is by all velocities.  Runs in workspaces of one problem only.
 
-    The gradient is the end of d.big, so that what methods remember at its beginning stays.
+    The gradient is the end of w.room, so that what methods remember at its beginning stays.
     """
-    n, nv, gradient, _ = potential_of(plan, w)
-    slopes = section(d.big, d.big.shape[0] - nv, nv)
-    call(gradient, w.q, slopes)
+    n = len(w.step)
+    nv = p.velocities[n]
+    slopes = section(w.room, len(w.room) - nv, nv)
+    call(w.routines[GRADIENT], as_array(w.q), as_array(slopes))
     for a in range(n):
-        store(d.phi, a, load(d.phi, a) - s[POTENTIAL_GAIN] * load(slopes, velocity_of(plan, n, a)))
+        store(w.phi, a, load(w.phi, a) - s[POTENTIAL_GAIN] * load(slopes, p.velocities[a]))
 
 
 @kernel
-def forces_at(units, s, plan, w, d):
-    """Where in d.big the forces and moments at the units are: at its end, but for what a user's functions have there.
+def forces_at(p, s, w):
+    """Where in w.room the forces and moments at the units are: at its end, but for what a user's functions have there.
 
     So what methods remember at its beginning stays.
     """
-    end = d.big.shape[0] - 6 * units
+    end = len(w.room) - 6 * len(p.units)
     if s[POTENTIAL_GAIN] != 0.0:
-        _, nv, _, _ = potential_of(plan, w)
+        nv = p.velocities[len(w.step)]
         end = end - nv * (1 + nv)
     return end
 
 
-@kernel
-def potential_of(plan, w):
-    """The active velocities and all of them, and where the user's gradient and Hessian are compiled: 0, if nowhere."""
-    end = plan.shape[0]
-    return w.step.shape[0], plan[end - 3], plan[end - 2], plan[end - 1]
-
-
-@kernel
-def velocity_of(plan, n, a):
-    """The model's number of active velocity `a` of `n`."""
-    return plan[plan.shape[0] - 3 - n + a]
-
-
 @functools.partial(kernel, inline=True)
-def repel(p, s, plan, w, d):
+def repel(p, s, w):
     """phi += gain sum_j J_j^T f_j: on point j the force f_j = sum n / d, d [m] and n the way from an obstacle to it.
 
     Forces and their moments about the world's origin are summed from the tips to the bases, so each joint reads its
     torque once.
     """
-    units, points, behind = p.units.shape[0], plan[0], SETTINGS + w.step.shape[0] + w.q.shape[0]
-    reals = section(s, behind, s.shape[0] - behind)
-    spheres = plan[1 + units + points]
+    units, points, reals = len(p.units), p.criteria[0], p.criteria_reals
+    spheres = p.criteria[1 + units + points]
     first = 3 * points + 4 * spheres
-    boxes = (reals.shape[0] - first) // 16
+    boxes = (len(reals) - first) // 16
     zero = splat(w.e, 0.0)
-    forces = section(d.big, forces_at(units, s, plan, w, d), 6 * units)
+    forces = section(w.room, forces_at(p, s, w), 6 * units)
     for i in range(6 * units):
         store(forces, i, zero)
     for j in range(points):
-        at, to = FRAME * plan[1 + units + j], 6 * plan[1 + units + j]
+        at, to = FRAME * p.criteria[1 + units + j], 6 * p.criteria[1 + units + j]
         p0, p1, p2 = _place(w.frames, at, reals[3 * j], reals[3 * j + 1], reals[3 * j + 2])
         f0, f1, f2 = zero, zero, zero
         for i in range(spheres):
@@ -139,7 +124,7 @@ def repel(p, s, plan, w, d):
         _gather(forces, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
     for k in range(units):
         u = units - 1 - k
-        kind, parent, a = p.units[u, 1], p.units[u, 0], plan[1 + u]
+        kind, parent, a = p.units[u].kind, p.units[u].parent, p.criteria[1 + u]
         f0, f1, f2 = load(forces, 6 * u), load(forces, 6 * u + 1), load(forces, 6 * u + 2)
         m0, m1, m2 = load(forces, 6 * u + 3), load(forces, 6 * u + 4), load(forces, 6 * u + 5)
         if parent >= 0:
@@ -148,17 +133,17 @@ def repel(p, s, plan, w, d):
             at = FRAME * u
             p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
             m0, m1, m2 = m0 - (p1 * f2 - p2 * f1), m1 - (p2 * f0 - p0 * f2), m2 - (p0 * f1 - p1 * f0)
-            if kind == _BALL:
-                store(d.phi, a, load(d.phi, a) + _along(w.frames, at + 6, m0, m1, m2))
-                store(d.phi, a + 1, load(d.phi, a + 1) + _along(w.frames, at + 9, m0, m1, m2))
-                store(d.phi, a + 2, load(d.phi, a + 2) + _along(w.frames, at + 3, m0, m1, m2))
+            if kind == BALL_AXES:
+                store(w.phi, a, load(w.phi, a) + _along(w.frames, at + 6, m0, m1, m2))
+                store(w.phi, a + 1, load(w.phi, a + 1) + _along(w.frames, at + 9, m0, m1, m2))
+                store(w.phi, a + 2, load(w.phi, a + 2) + _along(w.frames, at + 3, m0, m1, m2))
             else:
                 torque = zero
-                if kind != _PRISMATIC:
+                if kind != PRISMATIC:
                     torque = _along(w.frames, at + 3, m0, m1, m2)
-                if kind != _REVOLUTE:  # the pitch of a slide is 1
-                    torque = torque + p.places[u, 14] * _along(w.frames, at + 3, f0, f1, f2)
-                store(d.phi, a, load(d.phi, a) + p.places[u, 12] * torque)
+                if kind != REVOLUTE:  # the pitch of a slide is 1
+                    torque = torque + p.units[u].pitch * _along(w.frames, at + 3, f0, f1, f2)
+                store(w.phi, a, load(w.phi, a) + p.units[u].multiplier * torque)
 
 
 @kernel
@@ -219,48 +204,49 @@ def _along(frames, axis, x, y, z):
 
 
 @functools.partial(kernel, inline=True)
-def widen(p, s, w, d, top):
+def widen(p, s, w, top):
     """phi += gain grad w, w the product of the singular values: w <J^+T, dJ/dq_k> (Yoshikawa 1985).
 
     dJ/dq_k turns the columns of the joints beyond k about its axis, and k's own about those of the joints before it;
     the three axes of a ball turn as one.
     """
-    m, n = w.e.shape[0], w.step.shape[0]
-    row, side = pitch(d.rows, n), pitch(d.turn, m)
+    m, n = len(w.e), len(w.step)
+    row, side = pitch(w.rows, n), pitch(w.turn, m)
     volume = splat(w.e, s[MANIPULABILITY_GAIN])
     for i in range(m * n):
-        store(d.big, i, splat(w.e, 0.0))
+        store(w.room, i, splat(w.e, 0.0))
     for i in range(m):
-        sigma = load(d.sigma, i)
+        sigma = load(w.sigma, i)
         real = sigma > RANK * top
         volume = volume * select(real, sigma, 1.0)
         inverse = select(real, 1.0 / select(real, sigma * sigma, 1.0), 0.0)
         for k in range(m):
-            u = load(d.turn, i * side + k) * inverse
+            u = load(w.turn, i * side + k) * inverse
             for a in range(n):
-                store(d.big, k * n + a, load(d.big, k * n + a) + u * load(d.rows, i * row + a))
-    for k in range(p.effectors.shape[0]):
-        kind = p.effectors[k, 1]
-        if kind > ORIENTATION or p.effectors[k, 7]:
+                store(w.room, k * n + a, load(w.room, k * n + a) + u * load(w.rows, i * row + a))
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        if (effector.position < 0 and effector.rotation < 0) or effector.weighing:
             continue
-        at, slot0, stop = FRAME * p.effectors[k, 0], p.effectors[k, 8], p.effectors[k, 3]
-        px, py, pz = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
-        t0, t1, t2 = p.tools[k, 9], p.tools[k, 10], p.tools[k, 11]
-        px = px + load(w.frames, at + 6) * t0 + load(w.frames, at + 9) * t1 + load(w.frames, at + 3) * t2
-        py = py + load(w.frames, at + 7) * t0 + load(w.frames, at + 10) * t1 + load(w.frames, at + 4) * t2
-        pz = pz + load(w.frames, at + 8) * t0 + load(w.frames, at + 11) * t1 + load(w.frames, at + 5) * t2
+        slot0, stop = effector.first_slot, effector.last_column
+        px, py, pz = tool_point(effector, w.frames)
         zero = splat(w.e, 0.0)
         # Sums of (column of J^+T) x axis of the joints up to this one, and of columns of J x J^+T of those beyond.
         b0, b1, b2, c0, c1, c2 = zero, zero, zero, zero, zero, zero
         d0, d1, d2, e0, e1, e2 = zero, zero, zero, zero, zero, zero
         for way in range(2):
-            for step in range(p.effectors[k, 2], stop):
-                r = step if way == 0 else p.effectors[k, 2] + stop - 1 - step
-                axis, place, joint, column = p.raw[r, 0], p.raw[r, 1], p.raw[r, 2], p.raw[r, 3]
+            for step in range(p.effectors[k].first_column, stop):
+                r = step if way == 0 else p.effectors[k].first_column + stop - 1 - step
+                axis, place, joint, column = (
+                    p.columns[r].axis,
+                    p.columns[r].place,
+                    p.columns[r].kind,
+                    p.columns[r].column,
+                )
                 if column < 0:
                     column = -1 - column
                 a = p.slots[slot0 + column]
-                scale, lift = p.scales[r, 0], 1.0 if joint == 1 else p.scales[r, 1]
+                scale, lift = p.columns[r].scale, 1.0 if joint == 1 else p.columns[r].pitch
                 z0 = load(w.frames, axis) * scale
                 z1 = load(w.frames, axis + 1) * scale
                 z2 = load(w.frames, axis + 2) * scale
@@ -272,13 +258,13 @@ def widen(p, s, w, d, top):
                     r2 = pz - load(w.frames, place + 2)
                     l0, l1, l2 = l0 + z1 * r2 - z2 * r1, l1 + z2 * r0 - z0 * r2, l2 + z0 * r1 - z1 * r0
                 g0, g1, g2, h0, h1, h2 = zero, zero, zero, zero, zero, zero
-                block = p.effectors[k, 4]
-                if kind != ORIENTATION:
+                block = p.effectors[k].first_block
+                if effector.position >= 0:
                     to = 3 * block * n + a
-                    g0, g1, g2 = load(d.big, to), load(d.big, to + n), load(d.big, to + 2 * n)
-                if kind != POSITION:
-                    to = 3 * (p.effectors[k, 5] - 1) * n + a
-                    h0, h1, h2 = load(d.big, to), load(d.big, to + n), load(d.big, to + 2 * n)
+                    g0, g1, g2 = load(w.room, to), load(w.room, to + n), load(w.room, to + 2 * n)
+                if effector.rotation >= 0:
+                    to = 3 * (p.effectors[k].last_block - 1) * n + a
+                    h0, h1, h2 = load(w.room, to), load(w.room, to + n), load(w.room, to + 2 * n)
                 n0, n1, n2 = g1 * z2 - g2 * z1, g2 * z0 - g0 * z2, g0 * z1 - g1 * z0
                 if way == 0:
                     b0, b1, b2 = b0 + n0, b1 + n1, b2 + n2
@@ -288,7 +274,7 @@ def widen(p, s, w, d, top):
                         c0, c1, c2 = c0 + e0, c1 + e1, c2 + e2
                         d0, d1, d2, e0, e1, e2 = zero, zero, zero, zero, zero, zero
                     slope = l0 * b0 + l1 * b1 + l2 * b2 + z0 * c0 + z1 * c1 + z2 * c2
-                    store(d.phi, a, load(d.phi, a) + volume * load(w.free, a) * slope)
+                    store(w.phi, a, load(w.phi, a) + volume * load(w.free, a) * slope)
                     d0, d1, d2 = d0 + n0, d1 + n1, d2 + n2
                     e0 = e0 + l1 * g2 - l2 * g1 + z1 * h2 - z2 * h1
                     e1 = e1 + l2 * g0 - l0 * g2 + z2 * h0 - z0 * h2

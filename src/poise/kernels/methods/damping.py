@@ -7,7 +7,8 @@ import functools
 
 from poise.kernels.algebra.tiles import back_substitute, factor
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, load, section, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.views import section
 from poise.kernels.methods.memory import FRESH, MU
 from poise.kernels.methods.settings import (
     CHAN,
@@ -33,29 +34,29 @@ _STARTING = 4
 
 
 @functools.partial(kernel, inline=True)
-def from_errors(p, s, w, d):
+def from_errors(p, s, w):
     """lambda^2 of the rules that look at no singular values."""
     rule = s[RULE]
-    square = splat(d.e, 0.0)
-    for i in range(d.e.shape[0]):
-        e = load(d.e, i)
+    square = splat(w.clamped, 0.0)
+    for i in range(len(w.clamped)):
+        e = load(w.clamped, i)
         square = square + e * e
-    damping = splat(d.e, s[RULE_A])
+    damping = splat(w.clamped, s[RULE_A])
     if rule == CHAN:
         damping = (0.5 * s[RULE_A]) * square + s[RULE_B]
     elif rule == SUGIHARA:
         damping = 0.5 * square + s[RULE_A]
     elif rule == CURVATURE:
-        damping = s[RULE_A] * curvature(p, w, d) + s[RULE_B]
+        damping = s[RULE_A] * curvature(p, w) + s[RULE_B]
     elif rule == GAIN:
-        damping = load(d.memory, MU)
+        damping = load(w.memory, MU)
     elif rule == RATE:
-        change = splat(d.e, 0.0)
-        for i in range(w.jacobian.shape[0]):
-            x = load(w.jacobian, i) - load(d.kept, i)
+        change = splat(w.clamped, 0.0)
+        for i in range(len(w.jacobian)):
+            x = load(w.jacobian, i) - load(w.last_jacobian, i)
             change = change + x * x
-            store(d.kept, i, load(w.jacobian, i))
-        bound = (1.25 / s[RULE_B]) * sqrt(select(load(d.memory, FRESH) < 0.5, 0.0, change))
+            store(w.last_jacobian, i, load(w.jacobian, i))
+        bound = (1.25 / s[RULE_B]) * sqrt(select(load(w.memory, FRESH) < 0.5, 0.0, change))
         damping = (0.25 / (s[RULE_A] * s[RULE_A])) * square
         damping = select(bound > damping, bound, damping) + s[RULE_C]
     return damping
@@ -65,11 +66,11 @@ def from_errors(p, s, w, d):
 def longest_column(p, w):
     """The largest square of a Jacobian column, over the effectors."""
     largest = splat(w.e, 0.0)
-    for k in range(p.effectors.shape[0]):
-        for c in range(p.effectors[k, 6]):
+    for k in range(len(p.effectors)):
+        for c in range(p.effectors[k].columns):
             square = splat(w.e, 0.0)
-            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-                j = p.blocks[b] + 3 * c
+            for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+                j = p.blocks[b].start + 3 * c
                 x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
                 square = square + (x * x + y * y + z * z)
             largest = select(square > largest, square, largest)
@@ -77,33 +78,33 @@ def longest_column(p, w):
 
 
 @functools.partial(kernel, inline=True)
-def curvature(p, w, d):
+def curvature(p, w):
     """A bound of the norm of sum e_k Hess f_k, the part of the Hessian of |e|^2 / 2 that J^T J lacks.
 
     The second derivative by joints i <= j along a chain is axis i times column j, hence no longer than column j; with
     the columns of all effectors weighed by their errors that bounds the 2 depth - 1 entries of the Hessian that belong
     to j and the joints before it, and so its Frobenius norm.
     """
-    for a in range(d.h.shape[0]):
-        store(d.h, a, splat(w.e, 0.0))
-    for k in range(p.effectors.shape[0]):
-        slot0 = p.effectors[k, 8]
-        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-            x, y, z = load(d.e, 3 * b), load(d.e, 3 * b + 1), load(d.e, 3 * b + 2)
+    for a in range(len(w.other)):
+        store(w.other, a, splat(w.e, 0.0))
+    for k in range(len(p.effectors)):
+        slot0 = p.effectors[k].first_slot
+        for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+            x, y, z = load(w.clamped, 3 * b), load(w.clamped, 3 * b + 1), load(w.clamped, 3 * b + 2)
             size = sqrt(x * x + y * y + z * z)
-            j = p.blocks[b]
-            for c in range(p.effectors[k, 6]):
+            j = p.blocks[b].start
+            for c in range(p.effectors[k].columns):
                 a = p.slots[slot0 + c]
                 x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
-                store(d.h, a, load(d.h, a) + size * sqrt(x * x + y * y + z * z))
+                store(w.other, a, load(w.other, a) + size * sqrt(x * x + y * y + z * z))
                 j += 3
     square = splat(w.e, 0.0)
-    for k in range(p.effectors.shape[0]):
-        slot0 = p.effectors[k, 8]
-        for c in range(p.effectors[k, 6]):
+    for k in range(len(p.effectors)):
+        slot0 = p.effectors[k].first_slot
+        for c in range(p.effectors[k].columns):
             a = p.slots[slot0 + c]
-            square = square + (2.0 * c + 1.0) * (load(d.h, a) * load(d.h, a))
-            store(d.h, a, splat(w.e, 0.0))  # a joint that several effectors share counts once
+            square = square + (2.0 * c + 1.0) * (load(w.other, a) * load(w.other, a))
+            store(w.other, a, splat(w.e, 0.0))  # a joint that several effectors share counts once
     return sqrt(square)
 
 
@@ -115,19 +116,19 @@ def shaped(sigma, largest, damping):
 
 
 @functools.partial(kernel, inline=True)
-def damp_estimated(s, d, size, matrix):
+def damp_estimated(s, w, size, matrix):
     """Add to `matrix` = J J^T the damping of its one or two smallest singular values alone; lambda^2 of the smallest.
 
     They are estimated by inverse iteration on J J^T + RULE_C I, whose vectors are kept from one update to the next.
     Source: Maciejewski and Klein 1988; Chiaverini 1993.
     """
-    big = section(d.big, 0, size * size)
+    big = section(w.room, 0, size * size)
     for i in range(size * size):
         store(big, i, load(matrix, i))
     factor(size, splat(matrix, s[RULE_C]), big)
-    u, v = section(d.u, 0, size), section(d.u, size, size)
+    u, v = section(w.estimate, 0, size), section(w.estimate, size, size)
     two = s[RULE] == ESTIMATED_TWO
-    fresh = load(d.memory, FRESH) < 0.5
+    fresh = load(w.memory, FRESH) < 0.5
     rounds = 1
     if any_of(fresh):
         rounds = _STARTING
@@ -166,11 +167,11 @@ def _damp_along(s, length, u, size, matrix):
 def _normalise(u):
     """Scale u to length 1; its length before."""
     square = splat(u, 0.0)
-    for i in range(u.shape[0]):
+    for i in range(len(u)):
         square = square + load(u, i) * load(u, i)
     length = sqrt(square)
     inverse = 1.0 / length
-    for i in range(u.shape[0]):
+    for i in range(len(u)):
         store(u, i, load(u, i) * inverse)
     return length
 
@@ -179,9 +180,9 @@ def _normalise(u):
 def _orthonormalise(u, v):
     """Take u's part out of v and scale it to length 1; its length before."""
     across = splat(u, 0.0)
-    for i in range(u.shape[0]):
+    for i in range(len(u)):
         across = across + load(u, i) * load(v, i)
-    for i in range(u.shape[0]):
+    for i in range(len(u)):
         store(v, i, load(v, i) - across * load(u, i))
     return _normalise(v)
 
@@ -189,7 +190,7 @@ def _orthonormalise(u, v):
 @kernel
 def ranked(sigma, rank):
     """The singular value that has `rank` others below it."""
-    m = sigma.shape[0]
+    m = len(sigma)
     found = splat(sigma, 0.0)
     for i in range(m):
         x = load(sigma, i)
@@ -202,27 +203,27 @@ def ranked(sigma, rank):
 
 
 @functools.partial(kernel, inline=True)
-def from_values(p, s, w, d):
+def from_values(p, s, w):
     """lambda^2 of every rule, the singular values of J and c = U^T e being known."""
     rule = s[RULE]
     if rule == NAKAMURA:
-        return _of_manipulability(s, d.sigma)
+        return _of_manipulability(s, w.sigma)
     if rule == SMALLEST:
-        return shaped(ranked(d.sigma, s[DROP]), s[RULE_A], s[RULE_B])
+        return shaped(ranked(w.sigma, s[DROP]), s[RULE_A], s[RULE_B])
     if rule in (ESTIMATED, ESTIMATED_TWO):
-        return shaped(ranked(d.sigma, s[DROP]), s[RULE_A], s[RULE_B]) + s[RULE_C]
+        return shaped(ranked(w.sigma, s[DROP]), s[RULE_A], s[RULE_B]) + s[RULE_C]
     if rule == TRUST:
-        return _of_trust(d.sigma, d.c, s[RULE_A])
+        return _of_trust(w.sigma, w.along, s[RULE_A])
     if rule == MAX_NORM:
-        return _of_norm(d.c, ranked(d.sigma, s[DROP]), s[RULE_A])
-    return from_errors(p, s, w, d)
+        return _of_norm(w.along, ranked(w.sigma, s[DROP]), s[RULE_A])
+    return from_errors(p, s, w)
 
 
 @kernel
 def _of_manipulability(s, sigma):
     """k0 (1 - w / w0)^2 below w0: Nakamura and Hanafusa 1986."""
     low, w = ranked(sigma, s[DROP]), splat(sigma, 1.0)
-    for i in range(sigma.shape[0]):
+    for i in range(len(sigma)):
         x = load(sigma, i)
         w = w * select(x < low, 1.0, x)
     rest = 1.0 - w * (1.0 / s[RULE_B])
@@ -233,7 +234,7 @@ def _of_manipulability(s, sigma):
 def _of_norm(c, low, longest):
     """The least lambda^2 by which no step is longer than `longest`: Maciejewski and Klein 1988."""
     square = splat(c, 0.0)
-    for i in range(c.shape[0]):
+    for i in range(len(c)):
         square = square + load(c, i) * load(c, i)
     d = sqrt(square) * (1.0 / longest)
     return select(low >= d, 0.0, select(low >= 0.5 * d, low * (d - low), 0.25 * d * d))
@@ -246,13 +247,13 @@ def _of_trust(sigma, c, longest):
     Newton's method on 1 / |dq(p)| = 1 / longest, which is concave and almost straight, from p = 0.
     """
     top = splat(sigma, 0.0)
-    for i in range(sigma.shape[0]):
+    for i in range(len(sigma)):
         x = load(sigma, i)
         top = select(x > top, x, top)
     p = splat(sigma, 0.0)
     for _ in range(60):
         f, slope = splat(sigma, 0.0), splat(sigma, 1e-300)
-        for i in range(sigma.shape[0]):
+        for i in range(len(sigma)):
             x = load(sigma, i)
             y = 1.0 / select(x > 1e-12 * top, x * x + p, 1.0)
             step = select(x > 1e-12 * top, x * load(c, i), 0.0) * y

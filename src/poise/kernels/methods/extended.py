@@ -7,12 +7,14 @@ K = Hess g - sum mu Hess f.  The Hessian of the manipulability is the difference
 
 import numpy as np
 
-from poise.kernels.kinematics.forward import FRAME
-from poise.kernels.machine.jit import REALS, WHOLES, border, call, kernel
-from poise.kernels.machine.lanes import pitch, section, table
-from poise.kernels.methods.criteria import RANK, potential_of, pull, velocity_of, widen
+from poise.kernels.kinematics.forward import tool_point
+from poise.kernels.machine.jit import REALS, WHOLE, border, call, kernel
+from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GOAL, HESSIAN, PRISMATIC
+from poise.kernels.machine.views import as_array, as_matrix, entry_at, narrow, problem_at, section
+from poise.kernels.methods.criteria import RANK, pull, widen
 from poise.kernels.methods.filters import split
-from poise.kernels.methods.memory import FRESH, SPLIT, read_method, recall
+from poise.kernels.methods.memory import FRESH, SPLIT
 from poise.kernels.methods.settings import (
     AT_TARGET,
     CENTRE_GAIN,
@@ -24,10 +26,8 @@ from poise.kernels.methods.settings import (
     REST_GAIN,
 )
 from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
-from poise.kernels.rows.residuals import GOAL, ORIENTATION, POSITION
-from poise.kernels.solver.lm_solver import BAD_GOAL, BAD_START, aim_at, clip_start, divide, evaluate, unpack
+from poise.kernels.solver.lm_solver import aim_at, clip_start, evaluate
 
-_PRISMATIC = 1
 _FLAT = 1e-8
 """Share of the largest diagonal entry of E Z below which a pivot counts as none."""
 _FIRST = 1e-3
@@ -38,19 +38,19 @@ _NEAR = 1e-4
 
 
 @kernel
-def extended_update(p, s, plan, w, d):
+def extended_update(p, s, w):
     """Move w.q by one step of the extended Jacobian; the sum of squares and the score before it.
 
     A joint at a limit that the step would push out is held, and the step is found anew.
     """
-    cost, score = linearise(p, s, w, d)
+    cost, score = linearise(p, s, w)
     again = True
     while again:
-        extended_step(p, s, plan, w, d)
+        extended_step(p, s, w)
         again = hold_what_leaves(p, w)
-    restrain(s, w, d)
+    restrain(p, s, w)
     move(p, w)
-    d.memory[FRESH] = 1.0
+    w.memory[FRESH] = 1.0
     return cost, score
 
 
@@ -58,9 +58,9 @@ def extended_update(p, s, plan, w, d):
 def hold_what_leaves(p, w):
     """Hold the joints at their limits that w.step would push out; whether there were any."""
     found = False
-    for c in range(p.coords.shape[0]):
-        x, a = w.q[p.coords[c, 0]], p.coords[c, 1]
-        out = (x <= p.limits[c, 0] and w.step[a] < 0.0) or (x >= p.limits[c, 1] and w.step[a] > 0.0)
+    for c in range(len(p.coordinates)):
+        x, a = w.q[p.coordinates[c].q], p.coordinates[c].v
+        out = (x <= p.coordinates[c].lower and w.step[a] < 0.0) or (x >= p.coordinates[c].upper and w.step[a] > 0.0)
         if out and w.free[a] > 0.0:
             w.free[a] = 0.0
             found = True
@@ -68,74 +68,74 @@ def hold_what_leaves(p, w):
 
 
 @kernel
-def divide_room(m, n, d):
-    """Of d.big, behind what a decomposition needs: Z (n x n at most), K and E Z, then y (n) and mu (m)."""
-    at = m * pitch(d.rows, n)
+def divide_room(m, n, w):
+    """Of w.room, behind what a decomposition needs: Z (n x n at most), K and E Z, then y (n) and mu (m)."""
+    at = m * pitch(w.rows, n)
     square = n * n
     return (
-        section(d.big, at, square),
-        section(d.big, at + square, square),
-        section(d.big, at + 2 * square, square),
-        section(d.big, at + 3 * square, n),
-        section(d.big, at + 3 * square + n, m),
+        section(w.room, at, square),
+        section(w.room, at + square, square),
+        section(w.room, at + 2 * square, square),
+        section(w.room, at + 3 * square, n),
+        section(w.room, at + 3 * square + n, m),
     )
 
 
 @kernel
-def extended_step(p, s, plan, w, d):
-    """w.step = J^+ e + Z y, from the errors d.e and the Jacobian of the joints that are free."""
-    m, n = w.e.shape[0], w.step.shape[0]
-    basis, bent, reduced, y, _mu = divide_room(m, n, d)
-    left = reduce(p, s, plan, w, d)
+def extended_step(p, s, w):
+    """w.step = J^+ e + Z y, from the errors w.clamped and the Jacobian of the joints that are free."""
+    m, n = len(w.e), len(w.step)
+    basis, bent, reduced, y, _mu = divide_room(m, n, w)
+    left = reduce(p, s, w)
     for i in range(left):
         total = 0.0
         for a in range(n):
-            pulled = d.phi[a]
+            pulled = w.phi[a]
             for b in range(n):
                 pulled -= bent[a * n + b] * w.step[b]
             total += basis[i * n + a] * pulled
         y[i] = total
-    solve_definite(left, n, reduced, d.h, y)
+    solve_definite(left, n, reduced, w.other, y)
     for i in range(left):
         for a in range(n):
             w.step[a] += basis[i * n + a] * y[i]
 
 
 @kernel
-def reduce(p, s, plan, w, d):
-    """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, d.phi with -grad g; the columns of Z."""
-    m, n = w.e.shape[0], w.step.shape[0]
-    row, side = pitch(d.rows, n), pitch(d.turn, m)
-    basis, bent, reduced, slope, mu = divide_room(m, n, d)
+def reduce(p, s, w):
+    """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, w.phi with -grad g; the columns of Z."""
+    m, n = len(w.e), len(w.step)
+    row, side = pitch(w.rows, n), pitch(w.turn, m)
+    basis, bent, reduced, slope, mu = divide_room(m, n, w)
     differing = s[MANIPULABILITY_GAIN] != 0.0 or s[LIMIT_GAIN] != 0.0 or s[CLEARANCE_GAIN] != 0.0
     if differing:
-        bend_by_differences(p, s, plan, w, d, reduced, slope)
+        bend_by_differences(p, s, w, reduced, slope)
         for a in range(n):
-            d.phi[a] = slope[a] * w.free[a]
+            w.phi[a] = slope[a] * w.free[a]
     else:
-        pull(p, s, plan, w, d)
-    top = split(p, w, d)
+        pull(p, s, w)
+    top = split(p, w)
     edge = s[FILTER_A] * top
     for a in range(n):
         w.step[a] = 0.0
     for i in range(m):
         mu[i] = 0.0
     for i in range(m):
-        sigma = d.sigma[i]
+        sigma = w.sigma[i]
         if not sigma > RANK * top:
             continue
         inverse = 1.0 / max(sigma, edge) ** 2
         along = 0.0
         for a in range(n):
-            along -= d.rows[i * row + a] * d.phi[a]
-            w.step[a] += d.rows[i * row + a] * d.c[i] * inverse
+            along -= w.rows[i * row + a] * w.phi[a]
+            w.step[a] += w.rows[i * row + a] * w.along[i] * inverse
         for k in range(m):
-            mu[k] += d.turn[i * side + k] * along * inverse
-    bend(p, s, plan, w, d, mu, bent)
+            mu[k] += w.turn[i * side + k] * along * inverse
+    bend(p, s, w, mu, bent)
     if differing:
         for i in range(n * n):
             bent[i] += reduced[i]
-    left = complete(m, n, w, d, RANK * top, basis)
+    left = complete(m, n, w, RANK * top, basis)
     for i in range(left):
         for j in range(i + 1):
             total = 0.0
@@ -150,56 +150,56 @@ def reduce(p, s, plan, w, d):
 
 
 @kernel
-def bend_by_differences(p, s, plan, w, d, bent, slope):
+def bend_by_differences(p, s, w, bent, slope):
     """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
 
     w.jacobian is afterwards what it was; what `split` leaves is not.
     """
-    n = w.step.shape[0]
+    n = len(w.step)
     for a in range(n):
-        d.h[a], w.free[a] = w.free[a], 1.0
+        w.other[a], w.free[a] = w.free[a], 1.0
     for i in range(n * n):
         bent[i] = 0.0
-    for c in range(p.coords.shape[0]):
-        i, a = p.coords[c, 0], p.coords[c, 1]
+    for c in range(len(p.coordinates)):
+        i, a = p.coordinates[c].q, p.coordinates[c].v
         x = w.q[i]
         for side in (-1.0, 1.0):
             w.q[i] = x + side * _NEAR
-            fall(p, s, plan, w, d)
+            fall(p, s, w)
             for b in range(n):
-                bent[a * n + b] -= side * d.phi[b] / (2.0 * _NEAR)
+                bent[a * n + b] -= side * w.phi[b] / (2.0 * _NEAR)
         w.q[i] = x
-    fall(p, s, plan, w, d)
+    fall(p, s, w)
     for a in range(n):
-        slope[a], w.free[a] = d.phi[a], d.h[a]
+        slope[a], w.free[a] = w.phi[a], w.other[a]
     if s[AT_TARGET] == 1.0:
         take_columns_at_targets(p, w)
 
 
 @kernel
-def fall(p, s, plan, w, d):
-    """d.phi = -grad g at w.q."""
+def fall(p, s, w):
+    """w.phi = -grad g at w.q."""
     evaluate(p, w)
     if s[MANIPULABILITY_GAIN] != 0.0:
-        top = split(p, w, d)
-        for a in range(w.step.shape[0]):
-            d.phi[a] = 0.0
-        widen(p, s, w, d, top)
+        top = split(p, w)
+        for a in range(len(w.step)):
+            w.phi[a] = 0.0
+        widen(p, s, w, top)
     else:
-        pull(p, s, plan, w, d)
+        pull(p, s, w)
 
 
 @kernel
-def complete(m, n, w, d, least, basis):
+def complete(m, n, w, least, basis):
     """Rows of `basis` become orthonormal to one another and to the v_i of sigma_i > `least`, joints held left out.
 
     Each is the unit vector of the joint of which most is left, made orthogonal twice; the number of rows.
     """
-    row, left = pitch(d.rows, n), 0
+    row, left = pitch(w.rows, n), 0
     for a in range(n):
         left += w.free[a] > 0.0
     for i in range(m):
-        left -= d.sigma[i] > least
+        left -= w.sigma[i] > least
     left = max(left, 0)
     for r in range(left):
         best, most = 0, -1.0
@@ -207,8 +207,8 @@ def complete(m, n, w, d, least, basis):
             if w.free[a] > 0.0:
                 rest = 1.0
                 for i in range(m):
-                    if d.sigma[i] > least:
-                        rest -= (d.rows[i * row + a] / d.sigma[i]) ** 2
+                    if w.sigma[i] > least:
+                        rest -= (w.rows[i * row + a] / w.sigma[i]) ** 2
                 for j in range(r):
                     rest -= basis[j * n + a] ** 2
                 if rest > most:
@@ -217,13 +217,13 @@ def complete(m, n, w, d, least, basis):
             basis[r * n + a] = 1.0 if a == best else 0.0
         for _ in range(2):
             for i in range(m):
-                if d.sigma[i] > least:
+                if w.sigma[i] > least:
                     along = 0.0
                     for a in range(n):
-                        along += d.rows[i * row + a] * basis[r * n + a]
-                    along /= d.sigma[i] ** 2
+                        along += w.rows[i * row + a] * basis[r * n + a]
+                    along /= w.sigma[i] ** 2
                     for a in range(n):
-                        basis[r * n + a] -= along * d.rows[i * row + a]
+                        basis[r * n + a] -= along * w.rows[i * row + a]
             for j in range(r):
                 along = 0.0
                 for a in range(n):
@@ -239,55 +239,53 @@ def complete(m, n, w, d, least, basis):
 
 
 @kernel
-def bend(p, s, plan, w, d, mu, bent):
+def bend(p, s, w, mu, bent):
     """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
 
     What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
     z_i x J_j.  Of a rotation it is the symmetric half of z_i x z_j.  The three axes of a ball stand still.
     """
-    n = w.step.shape[0]
+    n = len(w.step)
     for i in range(n * n):
         bent[i] = 0.0
-    for c in range(p.coords.shape[0]):
-        a = p.coords[c, 1]
+    for c in range(len(p.coordinates)):
+        a = p.coordinates[c].v
         bent[a * n + a] = s[REST_GAIN]
-        half = 0.5 * (p.limits[c, 1] - p.limits[c, 0])
+        half = 0.5 * (p.coordinates[c].upper - p.coordinates[c].lower)
         if 0.0 < half < 1e300:
-            bent[a * n + a] += 2.0 * s[CENTRE_GAIN] / (p.coords.shape[0] * half * half)
+            bent[a * n + a] += 2.0 * s[CENTRE_GAIN] / (len(p.coordinates) * half * half)
     if s[POTENTIAL_GAIN] != 0.0:
-        _, nv, _, hessian = potential_of(plan, w)
-        entries = table(d.big, d.big.shape[0] - nv - nv * nv, nv, nv)
-        call(hessian, w.q, entries)
+        nv = p.velocities[n]
+        entries = section(w.room, len(w.room) - nv - nv * nv, nv * nv)
+        call(w.routines[HESSIAN], as_array(w.q), as_matrix(entries, nv, nv))
         for a in range(n):
             for b in range(n):
-                bent[a * n + b] += entries[velocity_of(plan, n, a), velocity_of(plan, n, b)]
-    for k in range(p.effectors.shape[0]):
-        kind, slot0, at = p.effectors[k, 1], p.effectors[k, 8], FRAME * p.effectors[k, 0]
-        t0, t1, t2 = p.tools[k, 9], p.tools[k, 10], p.tools[k, 11]
-        px = w.frames[at] + w.frames[at + 6] * t0 + w.frames[at + 9] * t1 + w.frames[at + 3] * t2
-        py = w.frames[at + 1] + w.frames[at + 7] * t0 + w.frames[at + 10] * t1 + w.frames[at + 4] * t2
-        pz = w.frames[at + 2] + w.frames[at + 8] * t0 + w.frames[at + 11] * t1 + w.frames[at + 5] * t2
+                bent[a * n + b] += entries[nv * p.velocities[a] + p.velocities[b]]
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        slot0 = effector.first_slot
+        px, py, pz = tool_point(effector, w.frames)
         f0, f1, f2, n0, n1, n2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        if kind != ORIENTATION:
-            f0, f1, f2 = unweighted(p, w, k, p.effectors[k, 4], mu)
-        if kind != POSITION:
-            n0, n1, n2 = unweighted(p, w, k, p.effectors[k, 5] - 1, mu)
-        for j in range(p.effectors[k, 2], p.effectors[k, 3]):
+        if effector.position >= 0:
+            f0, f1, f2 = unweighted(p, w, k, p.effectors[k].first_block, mu)
+        if effector.rotation >= 0:
+            n0, n1, n2 = unweighted(p, w, k, p.effectors[k].last_block - 1, mu)
+        for j in range(p.effectors[k].first_column, p.effectors[k].last_column):
             b = p.slots[slot0 + column_of(p, j)]
             l0, l1, l2 = velocity_by(p, w, j, px, py, pz)
-            for i in range(p.effectors[k, 2], j + 1):
-                if p.raw[i, 2] == _PRISMATIC:
+            for i in range(p.effectors[k].first_column, j + 1):
+                if p.columns[i].kind == PRISMATIC:
                     continue
-                a, axis, scale = p.slots[slot0 + column_of(p, i)], p.raw[i, 0], p.scales[i, 0]
+                a, axis, scale = p.slots[slot0 + column_of(p, i)], p.columns[i].axis, p.columns[i].scale
                 z0, z1, z2 = w.frames[axis] * scale, w.frames[axis + 1] * scale, w.frames[axis + 2] * scale
                 value = f0 * (z1 * l2 - z2 * l1) + f1 * (z2 * l0 - z0 * l2) + f2 * (z0 * l1 - z1 * l0)
-                other, scale = p.raw[j, 0], p.scales[j, 0]
+                other, scale = p.columns[j].axis, p.columns[j].scale
                 y0, y1, y2 = w.frames[other] * scale, w.frames[other + 1] * scale, w.frames[other + 2] * scale
-                if i != j and p.raw[i, 1] == p.raw[j, 1]:
+                if i != j and p.columns[i].place == p.columns[j].place:
                     k0, k1, k2 = velocity_by(p, w, i, px, py, pz)
                     value += f0 * (y1 * k2 - y2 * k1) + f1 * (y2 * k0 - y0 * k2) + f2 * (y0 * k1 - y1 * k0)
                     value *= 0.5
-                elif p.raw[j, 2] != _PRISMATIC:
+                elif p.columns[j].kind != PRISMATIC:
                     turn = n0 * (z1 * y2 - z2 * y1) + n1 * (z2 * y0 - z0 * y2) + n2 * (z0 * y1 - z1 * y0)
                     value += 0.5 * turn
                 bent[a * n + b] -= value
@@ -299,8 +297,8 @@ def bend(p, s, plan, w, d, mu, bent):
 def unweighted(p, w, k, block, mu):
     """W^T mu of one block of effector k, W its weights."""
     x, y, z = mu[3 * block], mu[3 * block + 1], mu[3 * block + 2]
-    if p.effectors[k, 7]:
-        at = GOAL * k + 12 + 9 * (block - p.effectors[k, 4])
+    if p.effectors[k].weighing:
+        at = GOAL * k + 12 + 9 * (block - p.effectors[k].first_block)
         x, y, z = (
             w.target[at] * x + w.target[at + 3] * y + w.target[at + 6] * z,
             w.target[at + 1] * x + w.target[at + 4] * y + w.target[at + 7] * z,
@@ -312,18 +310,18 @@ def unweighted(p, w, k, block, mu):
 @kernel
 def column_of(p, r):
     """The column of an effector's Jacobian that axis r adds to."""
-    return p.raw[r, 3] if p.raw[r, 3] >= 0 else -1 - p.raw[r, 3]
+    return p.columns[r].column if p.columns[r].column >= 0 else -1 - p.columns[r].column
 
 
 @kernel
 def velocity_by(p, w, r, px, py, pz):
     """What axis r alone makes of the velocity of the point (px, py, pz)."""
-    axis, place, kind, scale = p.raw[r, 0], p.raw[r, 1], p.raw[r, 2], p.scales[r, 0]
+    axis, place, kind, scale = p.columns[r].axis, p.columns[r].place, p.columns[r].kind, p.columns[r].scale
     z0, z1, z2 = w.frames[axis] * scale, w.frames[axis + 1] * scale, w.frames[axis + 2] * scale
-    if kind == _PRISMATIC:
+    if kind == PRISMATIC:
         return z0, z1, z2
     x, y, z = px - w.frames[place], py - w.frames[place + 1], pz - w.frames[place + 2]
-    h = p.scales[r, 1]
+    h = p.columns[r].pitch
     return z1 * z - z2 * y + h * z0, z2 * x - z0 * z + h * z1, z0 * y - z1 * x + h * z2
 
 
@@ -369,26 +367,25 @@ def factor_shifted(left, n, reduced, diagonal, shift, least):
     return True
 
 
-@border(WHOLES, REALS, REALS, REALS, REALS, REALS)
-def reduced_hessian(ints, floats, goal, q, work, out):
-    """E Z at q, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
-    p = unpack(ints, floats)
-    settings, plan = read_method(ints, floats)
-    w = divide(ints, work)
-    d = recall(ints, work)
-    if not aim_at(p, goal, w.target):
+@border(WHOLE, REALS)
+def reduced_hessian(address, out):
+    """E Z at `start`, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
-    if not clip_start(p, q, w.q):
+    if not clip_start(p, w.start, w.q):
         return BAD_START
     evaluate(p, w)
-    m, n = w.e.shape[0], w.step.shape[0]
+    m, n = len(w.e), len(w.step)
     for i in range(m):
-        d.e[i] = 0.0
+        w.clamped[i] = 0.0
     for a in range(n):
         w.free[a] = 1.0
-    d.memory[SPLIT] = 0.0
-    left = reduce(p, settings, plan, w, d)
-    _basis, _bent, reduced, _y, _mu = divide_room(m, n, d)
+    w.memory[SPLIT] = 0.0
+    left = reduce(p, p.settings, w)
+    _basis, _bent, reduced, _y, _mu = divide_room(m, n, w)
     for i in range(left):
         for j in range(left):
             out[i * left + j] = reduced[i * n + j]

@@ -10,17 +10,17 @@ import functools
 
 import numpy as np
 
+from poise.kernels.algebra.rotations import rotation_error
 from poise.kernels.algebra.scalar import sincos
-from poise.kernels.kinematics.forward import FRAME
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, section, select, splat, sqrt, store, table
+from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL
+from poise.kernels.machine.views import section, table
 from poise.kernels.methods.settings import OPTION
 from poise.kernels.methods.turns import best_turn, turned
 from poise.kernels.methods.update import move, remember, restrain
-from poise.kernels.rows.residuals import GOAL, rotation_error
 from poise.kernels.solver.lm_solver import evaluate
 
-_BALL = 3
 _ROUNDS = 4
 """Turns in which a ball that aims at several nodes comes near its best rotation; for a single node, one is exact."""
 _LINE = 1e-6
@@ -31,31 +31,31 @@ MOTION = 12
 
 
 @functools.partial(kernel, inline=True)
-def fabrik_update(p, s, plan, w, d):
+def fabrik_update(p, s, w):
     """Move w.q by `passes` over the nodes and one turn of each joint after them; the sum of squares before it."""
     cost, score = evaluate(p, w)
-    remember(w, d, cost)
-    n = plan[0]
-    nodes = table(plan, 3, n, _NODE)
-    places, lengths = section(d.big, 0, 3 * n), section(d.big, 3 * n, n)
-    wanted, goals = section(d.big, 4 * n, 3 * n), section(d.big, 7 * n, 3 * n)
-    sums, motions = section(d.big, 10 * n, 3 * n), section(d.big, 13 * n, MOTION * (1 + p.units.shape[0]))
-    place_nodes(p, plan, nodes, w, places, lengths, goals)
+    remember(w, cost)
+    n = p.plan[0]
+    nodes = table(p.plan, 3, n, _NODE)
+    places, lengths = section(w.room, 0, 3 * n), section(w.room, 3 * n, n)
+    wanted, goals = section(w.room, 4 * n, 3 * n), section(w.room, 7 * n, 3 * n)
+    sums, motions = section(w.room, 10 * n, 3 * n), section(w.room, 13 * n, MOTION * (1 + len(p.units)))
+    place_nodes(p, nodes, w, places, lengths, goals)
     for i in range(3 * n):
         store(wanted, i, load(places, i))
-    if plan[2]:
+    if p.plan[2]:
         bend(p, w, lengths, goals, wanted)
-    fabrik_positions(nodes, plan[2], lengths, goals, wanted, sums, np.int64(s[OPTION]))
-    follow(p, plan, w, places, wanted, motions)
-    restrain(s, w, d)
+    fabrik_positions(nodes, p.plan[2], lengths, goals, wanted, sums, np.int64(s[OPTION]))
+    follow(p, w, places, wanted, motions)
+    restrain(p, s, w)
     move(p, w)
     return cost, score
 
 
 @functools.partial(kernel, inline=True)
-def place_nodes(p, plan, nodes, w, places, lengths, goals):
+def place_nodes(p, nodes, w, places, lengths, goals):
     """Where the nodes are at w.q, how far from the ones before, and the sums of the targets at each."""
-    n = nodes.shape[0]
+    n = len(nodes)
     for i in range(n):
         j, at = nodes[i, 0], nodes[i, 1]
         for c in range(3):
@@ -64,15 +64,17 @@ def place_nodes(p, plan, nodes, w, places, lengths, goals):
                 store(places, 3 * i + c, load(w.frames, at + c))
             else:
                 k = -1 - at
-                store(places, 3 * i + c, load(w.target, GOAL * k + 9 + c) - load(w.e, 3 * p.effectors[k, 4] + c))
+                store(
+                    places, 3 * i + c, load(w.target, GOAL * k + 9 + c) - load(w.e, 3 * p.effectors[k].first_block + c)
+                )
         square = splat(w.e, 0.0)
         if j >= 0:
             for c in range(3):
                 x = load(places, 3 * i + c) - load(places, 3 * j + c)
                 square = square + x * x
         store(lengths, i, sqrt(square))
-    of = section(plan, 3 + _NODE * n + 3 * p.units.shape[0], p.effectors.shape[0])
-    for k in range(p.effectors.shape[0]):
+    of = section(p.plan, 3 + _NODE * n + 3 * len(p.units), len(p.effectors))
+    for k in range(len(p.effectors)):
         for c in range(3):
             row = 3 * of[k] + c
             store(goals, row, load(goals, row) + load(w.target, GOAL * k + 9 + c))
@@ -85,7 +87,7 @@ def bend(p, w, lengths, goals, wanted):
     On it, every pass leads back to it.  They are pushed the way in which the first joint that can would move them, and
     as far as makes room for what is left of the error.
     """
-    n = lengths.shape[0]
+    n = len(lengths)
     tip = 3 * (n - 1)
     b0, b1, b2 = load(wanted, 0), load(wanted, 1), load(wanted, 2)
     v0, v1, v2 = load(goals, tip) - b0, load(goals, tip + 1) - b1, load(goals, tip + 2) - b2
@@ -105,8 +107,8 @@ def bend(p, w, lengths, goals, wanted):
     stuck = (away < small * small) & (error > small) & (distance < reach)
     side0, side1, side2 = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     best = splat(w.e, 0.0)
-    for u in range(p.units.shape[0]):
-        for row in range(FRAME * u + 3, FRAME * u + (12 if p.units[u, 1] == _BALL else 6), 3):
+    for u in range(len(p.units)):
+        for row in range(FRAME * u + 3, FRAME * u + (12 if p.units[u].kind == BALL_AXES else 6), 3):
             a0, a1, a2 = load(w.frames, row), load(w.frames, row + 1), load(w.frames, row + 2)
             y0, y1, y2 = a1 * v2 - a2 * v1, a2 * v0 - a0 * v2, a0 * v1 - a1 * v0
             square = y0 * y0 + y1 * y1 + y2 * y2
@@ -134,7 +136,7 @@ def fabrik_positions(nodes, chain, lengths, goals, places, sums, passes):
     where they want it.  A single chain whose target is out of reach lies straight towards it.
     Source: Aristidou and Lasenby 2011, algorithm 1 and section 4.3.
     """
-    n = nodes.shape[0]
+    n = len(nodes)
     for _ in range(passes):
         for i in range(3 * n):
             store(sums, i, load(goals, i))
@@ -186,28 +188,28 @@ def towards(a0, a1, a2, b0, b1, b2, length):
 
 
 @functools.partial(kernel, inline=True)
-def follow(p, plan, w, places, wanted, motions):
+def follow(p, w, places, wanted, motions):
     """w.step becomes the joints' turns, from the bases to the tips, that bring the nodes to where they are wanted.
 
     Each joint turns the nodes that it aims as near as it can.  `motions` are the rigid motions that take the links from
     where they are at w.q to where they then are; the first is the world's.
     """
-    n, nu = plan[0], p.units.shape[0]
-    rules = table(plan, 3 + _NODE * n, nu, 3)
-    aims = section(plan, 3 + _NODE * n + 3 * nu + p.effectors.shape[0], plan[1])
+    n, nu = p.plan[0], len(p.units)
+    rules = table(p.plan, 3 + _NODE * n, nu, 3)
+    aims = section(p.plan, 3 + _NODE * n + 3 * nu + len(p.effectors), p.plan[1])
     one, zero = splat(w.e, 1.0), splat(w.e, 0.0)
     for i in range(MOTION):
         store(motions, i, one if i < 9 and i % 4 == 0 else zero)
-    for a in range(w.step.shape[0]):
+    for a in range(len(w.step)):
         store(w.step, a, zero)
     for u in range(nu):
-        before, to = MOTION * (1 + p.units[u, 0]), MOTION * (1 + u)
+        before, to = MOTION * (1 + p.units[u].parent), MOTION * (1 + u)
         for i in range(MOTION):
             store(motions, to + i, load(motions, before + i))
         a, first, last = rules[u, 0], rules[u, 1], rules[u, 2]
         if a >= 0 and last > first:
             at = FRAME * u
-            ball = p.units[u, 1] == _BALL
+            ball = p.units[u].kind == BALL_AXES
             p0, p1, p2 = moved(motions, before, load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2))
             a0, a1, a2 = carried(
                 motions, before, load(w.frames, at + 3), load(w.frames, at + 4), load(w.frames, at + 5)
@@ -230,7 +232,7 @@ def follow(p, plan, w, places, wanted, motions):
                 x = best_turn(cosine, sine, size)
                 turn_about(motions, to, a0, a1, a2, p0, p1, p2, x)
             if not ball:
-                store(w.step, a, x / p.places[u, 12])
+                store(w.step, a, x / p.units[u].multiplier)
             else:
                 ball_step(w, motions, before, to, at, a)
 

@@ -35,50 +35,50 @@ _RENEWED = 500.0
 
 
 @functools.partial(kernel, inline=True)
-def split(p, w, d):
-    """Rows of d.rows become sigma_i v_i, of d.turn u_i, and d.c u_i^T e; the largest singular value.
+def split(p, w):
+    """Rows of w.rows become sigma_i v_i, of w.turn u_i, and w.along u_i^T e; the largest singular value.
 
     The decomposition of the last update is where this one starts.
     """
-    m, n = w.e.shape[0], w.step.shape[0]
-    row, side = pitch(d.rows, n), pitch(d.turn, m)
-    age = load(d.memory, SPLIT)
+    m, n = len(w.e), len(w.step)
+    row, side = pitch(w.rows, n), pitch(w.turn, m)
+    age = load(w.memory, SPLIT)
     if any_of((age < 0.5) | (age >= _RENEWED)):
-        identity(m, d.turn)
+        identity(m, w.turn)
         age = 0.0 * age
     for i in range(m * row):
-        store(d.big, i, splat(w.e, 0.0))
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.big)
-    multiply(m, n, d.turn, d.big, d.rows)
-    store(d.memory, SPLIT, age + 1.0)
-    decompose(m, n, d.rows, d.turn, d.sigma)
+        store(w.room, i, splat(w.e, 0.0))
+    spread(p, w.jacobian, w.free, row, w.room)
+    multiply(m, n, w.turn, w.room, w.rows)
+    store(w.memory, SPLIT, age + 1.0)
+    decompose(m, n, w.rows, w.turn, w.sigma)
     top = splat(w.e, 0.0)
     for i in range(m):
         total = splat(w.e, 0.0)
         for k in range(m):
-            total = total + load(d.turn, i * side + k) * load(d.e, k)
-        store(d.c, i, total)
-        x = load(d.sigma, i)
+            total = total + load(w.turn, i * side + k) * load(w.clamped, k)
+        store(w.along, i, total)
+        x = load(w.sigma, i)
         top = select(x > top, x, top)
     return top
 
 
 @functools.partial(kernel, inline=True)
-def filtered_step(p, s, plan, w, d):
+def filtered_step(p, s, w):
     """step = sum tau_i v_i (u_i^T e) + (I - sum v_i v_i^T) phi, tau the filter (Buss 2004, section 6 and eq. 7)."""
-    m, n = w.e.shape[0], w.step.shape[0]
-    row = pitch(d.rows, n)
-    top = split(p, w, d)
+    m, n = len(w.e), len(w.step)
+    row = pitch(w.rows, n)
+    top = split(p, w)
     kind = s[FILTER]
     damping = splat(w.e, 0.0)
-    low = ranked(d.sigma, s[DROP] + (1.0 if s[RULE] == ESTIMATED_TWO else 0.0))
+    low = ranked(w.sigma, s[DROP] + (1.0 if s[RULE] == ESTIMATED_TWO else 0.0))
     if kind != TRUNCATED and kind != JPARSE:
-        damping = from_values(p, s, w, d)
-    store(d.memory, DAMPING, damping)
+        damping = from_values(p, s, w)
+    store(w.memory, DAMPING, damping)
     for a in range(n):
         store(w.step, a, splat(w.e, 0.0))
     for i in range(m):
-        sigma = load(d.sigma, i)
+        sigma = load(w.sigma, i)
         safe = select(sigma > RANK * top, sigma, 1.0)
         inverse = select(sigma > RANK * top, 1.0 / safe, 0.0)
         if kind == TRUNCATED:
@@ -96,75 +96,75 @@ def filtered_step(p, s, plan, w, d):
                 own = select(sigma <= low, shaped(sigma, s[RULE_A], s[RULE_B]), 0.0) + s[RULE_C]
             square = sigma * sigma + own
             tau = select(sigma > RANK * top, sigma / select(square > 0.0, square, 1.0), 0.0)
-        scale = tau * inverse * load(d.c, i)
+        scale = tau * inverse * load(w.along, i)
         for a in range(n):
-            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * row + a))
+            store(w.step, a, load(w.step, a) + scale * load(w.rows, i * row + a))
     if s[NULL]:
-        add_null_term(p, s, w, d, top)
+        add_null_term(p, s, w, top)
 
 
 @functools.partial(kernel, inline=True)
-def add_null_term(p, s, w, d, top):
+def add_null_term(p, s, w, top):
     """step += phi - sum v_i (v_i^T phi): nothing of it moves an effector, to first order."""
     if s[MANIPULABILITY_GAIN] != 0.0:
-        widen(p, s, w, d, top)
-    m, n = w.e.shape[0], w.step.shape[0]
-    row = pitch(d.rows, n)
+        widen(p, s, w, top)
+    m, n = len(w.e), len(w.step)
+    row = pitch(w.rows, n)
     for a in range(n):
-        store(w.step, a, load(w.step, a) + load(d.phi, a))
+        store(w.step, a, load(w.step, a) + load(w.phi, a))
     for i in range(m):
-        sigma = load(d.sigma, i)
+        sigma = load(w.sigma, i)
         along = splat(w.e, 0.0)
         for a in range(n):
-            along = along + load(d.rows, i * row + a) * load(d.phi, a)
+            along = along + load(w.rows, i * row + a) * load(w.phi, a)
         scale = select(sigma > RANK * top, along / select(sigma > RANK * top, sigma * sigma, 1.0), 0.0)
         for a in range(n):
-            store(w.step, a, load(w.step, a) - scale * load(d.rows, i * row + a))
+            store(w.step, a, load(w.step, a) - scale * load(w.rows, i * row + a))
 
 
 @functools.partial(kernel, inline=True)
-def selective_step(p, s, plan, w, d):
+def selective_step(p, s, w):
     """Each singular direction's own clamp gamma_i: selectively damped least squares (Buss and Kim 2005).
 
     phi_i = v_i (u_i^T e) sigma_i / (sigma_i^2 + lambda^2) goes no farther than gamma_i = gamma_max min(1, N_i / M_i):
     N_i is how far a unit of u_i moves all effectors, and M_i bounds how far they would travel on the way.  OPTION 1
     has the soft clamps of the released program in place of the paper's; lambda^2 is 0 in both.
     """
-    m, n = w.e.shape[0], w.step.shape[0]
-    row, side = pitch(d.rows, n), pitch(d.turn, m)
+    m, n = len(w.e), len(w.step)
+    row, side = pitch(w.rows, n), pitch(w.turn, m)
     widest, soft = s[OPTION_A], s[OPTION] == 1.0
-    damping = from_errors(p, s, w, d)
-    store(d.memory, DAMPING, damping)
+    damping = from_errors(p, s, w)
+    store(w.memory, DAMPING, damping)
     for a in range(n):
-        store(d.h, a, splat(w.e, 0.0))
+        store(w.other, a, splat(w.e, 0.0))
         store(w.step, a, splat(w.e, 0.0))
-    for k in range(p.effectors.shape[0]):
-        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-            j = p.blocks[b]
-            for c in range(p.effectors[k, 6]):
-                a = p.slots[p.effectors[k, 8] + c]
+    for k in range(len(p.effectors)):
+        for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+            j = p.blocks[b].start
+            for c in range(p.effectors[k].columns):
+                a = p.slots[p.effectors[k].first_slot + c]
                 x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
-                store(d.h, a, load(d.h, a) + sqrt(x * x + y * y + z * z))
+                store(w.other, a, load(w.other, a) + sqrt(x * x + y * y + z * z))
                 j += 3
-    top = split(p, w, d)
+    top = split(p, w)
     for i in range(m):
-        sigma = load(d.sigma, i)
+        sigma = load(w.sigma, i)
         real = sigma > RANK * top
         inverse = select(real, 1.0 / select(real, sigma, 1.0), 0.0)
         moved = splat(w.e, 0.0)
         for k in range(0, m, 3):
-            x, y, z = load(d.turn, i * side + k), load(d.turn, i * side + k + 1), load(d.turn, i * side + k + 2)
+            x, y, z = load(w.turn, i * side + k), load(w.turn, i * side + k + 1), load(w.turn, i * side + k + 2)
             moved = moved + sqrt(x * x + y * y + z * z)
         travel, longest = splat(w.e, 0.0), splat(w.e, 0.0)
         for a in range(n):
-            v = load(d.rows, i * row + a)
+            v = load(w.rows, i * row + a)
             v = select(v < 0.0, -v, v)
-            travel = travel + v * load(d.h, a)
+            travel = travel + v * load(w.other, a)
             longest = select(v > longest, v, longest)
         travel = travel * inverse * inverse
         gamma = widest * select(moved < travel, moved / select(real, travel, 1.0), 1.0)
         square = sigma * sigma + damping
-        scale = select(real, load(d.c, i) / select(real, square, 1.0), 0.0)
+        scale = select(real, load(w.along, i) / select(real, square, 1.0), 0.0)
         size = longest * select(scale < 0.0, -scale, scale)
         if soft:
             scale = scale * gamma / (gamma + size)
@@ -172,7 +172,7 @@ def selective_step(p, s, plan, w, d):
             scale = scale * select(size > gamma, gamma / select(real, size, 1.0), 1.0)
         scale = select(real, scale, 0.0)
         for a in range(n):
-            store(w.step, a, load(w.step, a) + scale * load(d.rows, i * row + a))
+            store(w.step, a, load(w.step, a) + scale * load(w.rows, i * row + a))
     longest = splat(w.e, 0.0)
     for a in range(n):
         x = load(w.step, a)
@@ -184,4 +184,4 @@ def selective_step(p, s, plan, w, d):
     for a in range(n):
         store(w.step, a, load(w.step, a) * scale)
     if s[NULL]:
-        add_null_term(p, s, w, d, top)
+        add_null_term(p, s, w, top)

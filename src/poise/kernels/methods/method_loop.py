@@ -4,8 +4,25 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.machine.jit import FROZEN, REALS, TABLE, WHOLE, WHOLES, border, call, kernel
-from poise.kernels.machine.lanes import WIDTH, pitch, section, splat, store
+from poise.kernels.machine.jit import WHOLE, border, call, kernel
+from poise.kernels.machine.lanes import pitch, splat, store
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    BEGIN,
+    CALL,
+    END,
+    GOAL,
+    GOAL_NUMBERS,
+    METHOD,
+    NOT_FINITE,
+    RUNNING,
+    SOLVED,
+    UNSOLVED,
+    WIDTH,
+)
+from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.methods.memory import (
     AGE,
     BEST,
@@ -25,28 +42,17 @@ from poise.kernels.methods.memory import (
     SPENT,
     STARTS,
     STEP,
-    recall,
 )
-from poise.kernels.rows.residuals import GOAL, POSITION
 from poise.kernels.solver.lm_solver import (
-    BAD_GOAL,
-    BAD_START,
-    RUNNING,
-    SOLVED,
     STARTED,
-    UNSOLVED,
     aim_at,
     begin,
     clip_start,
-    divide,
     draw_offsets,
     evaluate,
     finish,
-    unpack,
 )
 
-NOT_FINITE = 3
-BEGIN, GO_ON, END = 0, 1, 2
 _PATIENCE = 30
 _GAIN = 1.0 - 1e-4
 """A start is given up when its best error has not fallen by this factor in so many iterations."""
@@ -55,182 +61,189 @@ TRACE = 4
 
 
 @kernel
-def forget(d):
+def forget(w):
     """Let the next update be the first."""
     for i in range(MEMORY):
-        store(d.memory, i, splat(d.memory, 0.0))
+        store(w.memory, i, splat(w.memory, 0.0))
 
 
-@border(WHOLE, WHOLES, REALS, REALS, WHOLE, REALS)
-def step(method, ints, floats, work, updates, q):
-    """Take `updates` updates from q towards the goals in `work`, which the new q follows; a negative code if bad."""
-    p = unpack(ints, floats)
-    w = divide(ints, work)
-    d = recall(ints, work)
-    if not aim_at(p, d.goal, w.target):
+@border(WHOLE)
+def step(address):
+    """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
-    if not clip_start(p, q, w.before):
+    if not clip_start(p, w.start, w.before):
         return BAD_START
     away = 0.0
-    for i in range(w.q.shape[0]):
+    for i in range(len(w.q)):
         away += (w.before[i] - w.q[i]) ** 2
         w.q[i] = w.before[i]
     if away > 1e-24:  # not where the last step led: there is nothing to take back
-        d.memory[PREDICTED] = ELSEWHERE
-    d.memory[FAILED] = 0.0
-    for _ in range(updates):
-        call(method, ints, floats, work)
-    for i in range(w.q.shape[0]):
-        d.answer[i] = w.q[i]
-    return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
+        w.memory[PREDICTED] = ELSEWHERE
+    w.memory[FAILED] = 0.0
+    for _ in range(told.updates):
+        call(w.routines[METHOD], p, w)
+    for i in range(len(w.q)):
+        w.out[ANSWER + i] = w.q[i]
+    return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLE, WHOLES, REALS, REALS, REALS, REALS, REALS, WHOLE, WHOLE)
-def rollout(method, ints, floats, goals, q, work, path, steps, updates):
-    """`updates` updates towards each of the `steps` rows of `goals` in turn, from q; `path` (steps x nq) is the way."""
-    p = unpack(ints, floats)
-    w = divide(ints, work)
-    d = recall(ints, work)
-    width, count = 7 * p.effectors.shape[0], q.shape[0]
-    if not clip_start(p, q, w.q):
+@border(WHOLE)
+def rollout(address):
+    """`updates` updates towards each of the `steps` rows of `goals` in turn, from `start`; `path` is the way."""
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
+    goals, path = rows_at(told.goals, told.steps * width), rows_at(told.path, told.steps * count)
+    if not clip_start(p, w.start, w.q):
         return BAD_START
-    forget(d)
-    for k in range(steps):
+    forget(w)
+    for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
-        for _ in range(updates):
-            call(method, ints, floats, work)
+        for _ in range(told.updates):
+            call(w.routines[METHOD], p, w)
         for i in range(count):
             path[k * count + i] = w.q[i]
-    return NOT_FINITE if d.memory[FAILED] > 0.5 else SOLVED
+    return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLE, WHOLES, REALS, REALS, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE)
-def rollout_lanes(method, ints, floats, goals, q, work1, work8, path, characters, steps, updates):
-    """`rollout` of up to eight characters, one a lane: goals (characters x steps x .), q (characters x nq)."""
-    p = unpack(ints, floats)
-    w = divide(ints, work1)
-    v = divide(ints, work8)
-    d = recall(ints, work8)
-    width, count = 7 * p.effectors.shape[0], w.q.shape[0]
+@border(WHOLE)
+def rollout_lanes(address):
+    """`rollout` of up to eight characters, one a lane: goals (characters x steps x .).
+
+    The starts (characters x nq) are the first rows of `path` (characters x steps x nq), which the way overwrites.
+    """
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
+    width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), told.steps, told.characters
+    goals, path = rows_at(told.goals, characters * steps * width), rows_at(told.path, characters * steps * count)
     for lane in range(WIDTH):
         c = min(lane, characters - 1)
-        if not clip_start(p, section(q, c * count, count), w.q):
+        if not clip_start(p, section(path, c * steps * count, count), w.q):
             return BAD_START
         for i in range(count):
             v.q[i, lane] = w.q[i]
-    forget(d)
+    forget(v)
     for k in range(steps):
         for lane in range(WIDTH):
             c = min(lane, characters - 1)
             if not aim_at(p, section(goals, (c * steps + k) * width, width), w.target):
                 return BAD_GOAL
-            for e in range(p.effectors.shape[0]):
+            for e in range(len(p.effectors)):
                 # A place alone needs three rows of its target, a frame without weights the first twelve.
-                at = GOAL * e
-                first = at + 9 if p.effectors[e, 1] == POSITION else at
-                for i in range(first, at + (GOAL if p.effectors[e, 7] else 12)):
+                effector, at = p.effectors[e], GOAL * e
+                place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
+                for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
-        for _ in range(updates):
-            call(method, ints, floats, work8)
+        for _ in range(told.updates):
+            call(v.routines[METHOD], p, v)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]
     for c in range(characters):
-        if d.memory[FAILED, c] > 0.5:
+        if v.memory[FAILED, c] > 0.5:
             return NOT_FINITE
     return SOLVED
 
 
 @kernel
-def _note_trace(p, w, d, trace, row):
-    """Row `row` of the trace, but for what the step will add."""
+def _note_trace(p, w, trace, row):
+    """One row of the trace, but for what the step will add."""
     cost, score = evaluate(p, w)
-    m, n, count = w.e.shape[0], w.free.shape[0], w.q.shape[0]
+    m, n, count = len(w.e), len(w.free), len(w.q)
     for a in range(n):
         w.free[a] = 1.0
-    apart = pitch(d.rows, n)
+    apart = pitch(w.rows, n)
     for i in range(m * apart):
-        d.rows[i] = 0.0
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, apart, d.rows)
-    identity(m, d.spare)
-    decompose(m, n, d.rows, d.spare, d.sigma)
-    trace[row, 0], trace[row, 1] = cost, score
+        w.rows[i] = 0.0
+    spread(p, w.jacobian, w.free, apart, w.rows)
+    identity(m, w.spare)
+    decompose(m, n, w.rows, w.spare, w.sigma)
+    at = row * (TRACE + m + count)
+    trace[at], trace[at + 1] = cost, score
     for i in range(m):
-        trace[row, TRACE + i] = d.sigma[i]
+        trace[at + TRACE + i] = w.sigma[i]
     for i in range(count):
-        trace[row, TRACE + m + i] = w.q[i]
+        trace[at + TRACE + m + i] = w.q[i]
 
 
 @kernel
-def _start(p, w, d, number):
+def _start(p, w, number):
     """Begin start `number` from the caller's q, which is 0, or from a random one."""
     store(w.state, STARTED, number)
     begin(p, w, True, w.offsets, w.pool)
-    forget(d)
-    d.loop[AGE], d.loop[SINCE], d.loop[MARK] = 0.0, 0.0, np.inf
+    forget(w)
+    w.loop[AGE], w.loop[SINCE], w.loop[MARK] = 0.0, 0.0, np.inf
 
 
-@border(WHOLE, WHOLES, REALS, FROZEN, REALS, REALS, REALS, TABLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE)
-def iterate(method, ints, floats, goal, q0, work, out, trace, seed, max_iterations, max_restarts, chunk, phase):
-    """Solve one problem by updates from q0, then from random starts; returns a code and fills `out`, see `finish`.
+@border(WHOLE)
+def iterate(address):
+    """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
 
     A start ends when the tasks are within their tolerances, after `max_iterations`, when its least error has all but
     stopped falling, or when a step is no finite number.  Phases and `chunk` are those of `lm_solver.solve`.
     """
-    p = unpack(ints, floats)
-    w = divide(ints, work)
-    d = recall(ints, work)
-    loop, count = d.loop, q0.shape[0]
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    loop, count, phase = w.loop, len(w.q), told.phase
+    columns = TRACE + len(w.e) + count
+    trace = rows_at(told.trace, told.trace_rows * columns)
     if phase == BEGIN:
-        if not aim_at(p, goal, w.target):
+        if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
-        if not clip_start(p, q0, w.pool):
+        if not clip_start(p, w.start, w.pool):
             return BAD_START
-        draw_offsets(w.offsets, seed)
+        draw_offsets(w.offsets, told.seed)
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
         loop[SPENT] = 0.0
         for i in range(count):
-            w.q[i], w.before[i], d.best[i] = w.pool[i], w.pool[i], w.pool[i]
-        _start(p, w, d, 0.0)
+            w.q[i], w.before[i], w.best[i] = w.pool[i], w.pool[i], w.pool[i]
+        _start(p, w, 0.0)
     if phase != END:
-        for _ in range(chunk):
+        for _ in range(told.chunk):
             age = loop[AGE]
             row = np.int64(age)
-            if row < trace.shape[0]:
-                _note_trace(p, w, d, trace, row)
-            call(method, ints, floats, work)
-            cost, score = d.memory[COST], d.memory[SCORE]
-            if row < trace.shape[0]:
-                trace[row, 2], trace[row, 3] = d.memory[STEP], d.memory[DAMPING]
+            if row < told.trace_rows:
+                _note_trace(p, w, trace, row)
+            call(w.routines[METHOD], p, w)
+            cost, score = w.memory[COST], w.memory[SCORE]
+            if row < told.trace_rows:
+                trace[row * columns + 2], trace[row * columns + 3] = w.memory[STEP], w.memory[DAMPING]
             loop[LENGTH] = age + 1.0
             if cost < loop[BEST]:
                 loop[BEST], loop[SPENT], loop[ENDED] = cost, age, 0.0
                 loop[OWNER] = loop[STARTS]
                 for i in range(count):
-                    d.best[i] = w.before[i]
+                    w.best[i] = w.before[i]
             if score <= 1.0:
                 for i in range(count):
                     w.q[i] = w.before[i]
-                return finish(p, w, out, np.int64(age), np.int64(loop[STARTS]), False, count)
+                return finish(p, w, np.int64(age), np.int64(loop[STARTS]), False)
             if cost < _GAIN * loop[MARK]:
                 loop[MARK], loop[SINCE] = cost, age
-            failed = d.memory[FAILED] > 0.5
+            failed = w.memory[FAILED] > 0.5
             stalled = age - loop[SINCE] >= _PATIENCE
             loop[AGE] = age + 1.0
-            if failed or stalled or age >= max_iterations:
+            if failed or stalled or age >= told.max_iterations:
                 if failed:
                     loop[FAILURES] += 1.0
                 elif stalled and loop[OWNER] == loop[STARTS]:
                     loop[ENDED] = 1.0
-                if loop[STARTS] >= max_restarts:
+                if loop[STARTS] >= told.max_restarts:
                     phase = END
                     break
                 loop[STARTS] += 1.0
-                _start(p, w, d, loop[STARTS])
+                _start(p, w, loop[STARTS])
         if phase != END:
             return RUNNING
     for i in range(count):
-        w.q[i] = d.best[i]
-    code = finish(p, w, out, np.int64(loop[SPENT]), np.int64(loop[STARTS]), loop[ENDED] > 0.5, count)
+        w.q[i] = w.best[i]
+    code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), loop[ENDED] > 0.5)
     return NOT_FINITE if code == UNSOLVED and loop[FAILURES] > loop[STARTS] else code

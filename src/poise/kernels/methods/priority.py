@@ -10,7 +10,8 @@ from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.lexicographic import minimise
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, total, zeros
+from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import pull
 from poise.kernels.methods.damping import from_errors
 from poise.kernels.methods.memory import DAMPING, FRESH
@@ -21,10 +22,8 @@ from poise.kernels.methods.settings import (
     MAX_STEP,
     NULL,
     OPTION,
-    PACED,
     RULE,
     RULE_A,
-    SETTINGS,
 )
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
 
@@ -38,58 +37,57 @@ Against the largest of J_k P itself it would pass rounding for a direction where
 
 
 @functools.partial(kernel, inline=True)
-def lexicographic_update(p, s, plan, w, d):
+def lexicographic_update(p, s, w):
     """Move w.q by the step that is least in levels, within the limits; (squared errors before it, score).
 
     The errors of a later level count less.
     """
-    cost, score, levels = _measure(p, s, plan, w, d)
-    for a in range(w.free.shape[0]):
+    cost, score, levels = _measure(p, s, w)
+    for a in range(len(w.free)):
         w.free[a] = 1.0
-    _spread_rows(p, s, plan, w, d)
-    _within_limits(p, s, plan[0], levels, w, d)
-    return _go(p, s, w, d, cost, score)
+    _spread_rows(p, s, w)
+    _within_limits(p, s, p.plan[0], levels, w)
+    return _go(p, s, w, cost, score)
 
 
 @functools.partial(kernel, inline=True)
-def projected_update(p, s, plan, w, d):
+def projected_update(p, s, w):
     """Move w.q by one step of the methods that project level by level; (squared errors before it, score)."""
-    cost, score, levels = _measure(p, s, plan, w, d)
-    hold_joints_at_limits(p, w, d)
-    _spread_rows(p, s, plan, w, d)
-    _by_projectors(s, plan[0], levels, w, d)
-    return _go(p, s, w, d, cost, score)
+    cost, score, levels = _measure(p, s, w)
+    hold_joints_at_limits(p, w)
+    _spread_rows(p, s, w)
+    _by_projectors(s, p.plan[0], levels, w)
+    return _go(p, s, w, cost, score)
 
 
 @functools.partial(kernel, inline=True)
-def _measure(p, s, plan, w, d):
+def _measure(p, s, w):
     """Errors, clamped, and Jacobians at w.q; (squared errors, score, what `plan` says of the levels)."""
-    _, score = measure(p, s, w, d, False)
-    levels = section(plan, 1, plan.shape[0] - 1)
-    cost = _ranked_cost(plan[0], levels, w.e)
+    _, score = measure(p, s, w, False)
+    levels = section(p.plan, 1, len(p.plan) - 1)
+    cost = _ranked_cost(p.plan[0], levels, w.e)
     return cost, score, levels
 
 
 @functools.partial(kernel, inline=True)
-def _spread_rows(p, s, plan, w, d):
+def _spread_rows(p, s, w):
     """The Jacobian of all levels, row by row, and what the null-space terms ask for."""
-    for a in range(w.step.shape[0]):
-        d.phi[a] = 0.0
+    for a in range(len(w.step)):
+        w.phi[a] = 0.0
     if s[NULL]:
-        behind = plan[0] + 2 + w.e.shape[0]
-        pull(p, s, section(plan, behind, plan.shape[0] - behind), w, d)
-    row = pitch(d.rows, w.step.shape[0])
-    for i in range(w.e.shape[0] * row):
-        d.rows[i] = 0.0
-    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
+        pull(p, s, w)
+    row = pitch(w.rows, len(w.step))
+    for i in range(len(w.e) * row):
+        w.rows[i] = 0.0
+    spread(p, w.jacobian, w.free, row, w.rows)
 
 
 @functools.partial(kernel, inline=True)
-def _go(p, s, w, d, cost, score):
+def _go(p, s, w, cost, score):
     """Take the step."""
-    restrain(s, w, d)
+    restrain(p, s, w)
     move(p, w)
-    d.memory[FRESH] = 1.0
+    w.memory[FRESH] = 1.0
     return cost, score
 
 
@@ -106,57 +104,57 @@ def _ranked_cost(count, levels, e):
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p, s, count, levels, w, d):
+def _within_limits(p, s, count, levels, w):
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt)."""
-    n = w.step.shape[0]
-    row = pitch(d.rows, n)
-    side, squares = section(d.big, 0, n), section(d.big, n, count)
-    low, high = section(d.big, n + count, n), section(d.big, n + count + row, n)
-    room = section(d.big, n + count + 2 * row, d.big.shape[0] - (n + count + 2 * row))
-    _level_dampings(p, s, count, levels, w, d, squares)
+    n = len(w.step)
+    row = pitch(w.rows, n)
+    side, squares = section(w.room, 0, n), section(w.room, n, count)
+    low, high = section(w.room, n + count, n), section(w.room, n + count + row, n)
+    room = section(w.room, n + count + 2 * row, len(w.room) - (n + count + 2 * row))
+    _level_dampings(p, s, count, levels, w, squares)
     for a in range(n):
-        if d.memory[FRESH] < 0.5:
+        if w.memory[FRESH] < 0.5:
             side[a] = 0.0
         high[a] = s[MAX_STEP]
-        if s[PACED] == 1.0 and s[SETTINGS + a] > 0.0:
-            high[a] = min(high[a], s[SETTINGS + a])
+        if p.speeds[a] > 0.0:
+            high[a] = min(high[a], p.speeds[a])
         low[a] = -high[a]
-    for c in range(p.coords.shape[0]):
-        i, a = p.coords[c, 0], p.coords[c, 1]
-        low[a] = max(low[a], p.limits[c, 0] - w.q[i])
-        high[a] = min(high[a], p.limits[c, 1] - w.q[i])
-    minimise(count, levels, d.rows, d.e, squares, low, high, d.phi, int(s[NULL] > 0.0), w.step, side, room)
+    for c in range(len(p.coordinates)):
+        i, a = p.coordinates[c].q, p.coordinates[c].v
+        low[a] = max(low[a], p.coordinates[c].lower - w.q[i])
+        high[a] = min(high[a], p.coordinates[c].upper - w.q[i])
+    minimise(count, levels, w.rows, w.clamped, squares, low, high, w.phi, int(s[NULL] > 0.0), w.step, side, room)
 
 
 @functools.partial(kernel, inline=True)
-def _level_dampings(p, s, count, levels, w, d, squares):
+def _level_dampings(p, s, count, levels, w, squares):
     """lambda^2 of each level, by the rule, from the errors of that level alone."""
-    m = w.e.shape[0]
+    m = len(w.e)
     for i in range(m):
-        w.y[i] = d.e[i]
+        w.y[i] = w.clamped[i]
     for k in range(count):
         for i in range(m):
-            d.e[i] = 0.0
+            w.clamped[i] = 0.0
         for r in range(levels[k], levels[k + 1]):
             i = levels[count + 1 + r]
-            d.e[i] = w.y[i]
-        squares[k] = from_errors(p, s, w, d)
+            w.clamped[i] = w.y[i]
+        squares[k] = from_errors(p, s, w)
     for i in range(m):
-        d.e[i] = w.y[i]
-    d.memory[DAMPING] = squares[0]
+        w.clamped[i] = w.y[i]
+    w.memory[DAMPING] = squares[0]
 
 
 @functools.partial(kernel, inline=True)
-def _by_projectors(s, count, levels, w, d):
+def _by_projectors(s, count, levels, w):
     """w.step by the inverses of J_k P, or of J_k, and P <- P - (J_k P)^+ (J_k P) from level to level.
 
     Levels of Siciliano and Slotine start from what the ones before have done, those of Chiaverini do not.
     """
-    m, n = w.e.shape[0], w.step.shape[0]
-    row, wide = pitch(d.rows, n), packs(d.rows, n)
-    left = section(d.big, 0, n * row)
-    part = section(d.big, n * row, m * row)
-    own = section(d.big, (n + m) * row, row)
+    m, n = len(w.e), len(w.step)
+    row, wide = pitch(w.rows, n), packs(w.rows, n)
+    left = section(w.room, 0, n * row)
+    part = section(w.room, n * row, m * row)
+    own = section(w.room, (n + m) * row, row)
     for i in range(n * row):
         left[i] = 0.0
     for a in range(n):
@@ -167,41 +165,41 @@ def _by_projectors(s, count, levels, w, d):
         order = section(levels, count + 1 + first, size)
         least = 0.0
         for r in range(size):
-            error = d.e[order[r]]
+            error = w.clamped[order[r]]
             for a in range(n):
-                x = d.rows[order[r] * row + a]
+                x = w.rows[order[r] * row + a]
                 least += x * x
                 if s[OPTION] != CHIAVERINI:
                     error -= x * w.step[a]
-            d.c[r] = error
+            w.along[r] = error
         least = _RANK * sqrt(least)
         for c in range(wide):
             store_pack(own, c, zeros(own))
         if s[OPTION] == CHIAVERINI:
             for r in range(size):
                 for c in range(wide):
-                    store_pack(part, r * wide + c, load_pack(d.rows, order[r] * wide + c))
-            identity(size, d.spare)
-            decompose(size, n, part, d.spare, d.sigma)
-            _add_inverse(size, n, part, d.spare, d.sigma, d.c, least, 0.0, own)
-        _project(size, n, order, d.rows, left, part)
-        identity(size, d.spare)
-        decompose(size, n, part, d.spare, d.sigma)
+                    store_pack(part, r * wide + c, load_pack(w.rows, order[r] * wide + c))
+            identity(size, w.spare)
+            decompose(size, n, part, w.spare, w.sigma)
+            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, 0.0, own)
+        _project(size, n, order, w.rows, left, part)
+        identity(size, w.spare)
+        decompose(size, n, part, w.spare, w.sigma)
         if s[OPTION] == CHIAVERINI:
             for a in range(n):
                 w.step[a] += _dot(left, a * wide, own, wide)
         else:
             damping = 0.0
             if s[OPTION] == BAERLOCHER_BOULIC:
-                damping = _level_damping(s, size, d.sigma, d.c, least)
+                damping = _level_damping(s, size, w.sigma, w.along, least)
                 if k == 0:
-                    d.memory[DAMPING] = damping
-            _add_inverse(size, n, part, d.spare, d.sigma, d.c, least, damping, own)
+                    w.memory[DAMPING] = damping
+            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, damping, own)
             for a in range(n):
                 w.step[a] += own[a]
         for r in range(size):
-            if d.sigma[r] > least:
-                inverse = 1.0 / (d.sigma[r] * d.sigma[r])
+            if w.sigma[r] > least:
+                inverse = 1.0 / (w.sigma[r] * w.sigma[r])
                 for a in range(n):
                     x = part[r * row + a] * inverse
                     for c in range(wide):
@@ -211,7 +209,7 @@ def _by_projectors(s, count, levels, w, d):
         for c in range(wide):
             store_pack(own, c, zeros(own))
         for a in range(n):
-            own[a] = d.phi[a]
+            own[a] = w.phi[a]
         for a in range(n):
             w.step[a] += _dot(left, a * wide, own, wide)
 

@@ -11,7 +11,7 @@ from poise.kernels.methods.damped import columns_step, damped_step, halley_step,
 from poise.kernels.methods.extended import extended_update
 from poise.kernels.methods.fabrik import fabrik_update
 from poise.kernels.methods.filters import filtered_step, selective_step
-from poise.kernels.methods.memory import COST, SCORE, read_method, recall
+from poise.kernels.methods.memory import COST, SCORE
 from poise.kernels.methods.pairwise import pairwise_update
 from poise.kernels.methods.priority import lexicographic_update, projected_update
 from poise.kernels.methods.quasi_newton import quasi_newton_update
@@ -38,115 +38,110 @@ from poise.kernels.methods.settings import (
 )
 from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import das_update, hybrid_step, jacobian_update, judged_update
-from poise.kernels.solver.lm_solver import divide, unpack
 
 
 @functools.partial(kernel, inline=True)
-def once(update, ints, floats, work):
+def once(update, p, w):
     """One update, and what it says of the configuration before it."""
-    settings, plan = read_method(ints, floats)
-    d = recall(ints, work)
-    cost, score = update(unpack(ints, floats), settings, plan, divide(ints, work), d)
-    store(d.memory, COST, cost), store(d.memory, SCORE, score)
+    cost, score = update(p, p.settings, w)
+    store(w.memory, COST, cost), store(w.memory, SCORE, score)
 
 
 @functools.partial(kernel, inline=True)
-def step_once(step, ints, floats, work):
+def step_once(step, p, w):
     """One update of a Jacobian method with this step, likewise."""
-    settings, plan = read_method(ints, floats)
-    d = recall(ints, work)
-    cost, score = jacobian_update(step, unpack(ints, floats), settings, plan, divide(ints, work), d)
-    store(d.memory, COST, cost), store(d.memory, SCORE, score)
+    cost, score = jacobian_update(step, p, p.settings, w)
+    store(w.memory, COST, cost), store(w.memory, SCORE, score)
 
 
 @routine
-def transpose(ints, floats, work):
-    step_once(transpose_step, ints, floats, work)
+def transpose(p, w):
+    step_once(transpose_step, p, w)
 
 
 @routine
-def damped(ints, floats, work):
-    step_once(damped_step, ints, floats, work)
+def damped(p, w):
+    step_once(damped_step, p, w)
 
 
 @routine
-def columns(ints, floats, work):
-    step_once(columns_step, ints, floats, work)
+def columns(p, w):
+    step_once(columns_step, p, w)
 
 
 @routine
-def orthogonal(ints, floats, work):
-    step_once(orthogonal_step, ints, floats, work)
+def orthogonal(p, w):
+    step_once(orthogonal_step, p, w)
 
 
 @routine
-def filtered(ints, floats, work):
-    step_once(filtered_step, ints, floats, work)
+def filtered(p, w):
+    step_once(filtered_step, p, w)
 
 
 @routine
-def selective(ints, floats, work):
-    step_once(selective_step, ints, floats, work)
+def selective(p, w):
+    step_once(selective_step, p, w)
 
 
 @routine
-def halley(ints, floats, work):
-    step_once(halley_step, ints, floats, work)
+def halley(p, w):
+    step_once(halley_step, p, w)
 
 
 @routine
-def hybrid(ints, floats, work):
-    step_once(hybrid_step, ints, floats, work)
+def hybrid(p, w):
+    step_once(hybrid_step, p, w)
 
 
 @routine
-def judged(ints, floats, work):
-    once(judged_update, ints, floats, work)
+def judged(p, w):
+    once(judged_update, p, w)
 
 
 @routine
-def das(ints, floats, work):
-    once(das_update, ints, floats, work)
+def das(p, w):
+    once(das_update, p, w)
 
 
 @routine
-def ccd(ints, floats, work):
-    once(ccd_update, ints, floats, work)
+def ccd(p, w):
+    once(ccd_update, p, w)
 
 
 @routine
-def fabrik(ints, floats, work):
-    once(fabrik_update, ints, floats, work)
+def fabrik(p, w):
+    once(fabrik_update, p, w)
 
 
 @routine
-def pairwise(ints, floats, work):
-    once(pairwise_update, ints, floats, work)
+def pairwise(p, w):
+    once(pairwise_update, p, w)
 
 
 @routine
-def quasi_newton(ints, floats, work):
-    once(quasi_newton_update, ints, floats, work)
+def quasi_newton(p, w):
+    once(quasi_newton_update, p, w)
 
 
 @routine
-def bounded(ints, floats, work):
-    once(bounded_update, ints, floats, work)
+def bounded(p, w):
+    once(bounded_update, p, w)
 
 
 @routine
-def lexicographic(ints, floats, work):
-    once(lexicographic_update, ints, floats, work)
+def lexicographic(p, w):
+    once(lexicographic_update, p, w)
 
 
 @routine
-def projected(ints, floats, work):
-    once(projected_update, ints, floats, work)
+def projected(p, w):
+    once(projected_update, p, w)
 
 
 @routine
-def extended(ints, floats, work):
-    once(extended_update, ints, floats, work)
+def extended(p, w):
+    once(extended_update, p, w)
 
 
 ROUTINES: Final = {

@@ -4,10 +4,10 @@ With vectors d, which an axis a turns, and c, which they should come to, the sum
 constant, k cos x + l sin x, where k = sum of c . d - (c . a)(d . a) and l = sum of a . (d x c) (Welman 1993).
 """
 
+from poise.kernels.algebra.rotations import half_angle_ratio
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
-from poise.kernels.rows.residuals import half_angle_ratio
 
 _PI = 3.141592653589793
 _NONE = 1e-12

@@ -6,28 +6,48 @@
 3. No start converged: the eight best candidates descend together to where the error falls no more, and the best
    is the answer, the caller's own unless another is clearly better (see `_BETTER`).
 
-`ints` and `floats` hold a whole problem (see `poise.solving.problem`), `work1` and `work8` its workspaces.
+What lies where is said in `poise.kernels.machine.layout`.
 """
 
 import functools
-from collections import namedtuple
 
 import numpy as np
 
+from poise.kernels.algebra.rotations import normalised
 from poise.kernels.algebra.scalar import sincos, uniform
-from poise.kernels.kinematics.forward import FRAME, forward
-from poise.kernels.machine.jit import FROZEN, REAL, REALS, TABLE, WHOLE, WHOLES, border, kernel
-from poise.kernels.machine.lanes import WIDTH, any_of, floor, load, section, select, splat, sqrt, store, table
-from poise.kernels.rows.residuals import AXIS, BODY, DISTANCE, GOAL, ORIENTATION, POSE, POSITION, TOOL, residuals
+from poise.kernels.kinematics.forward import forward
+from poise.kernels.machine.jit import REALS, TABLE, WHOLE, border, kernel
+from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    BEGIN,
+    CALL,
+    CODE,
+    COST,
+    DIRECTION,
+    END,
+    GOAL,
+    GOAL_NUMBERS,
+    ITERATIONS,
+    PLACE,
+    RESTARTS,
+    RUNNING,
+    SOLVED,
+    STATIONARY,
+    TURN,
+    UNSOLVED,
+    WIDTH,
+)
+from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
+from poise.kernels.rows.residuals import residuals
 from poise.kernels.solver.pose_step import pose_direction
 from poise.kernels.solver.step import advance, direction
 
-HEADER = 19
-SOLVED, UNSOLVED, RUNNING, BAD_GOAL, BAD_START = 0, 1, 2, -1, -2
-FRESH, RESUME, FINISH = 0, 1, 2
-CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = 0, 1, 2, 3, 4, 5
-
-_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _POOL_COST, _FRESH, STATE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _POOL_COST, _FRESH, _POOL_AGE = range(10)
+"""Rows of `state`; layout.STATE is their number."""
+_TURN = 6.283185307179586
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _MU_LAST = 1e-5
@@ -45,6 +65,8 @@ _BOLD = 4.0
 """A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
 _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
+_NEAR = 0.1
+"""A start whose error [m^2, rad^2 a block] is more than this is not tried alone."""
 _POLISH = 300
 """Iterations of the last descent, at most."""
 _LEVEL = 1.0 - 1e-7
@@ -55,157 +77,73 @@ _BETTER = 0.985
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
 
-Problem = namedtuple(
-    "Problem",
-    "units effectors blocks raw slots coords balls jobs pairs places scales tools shapes limits boxes strides "
-    "idle idle_limits idle_balls bodies",
-)
-Work = namedtuple("Work", "q frames e jacobian scratch free matrix y step before target state pool offsets")
-
-
-@kernel
-def unpack(ints, floats):
-    """The sections of a problem."""
-    nu, ne, nb, nr, ns = ints[0], ints[1], ints[2], ints[3], ints[4]
-    nc, nballs, nj, npairs = ints[5], ints[6], ints[7], ints[8]
-    i1 = HEADER + 5 * nu
-    i2 = i1 + 10 * ne
-    i3 = i2 + nb
-    i4 = i3 + 4 * nr
-    i5 = i4 + ns
-    i6 = i5 + 4 * nc
-    i7 = i6 + 2 * nballs
-    i8 = i7 + 6 * nj
-    i9 = i8 + 3 * npairs
-    f1 = 16 * nu
-    f2 = f1 + 2 * nr
-    f3 = f2 + TOOL * ne
-    f4 = f3 + 8 * nb
-    f5 = f4 + 2 * nc
-    f6 = f5 + 2 * nc + nc + 3 * nballs
-    f7 = f6 + 2 * ints[13]
-    return Problem(
-        table(ints, HEADER, nu, 5),
-        table(ints, i1, ne, 10),
-        section(ints, i2, nb),
-        table(ints, i3, nr, 4),
-        section(ints, i4, ns),
-        table(ints, i5, nc, 4),
-        table(ints, i6, nballs, 2),
-        table(ints, i7, nj, 6),
-        table(ints, i8, npairs, 3),
-        table(floats, 0, nu, 16),
-        table(floats, f1, nr, 2),
-        table(floats, f2, ne, TOOL),
-        table(floats, f3, nb, 8),
-        table(floats, f4, nc, 2),
-        table(floats, f5, nc, 2),
-        section(floats, f5 + 2 * nc, nc + 3 * nballs),
-        section(ints, i9, ints[13]),
-        table(floats, f6, ints[13], 2),
-        section(ints, i9 + ints[13], ints[14]),
-        table(floats, f7, ints[18], BODY),
-    )
-
-
-@kernel
-def divide(ints, work):
-    """The sections of a workspace."""
-    nu, ne, m, nq, na, rows, widest = ints[0], ints[1], 3 * ints[2], ints[9], ints[10], ints[11], ints[12]
-    w1 = nq + FRAME * nu
-    w2 = w1 + m
-    w3 = w2 + rows
-    w4 = w3 + widest
-    w5 = w4 + na
-    w6 = w5 + m * m
-    w7 = w6 + m
-    w8 = w7 + na
-    w9 = w8 + nq
-    w10 = w9 + GOAL * ne
-    w11 = w10 + STATE
-    return Work(
-        section(work, 0, nq),
-        section(work, nq, FRAME * nu),
-        section(work, w1, m),
-        section(work, w2, rows),
-        section(work, w3, widest),
-        section(work, w4, na),
-        section(work, w5, m * m),
-        section(work, w6, m),
-        section(work, w7, na),
-        section(work, w8, nq),
-        section(work, w9, GOAL * ne),
-        section(work, w10, STATE),
-        section(work, w11, nq),
-        section(work, w11 + nq, ints[5] + 3 * ints[6]),
-    )
-
 
 @functools.partial(kernel, inline=True)
 def aim_at(p, goal, target):
-    """Read each effector's seven goal numbers into `target` (one number wide); False if one is no pose."""
-    for k in range(p.effectors.shape[0]):
-        g, at, kind = 7 * k, GOAL * k, p.effectors[k, 1]
+    """Read each effector's goal numbers into `target` (one number wide); False if one is no goal."""
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        g, at, tool = GOAL_NUMBERS * k, GOAL * k, effector.tool
         r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-        if kind in (POSE, ORIENTATION) or (kind == POSITION and p.effectors[k, 7] == 2):
-            w, x, y, z = goal[g + 3], goal[g + 4], goal[g + 5], goal[g + 6]
-            square = w * w + x * x + y * y + z * z
-            if not 1e-24 < square < 1e300:
+        w, x, y, z = goal[g + 3], goal[g + 4], goal[g + 5], goal[g + 6]
+        square = w * w + x * x + y * y + z * z
+        if not square < 1e300:
+            return False
+        if effector.goal & TURN:
+            if not square > 1e-24:
                 return False
             s = 2.0 / square
             r0, r1, r2 = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
             r3, r4, r5 = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
             r6, r7, r8 = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
             # R_target R_tool^T is compared with the unit's own rotation: the same error, one product less a step.
-            t = p.tools[k]
             for i in range(3):
-                target[at + i] = r0 * t[3 * i] + r1 * t[3 * i + 1] + r2 * t[3 * i + 2]
-                target[at + 3 + i] = r3 * t[3 * i] + r4 * t[3 * i + 1] + r5 * t[3 * i + 2]
-                target[at + 6 + i] = r6 * t[3 * i] + r7 * t[3 * i + 1] + r8 * t[3 * i + 2]
-        if kind == DISTANCE:
-            if not 0.0 <= goal[g + 3] < 1e300:
-                return False
-            target[at] = goal[g + 3]
-        if kind != ORIENTATION:
+                target[at + i] = r0 * tool[3 * i] + r1 * tool[3 * i + 1] + r2 * tool[3 * i + 2]
+                target[at + 3 + i] = r3 * tool[3 * i] + r4 * tool[3 * i + 1] + r5 * tool[3 * i + 2]
+                target[at + 6 + i] = r6 * tool[3 * i] + r7 * tool[3 * i + 1] + r8 * tool[3 * i + 2]
+        else:
+            target[at], target[at + 1], target[at + 2], target[at + 3] = w, x, y, z
+        if effector.goal & (PLACE | DIRECTION):
             x, y, z = goal[g], goal[g + 1], goal[g + 2]
             if not abs(x) + abs(y) + abs(z) < 1e300:
                 return False
-            if kind == AXIS:
+            if effector.goal & DIRECTION:
                 length = sqrt(x * x + y * y + z * z)
                 if not length > 1e-12:
                     return False
                 x, y, z = x / length, y / length, z / length
             target[at + 9], target[at + 10], target[at + 11] = x, y, z
-        if p.effectors[k, 7]:
-            if p.effectors[k, 7] == 1:
+        if effector.weighing:
+            if effector.weighing == 1:
                 r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-                i, w = at + 12 + 9 * (b - p.effectors[k, 4]), p.shapes[b]
-                target[i], target[i + 1], target[i + 2] = w[0] * r0, w[0] * r3, w[0] * r6
-                target[i + 3], target[i + 4], target[i + 5] = w[1] * r1, w[1] * r4, w[1] * r7
-                target[i + 6], target[i + 7], target[i + 8] = w[2] * r2, w[2] * r5, w[2] * r8
+            for b in range(effector.first_block, effector.last_block):
+                i, weight = at + 12 + 9 * (b - effector.first_block), p.blocks[b].weight
+                u, v, t = weight[0], weight[1], weight[2]
+                target[i], target[i + 1], target[i + 2] = u * r0, u * r3, u * r6
+                target[i + 3], target[i + 4], target[i + 5] = v * r1, v * r4, v * r7
+                target[i + 6], target[i + 7], target[i + 8] = t * r2, t * r5, t * r8
     return True
 
 
 @functools.partial(kernel, inline=True)
 def clip_start(p, q0, q):
     """Copy q0 into q, coordinates within their limits, quaternions to unit length; False if one is not finite."""
-    for i in range(q0.shape[0]):
+    for i in range(len(q0)):
         if not abs(q0[i]) < 1e300:
             return False
         q[i] = q0[i]
-    for c in range(p.coords.shape[0]):
-        i = p.coords[c, 0]
-        if p.coords[c, 2] and abs(q[i]) > 1e4:
-            q[i] = q[i] - 6.283185307179586 * np.rint(q[i] / 6.283185307179586)  # sincos reads no more
-        q[i] = min(max(q[i], p.limits[c, 0]), p.limits[c, 1])
-    for c in range(p.idle.shape[0]):
-        i = p.idle[c]
-        q[i] = min(max(q[i], p.idle_limits[c, 0]), p.idle_limits[c, 1])
-    for c in range(p.balls.shape[0]):
-        if not _normalise(q, p.balls[c, 0]):
+    for c in range(len(p.coordinates)):
+        i = p.coordinates[c].q
+        if p.coordinates[c].turns and abs(q[i]) > 1e4:
+            q[i] = q[i] - _TURN * np.rint(q[i] / _TURN)  # sincos reads no more
+        q[i] = min(max(q[i], p.coordinates[c].lower), p.coordinates[c].upper)
+    for c in range(len(p.idle)):
+        i = p.idle[c].q
+        q[i] = min(max(q[i], p.idle[c].lower), p.idle[c].upper)
+    for c in range(len(p.balls)):
+        if not _normalise(q, p.balls[c].q):
             return False
-    for c in range(p.idle_balls.shape[0]):
+    for c in range(len(p.idle_balls)):
         if not _normalise(q, p.idle_balls[c]):
             return False
     return True
@@ -217,20 +155,15 @@ def _normalise(q, i):
     square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
     if not square > 1e-24:
         return False
-    scale = 1.0 / sqrt(square)
-    for k in range(4):
-        q[i + k] = q[i + k] * scale
+    q[i], q[i + 1], q[i + 2], q[i + 3] = normalised(q[i], q[i + 1], q[i + 2], q[i + 3])
     return True
 
 
 @functools.partial(kernel, inline=True)
 def evaluate(p, w):
     """Errors and Jacobians at w.q; the sum of squares and the score, which is at most 1 within the tolerances."""
-    forward(p.units, p.places, w.q, w.frames)
-    return residuals(
-        p.effectors, p.units, p.raw, p.scales, p.tools, p.bodies, p.shapes, p.blocks, w.q, w.frames, w.target,
-        w.scratch, w.e, w.jacobian,
-    )  # fmt: skip
+    forward(p.units, w.q, w.frames)
+    return residuals(p, w)
 
 
 @functools.partial(kernel, inline=True)
@@ -242,31 +175,23 @@ def improve(p, w, cost, bold):
     slack, low = select(bold, _BOLD, _CAREFUL), select(bold, _MU_LOW, _MU_LAST)
     limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
     accepted = cost <= limit * slack
-    far = _FAR * p.blocks.shape[0]
+    far = _FAR * len(p.blocks)
     damping = select(cost < far, cost, far) * mu + _FLOOR
-    if p.effectors.shape[0] == 1 and p.effectors[0, 1] == POSE:
-        columns = 3 * p.slots.shape[0]
-        linear = section(w.jacobian, p.blocks[0], columns)
-        angular = section(w.jacobian, p.blocks[1], columns)
-        plain = p.effectors[0, 7] == 0
-        pose_direction(
-            p.slots, p.coords, p.limits, linear, angular, w.q, w.e, bold, plain, damping, w.free, w.step
-        )  # fmt: skip
+    if len(p.effectors) == 1 and p.effectors[0].rows < 0:
+        pose_direction(p, w, bold, damping)
     else:
-        direction(
-        p.effectors, p.blocks, p.slots, p.coords, p.limits, p.jobs, p.pairs,
-        w.q, w.e, w.jacobian, bold, damping, w.free, w.matrix, w.y, w.step,
-        )  # fmt: skip
-    advance(p.coords, p.limits, p.balls, accepted, w.step, w.q, w.before)
+        direction(p, w, bold, damping)
+    advance(p, w, accepted)
     store(w.state, _MU, select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0))
     # A limit below zero marks a start that has not been looked at yet.
     store(w.state, _LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
 
 
 @kernel
-def track(p, w, start, max_iterations, near):
+def track(p, w, start, max_iterations):
     """Iterate from `start` as long as the error falls fast; (iterations, score)."""
-    for i in range(start.shape[0]):
+    near = _NEAR * len(p.blocks)
+    for i in range(len(start)):
         w.q[i] = start[i]
         w.before[i] = start[i]
     w.state[_MU] = _MU_LOW
@@ -286,7 +211,7 @@ def track(p, w, start, max_iterations, near):
 @kernel
 def draw_offsets(offsets, seed):
     """Where the sequence of random starts begins in each coordinate."""
-    for c in range(offsets.shape[0]):
+    for c in range(len(offsets)):
         offsets[c] = uniform(seed, c)
 
 
@@ -305,17 +230,17 @@ def begin(p, w, fresh, offsets, q0):
     """Put each fresh lane at the start of its number: number 0 is the caller's, the others are random."""
     start = load(w.state, STARTED)
     given = start < 0.5
-    for c in range(p.coords.shape[0]):
-        i = p.coords[c, 0]
-        low, high = p.boxes[c, 0], p.boxes[c, 1]
-        if p.coords[c, 3]:
-            low, high = max(q0[i] + low, p.limits[c, 0]), min(q0[i] + high, p.limits[c, 1])
+    for c in range(len(p.coordinates)):
+        i = p.coordinates[c].q
+        low, high = p.coordinates[c].sample_lower, p.coordinates[c].sample_upper
+        if p.coordinates[c].centred:
+            low, high = max(q0[i] + low, p.coordinates[c].lower), min(q0[i] + high, p.coordinates[c].upper)
         value = low + _spread(p, offsets, c, start) * (high - low)
         value = select(given, q0[i], select(value > high, high, value))
         _put(w, i, fresh, value)
-    for c in range(p.balls.shape[0]):
+    for c in range(len(p.balls)):
         # Uniform over all rotations (Shoemake 1992).
-        i, place = p.balls[c, 0], p.coords.shape[0] + 3 * c
+        i, place = p.balls[c].q, len(p.coordinates) + 3 * c
         u = _spread(p, offsets, place, start)
         s1, c1 = sincos(6.283185307179586 * _spread(p, offsets, place + 1, start))
         s2, c2 = sincos(6.283185307179586 * _spread(p, offsets, place + 2, start))
@@ -355,8 +280,8 @@ def keep_candidate(w, lane):
             slot = k
     if w.state[_POOL_COST, slot] <= cost:
         return
-    w.state[_POOL_COST, slot] = cost
-    for i in range(w.q.shape[0]):
+    w.state[_POOL_COST, slot], w.state[_POOL_AGE, slot] = cost, w.state[_AGE, lane]
+    for i in range(len(w.q)):
         w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
 
 
@@ -367,7 +292,7 @@ def nearest(w, q0):
     for lane in range(WIDTH):
         if w.state[_SCORE, lane] <= _INSIDE:
             square = 0.0
-            for i in range(q0.shape[0]):
+            for i in range(len(q0)):
                 square += (w.q[i, lane] - q0[i]) * (w.q[i, lane] - q0[i])
             if square < least:
                 found, least = lane, square
@@ -423,15 +348,15 @@ def polish(p, w, max_iterations):
     """Let the pool descend to where it falls no more; the best lane, whether it came to rest, and the iterations."""
     for lane in range(WIDTH):
         empty = not w.state[_POOL_COST, lane] < np.inf
-        for i in range(w.q.shape[0]):
+        for i in range(len(w.q)):
             w.q[i, lane] = w.pool[i, 0] if empty else w.pool[i, lane]
             w.before[i, lane] = w.q[i, lane]
         w.state[_MU, lane] = _MU_LOW
         w.state[_LIMIT, lane] = np.inf
         w.state[_SLOW, lane] = np.inf
-    resting, k = False, 0
-    while k < max_iterations:
-        k += 1
+    resting, spent = False, 0
+    for k in range(1, max_iterations + 1):
+        spent = k
         cost, score = evaluate(p, w)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         if any_of(score <= _INSIDE):
@@ -445,12 +370,12 @@ def polish(p, w, max_iterations):
     for lane in range(WIDTH):
         if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:
             w.state[_COST, lane] = w.state[_LIMIT, lane]
-            for i in range(w.q.shape[0]):
+            for i in range(len(w.q)):
                 w.q[i, lane] = w.before[i, lane]
         margin = _BETTER if best == 0 else 1.0
         if w.state[_COST, lane] < margin * w.state[_COST, best]:
             best = lane
-    return best, resting, k
+    return best, resting, np.int64(spent + max(w.state[_POOL_AGE, best], 0.0))
 
 
 @kernel
@@ -469,11 +394,9 @@ def rested(w):
 
 
 @kernel
-def finish(p, w, out, iterations, restarts, stationary, count):
-    """Certify w.q (one number wide) by forward kinematics and write the answer; (code).
-
-    `out`: code, iterations, restarts, cost, stationary, q, then the error of each block in its own units.
-    """
+def finish(p, w, iterations, restarts, stationary):
+    """Certify w.q (one number wide) by forward kinematics and write the answer into `out`; the code."""
+    out, count = w.out, len(w.q)
     cost, score = evaluate(p, w)
     code = SOLVED if score <= 1.0 else UNSOLVED
     out[CODE], out[ITERATIONS], out[RESTARTS], out[COST], out[STATIONARY] = (
@@ -481,10 +404,10 @@ def finish(p, w, out, iterations, restarts, stationary, count):
     )  # fmt: skip
     for i in range(count):
         out[ANSWER + i] = w.q[i]
-    for b in range(p.blocks.shape[0]):
-        x = w.e[3 * b] * p.shapes[b, 3]
-        y = w.e[3 * b + 1] * p.shapes[b, 4]
-        z = w.e[3 * b + 2] * p.shapes[b, 5]
+    for b in range(len(p.blocks)):
+        x = w.e[3 * b] * p.blocks[b].inverse_weight[0]
+        y = w.e[3 * b + 1] * p.blocks[b].inverse_weight[1]
+        z = w.e[3 * b + 2] * p.blocks[b].inverse_weight[2]
         out[ANSWER + count + b] = sqrt(x * x + y * y + z * z)
     return code
 
@@ -492,60 +415,63 @@ def finish(p, w, out, iterations, restarts, stationary, count):
 @kernel
 def near_turn(p, w, start):
     """Turn every revolute coordinate by whole turns towards `start`, as far as its limits allow."""
-    for c in range(p.coords.shape[0]):
-        i = p.coords[c, 0]
-        if p.coords[c, 2]:
-            turns = np.rint((start[i] - w.q[i]) / 6.283185307179586)
-            x = w.q[i] + turns * 6.283185307179586
-            while turns != 0.0 and not p.limits[c, 0] <= x <= p.limits[c, 1]:
-                turns = turns - 1.0 if turns > 0.0 else turns + 1.0
-                x = w.q[i] + turns * 6.283185307179586
-            if turns != 0.0:
-                w.q[i] = x
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        if c.turns:
+            x, turns = w.q[c.q], np.rint((start[c.q] - w.q[c.q]) / _TURN)
+            if x + turns * _TURN > c.upper:
+                turns = np.floor((c.upper - x) / _TURN)
+            elif x + turns * _TURN < c.lower:
+                turns = np.ceil((c.lower - x) / _TURN)
+            x = x + turns * _TURN
+            if turns != 0.0 and c.lower <= x <= c.upper:
+                w.q[c.q] = x
 
 
-@border(WHOLES, REALS, FROZEN, REALS, REALS, TABLE, REALS, WHOLE, WHOLE, WHOLE, REAL, WHOLE, WHOLE)
-def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_restarts, near, chunk, phase):
-    """Solve one problem; returns one of the codes above and fills `out` (see `finish`).
+@border(WHOLE)
+def solve(address):
+    """Solve one problem; returns a code and fills `out`, see `poise.kernels.machine.layout`.
 
-    With `chunk` the search pauses after so many iterations and returns RUNNING: call again with the phase RESUME, or
-    with FINISH to stop searching.
+    After `chunk` iterations the search pauses and returns RUNNING: call again with the phase GO_ON, or with END to stop
+    searching.
     """
-    p = unpack(ints, floats)
-    w = divide(ints, work1)
-    count = q0.shape[0]
-    v = divide(ints, work8)
-    if phase == FRESH:
-        if not aim_at(p, goal, w.target):
+    call = entry_at(address, CALL)
+    p = problem_at(call.problem)
+    w = narrow(p, call.narrow, call.routines)
+    v = wide(p, call.wide, call.wide_routines)
+    count, out, phase = len(w.q), w.out, call.phase
+    if phase == BEGIN:
+        if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
-        if not clip_start(p, q0, w.pool):
+        if not clip_start(p, w.start, w.pool):
             return BAD_START
-        iterations, score = track(p, w, w.pool, max_iterations, near)
+        iterations, score = track(p, w, w.pool, call.max_iterations)
         if score <= _INSIDE:
             near_turn(p, w, w.pool)
-            return finish(p, w, out, iterations, np.int64(0), False, count)
-        for i in range(w.target.shape[0]):
+            return finish(p, w, iterations, np.int64(0), False)
+        for i in range(len(w.target)):
             store(v.target, i, w.target[i])
-        draw_offsets(w.offsets, seed)
+        draw_offsets(w.offsets, call.seed)
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
         for lane in range(WIDTH):
             v.state[STARTED, lane] = lane
         begin(p, v, load(v.state, STARTED) >= 0.0, w.offsets, w.pool)
-        store(v.state, _LIMIT, np.inf), store(v.state, _POOL_COST, np.inf)
+        store(v.state, _LIMIT, np.inf), store(v.state, _POOL_COST, np.inf), store(v.state, _POOL_AGE, 0.0)
         v.state[_POOL_COST, 0] = 0.0
         for i in range(count):
             v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = 0.0
     spent = np.int64(out[RESTARTS])
     stationary = False
-    if phase != FINISH:
-        lane, spent, more = search(p, v, w.pool, w.offsets, max_iterations, max_restarts, spent, chunk)
+    lane = -1
+    if phase != END:
+        lane, spent, more = search(
+            p, v, w.pool, w.offsets, call.max_iterations, call.max_restarts, spent, call.chunk
+        )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
             return RUNNING
-    else:
-        lane = -1
     if lane < 0:
         for k in range(WIDTH):
             if v.state[STARTED, k] >= 0.0:
@@ -556,24 +482,26 @@ def solve(ints, floats, goal, q0, work1, work8, out, seed, max_iterations, max_r
     for i in range(count):
         w.q[i] = v.q[i, lane]
     near_turn(p, w, w.pool)
-    return finish(p, w, out, iterations, spent, stationary, count)
+    return finish(p, w, iterations, spent, stationary)
 
 
-@border(WHOLES, REALS, FROZEN, REALS, REALS, REALS, TABLE)
-def linearise(ints, floats, goal, q, work, e, jacobian):
-    """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at q; a negative code for bad input."""
-    p = unpack(ints, floats)
-    w = divide(ints, work)
-    if not aim_at(p, goal, w.target):
+@border(WHOLE, REALS, TABLE)
+def linearise(address, e, jacobian):
+    """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at `start`; a code."""
+    call = entry_at(address, CALL)
+    p = problem_at(call.problem)
+    w = narrow(p, call.narrow, call.routines)
+    if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
-    if not clip_start(p, q, w.q):
+    if not clip_start(p, w.start, w.q):
         return BAD_START
     evaluate(p, w)
-    for i in range(e.shape[0]):
+    for i in range(len(e)):
         e[i] = w.e[i]
-    for k in range(p.effectors.shape[0]):
-        for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-            for s in range(p.effectors[k, 6]):
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        for b in range(effector.first_block, effector.last_block):
+            for s in range(effector.columns):
                 for r in range(3):
-                    jacobian[3 * b + r, p.slots[p.effectors[k, 8] + s]] = w.jacobian[p.blocks[b] + 3 * s + r]
+                    jacobian[3 * b + r, p.slots[effector.first_slot + s]] = w.jacobian[p.blocks[b].start + 3 * s + r]
     return SOLVED

@@ -2,17 +2,19 @@
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.views import section
+from poise.kernels.solver.limits import free_joints
 from poise.kernels.solver.step import screw
 
 
 @kernel
-def pose_direction(slots, coords, limits, linear, angular, q, e, bold, plain, damping, free, step):
-    """dq = J_F^T (J_F J_F^T + damping I)^-1 e over the free joints F, into `step`.
-
-    `linear` and `angular` hold the columns of J; `slots` tells which velocity each belongs to.
-    """
-    count = slots.shape[0]
-    o = splat(q, 0.0)
+def pose_direction(p, w, bold, damping):
+    """dq = J_F^T (J_F J_F^T + damping I)^-1 e over the free joints F, into w.step."""
+    slots, e, free, step = p.slots, w.e, w.free, w.step
+    count = len(slots)
+    linear = section(w.jacobian, p.blocks[0].start, 3 * count)
+    angular = section(w.jacobian, p.blocks[1].start, 3 * count)
+    o = splat(e, 0.0)
     e0, e1, e2 = load(e, 0), load(e, 1), load(e, 2)
     e3, e4, e5 = load(e, 3), load(e, 4), load(e, 5)
     for c in range(count):
@@ -21,12 +23,7 @@ def pose_direction(slots, coords, limits, linear, angular, q, e, bold, plain, da
             load(angular, i) * e3 + load(angular, i + 1) * e4 + load(angular, i + 2) * e5
         )
         store(step, slots[c], gradient)
-        store(free, slots[c], 1.0)
-    for c in range(coords.shape[0]):
-        a = coords[c, 1]
-        x, gradient = load(q, coords[c, 0]), load(step, a)
-        locked = ((x <= limits[c, 0]) & (gradient < 0.0)) | ((x >= limits[c, 1]) & (gradient > 0.0))
-        store(free, a, select(locked, o, splat(q, 1.0)))
+    free_joints(p, w, step)
     a00 = a11 = a22 = a33 = a44 = a55 = damping
     a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = o
     for c in range(count):
@@ -41,7 +38,7 @@ def pose_direction(slots, coords, limits, linear, angular, q, e, bold, plain, da
         a40, a41, a42, a43, a44 = a40 + f4 * j0, a41 + f4 * j1, a42 + f4 * j2, a43 + f4 * j3, a44 + f4 * j4
         a50, a51, a52 = a50 + f5 * j0, a51 + f5 * j1, a52 + f5 * j2
         a53, a54, a55 = a53 + f5 * j3, a54 + f5 * j4, a55 + f5 * j5
-    if plain:
+    if p.effectors[0].weighing == 0:
         v0, v1, v2 = screw(e0, e1, e2, e3, e4, e5)
         e0, e1, e2 = select(bold, v0, e0), select(bold, v1, e1), select(bold, v2, e2)
     # Cholesky, with the inverses of the diagonal.

@@ -9,10 +9,12 @@ Limits.   A primal active set: a joint at a limit that the step would push out i
 import numpy as np
 
 from poise.kernels.algebra.blocks import times
+from poise.kernels.algebra.rotations import normalised, small_quaternion_step
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.machine.jit import REALS, WHOLE, WHOLES, border, kernel
-from poise.kernels.machine.lanes import sqrt
-from poise.kernels.solver.lm_solver import ANSWER, divide, evaluate, finish, unpack
+from poise.kernels.machine.jit import WHOLE, border, kernel
+from poise.kernels.machine.layout import ANSWER, CALL, ITERATIONS, RESTARTS
+from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.solver.lm_solver import evaluate, finish
 
 _DAMPING = 1e-12
 _LEAST, _NONE = 0.01, 0.1
@@ -22,15 +24,15 @@ _LONGEST = 0.2
 
 
 @kernel
-def _pull(p, q, posture, weight, c):
-    """Fill c with posture - q, 0 without a weight; return sum (w_i (q_i - posture_i))^2."""
-    cost = 0.0
-    for k in range(p.coords.shape[0]):
-        i, a = p.coords[k, 0], p.coords[k, 1]
+def _pull(p, w):
+    """Fill w.phi with posture - q, 0 without a weight; return sum (w_i (q_i - posture_i))^2."""
+    q, posture, weight, c, cost = w.q, w.posture_goal, p.posture_weights, w.phi, 0.0
+    for k in range(len(p.coordinates)):
+        i, a = p.coordinates[k].q, p.coordinates[k].v
         c[a] = posture[i] - q[i] if weight[a] > 0.0 else 0.0
         cost += (weight[a] * c[a]) ** 2
-    for k in range(p.balls.shape[0]):
-        i, a = p.balls[k, 0], p.balls[k, 1]
+    for k in range(len(p.balls)):
+        i, a = p.balls[k].q, p.balls[k].v
         # Twice the vector part of posture * q^-1, which is the turn that is left to first order.
         w0, x0, y0, z0 = posture[i], posture[i + 1], posture[i + 2], posture[i + 3]
         w1, x1, y1, z1 = q[i], -q[i + 1], -q[i + 2], -q[i + 3]
@@ -47,33 +49,34 @@ def _pull(p, q, posture, weight, c):
 
 
 @kernel
-def _null_step(p, w, c, weight, rest):
-    """The step above into w.step; joints are held as the active set demands."""
-    count, size = w.step.shape[0], w.e.shape[0]
+def _null_step(p, w):
+    """The step above into w.step, c being w.phi; joints are held as the active set demands."""
+    count, size = len(w.step), len(w.e)
+    weight, c, rest = p.posture_weights, w.phi, w.along
     for a in range(count):
         w.free[a] = 1.0 / (max(weight[a], _LEAST) if weight[a] > 0.0 else _NONE) ** 2
     for _ in range(count + 1):
         for a in range(count):
             w.step[a] = c[a] if w.free[a] > 0.0 else 0.0
-        times(p.effectors, p.blocks, p.slots, w.jacobian, w.step, w.y)
+        times(p, w.jacobian, w.step, w.y)
         for i in range(size):
             rest[i] = w.e[i] - w.y[i]
-        gram(p.jobs, p.pairs, size, w.jacobian, w.free, w.matrix)
+        gram(p, size, w.jacobian, w.free, w.matrix)
         factor(size, _DAMPING, w.matrix)
         back_substitute(size, w.matrix, rest, w.y)
-        for k in range(p.effectors.shape[0]):
-            slot0 = p.effectors[k, 8]
-            for b in range(p.effectors[k, 4], p.effectors[k, 5]):
-                j = p.blocks[b]
-                for s in range(p.effectors[k, 6]):
+        for k in range(len(p.effectors)):
+            slot0 = p.effectors[k].first_slot
+            for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+                j = p.blocks[b].start
+                for s in range(p.effectors[k].columns):
                     a = p.slots[slot0 + s]
                     for r in range(3):
                         w.step[a] += w.jacobian[j + 3 * s + r] * w.y[3 * b + r] * w.free[a]
         held = False
-        for k in range(p.coords.shape[0]):
-            i, a = p.coords[k, 0], p.coords[k, 1]
-            down = w.q[i] <= p.limits[k, 0] and w.step[a] < 0.0
-            up = w.q[i] >= p.limits[k, 1] and w.step[a] > 0.0
+        for k in range(len(p.coordinates)):
+            i, a = p.coordinates[k].q, p.coordinates[k].v
+            down = w.q[i] <= p.coordinates[k].lower and w.step[a] < 0.0
+            up = w.q[i] >= p.coordinates[k].upper and w.step[a] > 0.0
             if w.free[a] > 0.0 and (down or up):
                 w.free[a] = 0.0
                 held = True
@@ -81,60 +84,59 @@ def _null_step(p, w, c, weight, rest):
             return
 
 
-@border(WHOLES, REALS, REALS, REALS, REALS, REALS, REALS, WHOLE, REALS)
-def settle(ints, floats, work, c, rest, posture, weight, max_iterations, out):
-    """Bring the solved configuration of `out` as near to `posture` as the tasks allow, and certify it anew.
+@border(WHOLE)
+def settle(address):
+    """Bring the solved configuration of `out` as near to `posture_goal` as the tasks allow, and certify it anew.
 
-    `work` is as `lm_solver.solve` left it; `c` (active velocities) and `rest` (residual rows) are scratch.
-    The tasks stay within their tolerances: the best configuration that does is kept.
+    The workspace is as `lm_solver.solve` left it.  The tasks stay within their tolerances: the best configuration that
+    does is kept, after `max_iterations` at most.
     """
-    p = unpack(ints, floats)
-    w = divide(ints, work)
-    count = w.q.shape[0]
+    call = entry_at(address, CALL)
+    p = problem_at(call.problem)
+    w = narrow(p, call.narrow, call.routines)
+    count, out, c = len(w.q), w.out, w.phi
     for i in range(count):
         w.q[i] = out[ANSWER + i]
         w.before[i] = w.q[i]
     best, size, last, iterations = np.inf, 1.0, np.inf, 0
-    for _ in range(max_iterations):
+    for _ in range(call.max_iterations):
         _, score = evaluate(p, w)
-        cost = _pull(p, w.q, posture, weight, c)
+        cost = _pull(p, w)
         if score <= 1.0 and cost < best:
             best = cost
             for i in range(count):
                 w.before[i] = w.q[i]
         size = max(0.5 * size, 0.05) if cost > last else min(1.2 * size, 1.0)
         last = cost
-        for a in range(c.shape[0]):
+        for a in range(len(c)):
             c[a] *= size
-        _null_step(p, w, c, weight, rest)
+        _null_step(p, w)
         longest = 0.0
-        for a in range(w.step.shape[0]):
+        for a in range(len(w.step)):
             longest = max(longest, abs(w.step[a]))
         if not longest > 1e-10:
             break
         t = min(1.0, _LONGEST / longest)
         meets = -1
-        for k in range(p.coords.shape[0]):
-            i, a = p.coords[k, 0], p.coords[k, 1]
-            if w.q[i] + t * w.step[a] < p.limits[k, 0]:
-                t, meets = (p.limits[k, 0] - w.q[i]) / w.step[a], k
-            elif w.q[i] + t * w.step[a] > p.limits[k, 1]:
-                t, meets = (p.limits[k, 1] - w.q[i]) / w.step[a], k
-        for k in range(p.coords.shape[0]):
-            i, a = p.coords[k, 0], p.coords[k, 1]
+        for k in range(len(p.coordinates)):
+            i, a = p.coordinates[k].q, p.coordinates[k].v
+            if w.q[i] + t * w.step[a] < p.coordinates[k].lower:
+                t, meets = (p.coordinates[k].lower - w.q[i]) / w.step[a], k
+            elif w.q[i] + t * w.step[a] > p.coordinates[k].upper:
+                t, meets = (p.coordinates[k].upper - w.q[i]) / w.step[a], k
+        for k in range(len(p.coordinates)):
+            i, a = p.coordinates[k].q, p.coordinates[k].v
             x = w.q[i] + t * w.step[a]
             if k == meets:
-                x = p.limits[k, 0] if w.step[a] < 0.0 else p.limits[k, 1]
-            w.q[i] = min(max(x, p.limits[k, 0]), p.limits[k, 1])
-        for k in range(p.balls.shape[0]):
-            i, a = p.balls[k, 0], p.balls[k, 1]
-            w0, x0, y0, z0 = w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3]
-            u0, u1, u2 = 0.5 * t * w.step[a], 0.5 * t * w.step[a + 1], 0.5 * t * w.step[a + 2]
-            nw, nx = w0 - u0 * x0 - u1 * y0 - u2 * z0, x0 + u0 * w0 + u1 * z0 - u2 * y0
-            ny, nz = y0 + u1 * w0 + u2 * x0 - u0 * z0, z0 + u2 * w0 + u0 * y0 - u1 * x0
-            scale = 1.0 / sqrt(nw * nw + nx * nx + ny * ny + nz * nz)
-            w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = nw * scale, nx * scale, ny * scale, nz * scale
+                x = p.coordinates[k].lower if w.step[a] < 0.0 else p.coordinates[k].upper
+            w.q[i] = min(max(x, p.coordinates[k].lower), p.coordinates[k].upper)
+        for k in range(len(p.balls)):
+            i, a = p.balls[k].q, p.balls[k].v
+            turned = small_quaternion_step(
+                w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3], t * w.step[a], t * w.step[a + 1], t * w.step[a + 2]
+            )
+            w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = normalised(*turned)
         iterations += 1
     for i in range(count):
         w.q[i] = w.before[i]
-    return finish(p, w, out, np.int64(out[1]) + iterations, np.int64(out[2]), False, count)
+    return finish(p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), False)

@@ -9,10 +9,11 @@ Accepted  if the error fell; else q goes a quarter of the way from where it was 
 """
 
 from poise.kernels.algebra.blocks import transpose_times
+from poise.kernels.algebra.rotations import normalised, small_quaternion_step
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, select, splat, sqrt, store
-from poise.kernels.rows.residuals import POSE
+from poise.kernels.machine.lanes import load, select, store
+from poise.kernels.solver.limits import free_joints
 
 
 @kernel
@@ -34,60 +35,55 @@ def screw(e0, e1, e2, e3, e4, e5):
 
 
 @kernel
-def direction(
-    effectors, blocks, slots, coords, limits, jobs, pairs, q, e, jacobian, bold, damping, free, matrix, y, step
-):
-    """The damped least-squares step over the free joints, into `step` (active velocities); a bold one along screws."""
-    count = step.shape[0]
-    transpose_times(effectors, blocks, slots, jacobian, e, step)
-    for a in range(count):
-        store(free, a, 1.0)
-    for c in range(coords.shape[0]):
-        x, g = load(q, coords[c, 0]), load(step, coords[c, 1])
-        locked = ((x <= limits[c, 0]) & (g < 0.0)) | ((x >= limits[c, 1]) & (g > 0.0))
-        store(free, coords[c, 1], select(locked, splat(q, 0.0), splat(q, 1.0)))
-    size = e.shape[0]
-    gram(jobs, pairs, size, jacobian, free, matrix)
-    factor(size, damping, matrix)
+def direction(p, w, bold, damping):
+    """The damped least-squares step over the free joints, into w.step; a bold one along screws."""
+    size, e, y, step = len(w.e), w.e, w.y, w.step
+    transpose_times(p, w.jacobian, e, step)
+    free_joints(p, w, step)
+    gram(p, size, w.jacobian, w.free, w.matrix)
+    factor(size, damping, w.matrix)
     for i in range(size):
         store(y, i, load(e, i))
-    for k in range(effectors.shape[0]):
-        if effectors[k, 1] == POSE and not effectors[k, 7]:
-            i = 3 * effectors[k, 4]
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        if effector.rows < 0 and not effector.weighing:
+            i = 3 * effector.first_block
             v0, v1, v2 = screw(
                 load(e, i), load(e, i + 1), load(e, i + 2), load(e, i + 3), load(e, i + 4), load(e, i + 5)
             )
             store(y, i, select(bold, v0, load(e, i)))
             store(y, i + 1, select(bold, v1, load(e, i + 1)))
             store(y, i + 2, select(bold, v2, load(e, i + 2)))
-    back_substitute(size, matrix, y, y)
-    transpose_times(effectors, blocks, slots, jacobian, y, step)
-    for a in range(count):
-        store(step, a, load(step, a) * load(free, a))
+    back_substitute(size, w.matrix, y, y)
+    transpose_times(p, w.jacobian, y, step)
+    for a in range(len(step)):
+        store(step, a, load(step, a) * load(w.free, a))
 
 
 @kernel
-def advance(coords, limits, balls, accepted, step, q, before):
-    """Go on where the error fell, else a quarter of the way from `before`; every coordinate within its limits."""
-    for c in range(coords.shape[0]):
-        i = coords[c, 0]
+def advance(p, w, accepted):
+    """Go on where the error fell, else a quarter of the way from w.before; every coordinate within its limits."""
+    q, before, step = w.q, w.before, w.step
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        i = c.q
         x, x0 = load(q, i), load(before, i)
-        value = select(accepted, x + load(step, coords[c, 1]), x0 + 0.25 * (x - x0))
-        value = select(value < limits[c, 0], limits[c, 0], value)
+        value = select(accepted, x + load(step, c.v), x0 + 0.25 * (x - x0))
+        value = select(value < c.lower, c.lower, value)
         store(before, i, select(accepted, x, x0))
-        store(q, i, select(value > limits[c, 1], limits[c, 1], value))
-    for c in range(balls.shape[0]):
-        i, a = balls[c, 0], balls[c, 1]
-        w, x, y, z = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
+        store(q, i, select(value > c.upper, c.upper, value))
+    for r in range(len(p.balls)):
+        i, a = p.balls[r].q, p.balls[r].v
+        w1, x1, y1, z1 = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
         w0, x0, y0, z0 = load(before, i), load(before, i + 1), load(before, i + 2), load(before, i + 3)
-        u0, u1, u2 = 0.5 * load(step, a), 0.5 * load(step, a + 1), 0.5 * load(step, a + 2)
-        # The turn by the step, to first order: normalising makes it exact enough for a step that the next corrects.
-        nw = select(accepted, w - u0 * x - u1 * y - u2 * z, w0 + 0.25 * (w - w0))
-        nx = select(accepted, x + u0 * w + u1 * z - u2 * y, x0 + 0.25 * (x - x0))
-        ny = select(accepted, y + u1 * w + u2 * x - u0 * z, y0 + 0.25 * (y - y0))
-        nz = select(accepted, z + u2 * w + u0 * y - u1 * x, z0 + 0.25 * (z - z0))
-        scale = 1.0 / sqrt(nw * nw + nx * nx + ny * ny + nz * nz)
-        store(before, i, select(accepted, w, w0)), store(before, i + 1, select(accepted, x, x0))
-        store(before, i + 2, select(accepted, y, y0)), store(before, i + 3, select(accepted, z, z0))
-        store(q, i, nw * scale), store(q, i + 1, nx * scale)
-        store(q, i + 2, ny * scale), store(q, i + 3, nz * scale)
+        # To first order: normalising makes it exact enough for a step that the next corrects.
+        nw, nx, ny, nz = small_quaternion_step(w1, x1, y1, z1, load(step, a), load(step, a + 1), load(step, a + 2))
+        nw, nx, ny, nz = normalised(
+            select(accepted, nw, w0 + 0.25 * (w1 - w0)),
+            select(accepted, nx, x0 + 0.25 * (x1 - x0)),
+            select(accepted, ny, y0 + 0.25 * (y1 - y0)),
+            select(accepted, nz, z0 + 0.25 * (z1 - z0)),
+        )
+        store(before, i, select(accepted, w1, w0)), store(before, i + 1, select(accepted, x1, x0))
+        store(before, i + 2, select(accepted, y1, y0)), store(before, i + 3, select(accepted, z1, z0))
+        store(q, i, nw), store(q, i + 1, nx), store(q, i + 2, ny), store(q, i + 3, nz)

@@ -1,0 +1,323 @@
+"""How a problem and its workspace lie in memory, said once: the packer writes by it, the kernels read by it.
+
+A problem is one array of words of eight bytes, each a whole number or a real one.  It begins with a header: for each
+section of `PROBLEM` and then of `WORK` two words, where it starts and how many entries it has.  Sections of a problem
+are records or plain numbers, within the problem itself; those of a workspace are rows, of one number or of eight.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, final
+
+WHOLE: Final = "whole"
+REAL: Final = "real"
+ROWS: Final = "rows"
+"""Sections of plain numbers, and of rows of a workspace."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A number of a record, or several: its word within the record, whether it is whole, and how many there are."""
+
+    word: int
+    whole: bool
+    count: int | None
+    """None for one number, which is read as such."""
+
+
+@final
+class Record:
+    """Numbers with names that lie together."""
+
+    def __init__(self, name: str, whole: str = "", real: str = "") -> None:
+        """`whole` and `real` name the fields in their order; `place[3]` are three numbers under one name."""
+        self.name, self.words = name, 0
+        self.fields: dict[str, Field] = {}
+        for names, is_whole in ((whole, True), (real, False)):
+            for text in names.split():
+                key, _, count = text.rstrip("]").partition("[")
+                self.fields[key] = Field(self.words, is_whole, int(count) if count else None)
+                self.words += self.fields[key].count or 1
+        self.whole = sum(f.count or 1 for f in self.fields.values() if f.whole)
+
+    @cached_property
+    def key(self) -> str:
+        """What tells it from other records: the name and the fields."""
+        fields = " ".join(
+            f"{k}{'' if f.count is None else f.count}{'w' if f.whole else 'r'}" for k, f in self.fields.items()
+        )
+        return f"{self.name}: {fields}"
+
+    @cached_property
+    def dtype(self) -> Any:
+        """The same as NumPy knows it."""
+        import numpy as np
+
+        types = {True: np.int64, False: np.float64}
+        return np.dtype([(k, types[f.whole], *([(f.count,)] if f.count else [])) for k, f in self.fields.items()])
+
+    def __repr__(self) -> str:
+        return f"Record({self.name})"
+
+
+UNIT: Final = Record(
+    "Unit",
+    "parent kind q_index whole_frame common_normal",
+    "placement[12] multiplier offset pitch slide",
+)
+"""An axis of the tree, see `poise.model.tree`.  The placement in the parent's frame is a rotation (9, row by row) and a
+place (3) [m]; with `common_normal` it is a [m], cos alpha, sin alpha, d [m].  The unit's position is
+`multiplier * q + offset`; `pitch` is metres a radian, 1 for a slide, and `slide` what it makes of the offset [m]."""
+
+EFFECTOR: Final = Record(
+    "Effector",
+    "rows goal position rotation tip base first_block last_block columns first_column last_column first_slot "
+    "linear angular weighing first_number",
+    "tool[12] base_tool[12]",
+)
+"""What a task is to the kernels: a frame, the centre of mass or joints that are led somewhere.
+
+- `rows`: the place among the routines of the one that writes its residuals and their Jacobian; -1: a pose, whose rows
+  the solver has at hand.  `goal`: what its goal numbers are, see below.
+- `position`, `rotation`: the blocks that hold what the place of its frame, or its rotation, lacks; -1: none.
+- Its frame hangs at `tool`, rotation (9, row by row) and place (3) [m], on the unit `tip`.  `base` is 0 for the world,
+  else 2 more than the unit (-1: the world) on which the base hangs at `base_tool`.
+- Its Jacobian has `columns` columns, which belong to the velocities in `slots` from `first_slot` on, and are the sums
+  of the COLUMNs from `first_column` to `last_column`.  Those of the frame's linear and angular motion go to the rows
+  `linear` and `angular` of the workspace's `jacobian`; -1: they are no rows of the task, and go to `scratch`.
+- `weighing`: 0 without weights, 1 with, 2 with weights along the target's own axes.
+- `first_number`: where among the problem's `numbers` its own begin."""
+
+PLACE, TURN, DIRECTION = 1, 2, 4
+"""Bits of an effector's `goal`: the first three goal numbers are a place [m]; the last four are a quaternion; the first
+three are a direction, of any length.  Without TURN the last four are plain numbers."""
+
+BLOCK: Final = Record("Block", "start metres", "weight[3] inverse_weight[3] inverse_square_tolerance")
+"""Three residual rows; their Jacobian begins at row `start` of the workspace's `jacobian`, column by column.  `metres`
+is 1 where they are metres."""
+
+COLUMN: Final = Record("Column", "axis place kind column", "scale pitch")
+"""What one axis adds to a Jacobian: rows of its axis and its origin among the frames, the unit's kind, the column of
+the effector, as -1 - column where an earlier COLUMN wrote it; the factor, and metres a radian."""
+
+COORDINATE: Final = Record("Coordinate", "q v turns centred", "lower upper sample_lower sample_upper")
+"""A number of q that the tasks move: its place in q and among the active velocities, whether whole turns change
+nothing, whether its random starts are drawn around the caller's; limits and the range of random starts [rad or m]."""
+
+BALL: Final = Record("Ball", "q v")
+"""A unit quaternion that the tasks move: its first place in q, its first active velocity."""
+
+TILE: Final = Record("Tile", "row column first_block second_block first_pair last_pair")
+"""A 3 x 3 tile of J J^T: its place, where the two blocks of J start, and the PAIRs of columns that meet in it."""
+
+PAIR: Final = Record("Pair", "first second v")
+"""Two columns, within their blocks, that belong to one active velocity."""
+
+IDLE: Final = Record("Idle", "q", "lower upper")
+"""A number of q that no task moves, and its limits."""
+
+BODY: Final = Record("Body", "", "share centre[3] carried")
+"""The share of all mass that hangs on a unit itself, its centre in the unit's frame [m], the share that it carries.
+The last is of what stands still in the world."""
+
+PROBLEM: Final[Mapping[str, Record | str]] = {
+    "units": UNIT,
+    "effectors": EFFECTOR,
+    "blocks": BLOCK,
+    "columns": COLUMN,
+    "slots": WHOLE,
+    "coordinates": COORDINATE,
+    "balls": BALL,
+    "tiles": TILE,
+    "pairs": PAIR,
+    "strides": REAL,
+    "idle": IDLE,
+    "idle_balls": WHOLE,
+    "bodies": BODY,
+    "numbers": REAL,
+    "posture_weights": REAL,
+    # What a method adds.
+    "settings": REAL,
+    "speeds": REAL,
+    "posture": REAL,
+    "bounds": REAL,
+    "plan": WHOLE,
+    "plan_reals": REAL,
+    "criteria": WHOLE,
+    "criteria_reals": REAL,
+    "velocities": WHOLE,
+}
+"""`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
+`posture_weights` (n,): of a PostureTask.
+
+`speeds` (n,): the largest change of each active velocity in one update, 0 where none is stated.  `posture` (nq,): where
+a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
+`plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
+obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
+criterion."""
+
+WORK: Final[Mapping[str, str]] = dict.fromkeys(
+    [
+        "goal",
+        "start",
+        "posture_goal",
+        "out",
+        "q",
+        "frames",
+        "e",
+        "jacobian",
+        "scratch",
+        "free",
+        "matrix",
+        "y",
+        "step",
+        "before",
+        "target",
+        "state",
+        "pool",
+        "offsets",
+        "memory",
+        "loop",
+        "best",
+        "clamped",
+        "last_errors",
+        "last_target",
+        "cap",
+        "rows",
+        "turn",
+        "spare",
+        "sigma",
+        "along",
+        "gradient",
+        "other",
+        "phi",
+        "estimate",
+        "last_jacobian",
+        "prior",
+        "room",
+    ],
+    ROWS,
+)
+"""With n active velocities, m residual rows:
+
+goal (GOAL_NUMBERS an effector), start and posture_goal (nq), which Python writes, out, which it reads (see ANSWER);
+q (nq), frames (FRAME a unit), e (m) residuals, jacobian, scratch, free (n) 0 for joints that are held, matrix (m x m),
+y (m), step (n), before (nq) where the step began, target (GOAL an effector), state (STATE), pool (nq) in each lane a
+candidate, offsets of the sequence of random starts;
+memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
+last_errors (m), last_target (12 an effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare
+(m x m), sigma (m), along (m) U^T e, gradient (n) J^T e, other (n), phi (n) the null space's velocity, estimate (2 m)
+singular vectors, last_jacobian, prior (nq) the q before the last step, room: what the method at hand asked for."""
+
+CALL: Final = Record(
+    "Call",
+    "problem narrow wide routines wide_routines seed max_iterations max_restarts chunk phase updates steps characters "
+    "goals path trace trace_rows",
+)
+"""What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
+of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
+
+METHOD, GRADIENT, HESSIAN, FIRST_ROWS = range(4)
+"""Places in a table of routines: one update of the method, the derivatives of a user's criterion, and from FIRST_ROWS
+on the rows of tasks."""
+
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
+"""What an entry point returns."""
+BEGIN, GO_ON, END = range(3)
+"""Phases of a search: from the caller's start, further, or no further: the best so far."""
+CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = range(6)
+"""Rows of `out`: from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
+
+HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
+STATE: Final = 10
+"""Rows of the solver's state of each lane."""
+WIDTH: Final = 8
+"""Problems side by side in a wide workspace."""
+GOAL_NUMBERS: Final = 7
+"""Numbers of an effector's goal: place, then quaternion w x y z."""
+GOAL: Final = 30
+"""Rows of an effector's target: rotation 9, place 3, two 3 x 3 weight matrices."""
+FRAME: Final = 12
+"""Rows of a unit's frame: its origin, then its z, x and y axes, each along the world's axes."""
+REVOLUTE, PRISMATIC, HELICAL, BALL_AXES, BALL_TURN = range(5)
+"""Kinds of units.  A ball is two: one that marks the three fixed axes about which it turns, one that turns."""
+
+
+def header_word(section: str) -> int:
+    """The word of the header that says where a section of a problem or of a workspace starts."""
+    return 2 * _ORDER[section]
+
+
+_ORDER: Final = {name: i for i, name in enumerate((*PROBLEM, *WORK))}
+
+
+def joined(record: Record, whole: Any, real: Any) -> Any:
+    """(n, words) records from their whole numbers (n, .) and their real ones (n, .), in the order of the fields."""
+    import numpy as np
+
+    words = np.zeros((max(len(whole), len(real)), record.words), dtype=np.int64)
+    if len(words):
+        words[:, : record.whole] = whole
+        words[:, record.whole :].view(np.float64)[:] = real
+    return words
+
+
+def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
+    """The words of a problem: `parts` are its sections, `rows` the numbers of rows of a workspace's; others are empty.
+
+    A part is an array of words, such as `joined` gives or `unpack` views, or whatever makes plain numbers.
+    """
+    import numpy as np
+
+    header = np.zeros(HEADER_WORDS, dtype=np.int64)
+    pieces: list[Any] = [header]
+    at, row = HEADER_WORDS, 0
+    for name, kind in PROBLEM.items():
+        part, each = parts.get(name, ()), 1
+        if isinstance(kind, Record):
+            words, each = np.asarray(part, dtype=np.int64), kind.words
+        else:
+            words = np.asarray(part, dtype=np.int64 if kind == WHOLE else np.float64).view(np.int64)
+        pieces.append(words.ravel())
+        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = at, words.size // each
+        at += words.size
+    for name in WORK:
+        count = rows.get(name, 0)
+        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = row, count
+        row += count
+    return np.concatenate(pieces)
+
+
+def words_of(words: Any, section: str) -> Any:
+    """The words of a section of a problem, as `pack` takes them."""
+    kind = PROBLEM[section]
+    start, count = (int(x) for x in words[header_word(section) :][:2])
+    return words[start : start + count * (kind.words if isinstance(kind, Record) else 1)]
+
+
+def unpack(words: Any, section: str) -> Any:
+    """A section of a problem as a structured array or plain numbers, which share its memory."""
+    import numpy as np
+
+    kind = PROBLEM[section]
+    found = words_of(words, section)
+    return found.view(kind.dtype if isinstance(kind, Record) else np.int64 if kind == WHOLE else np.float64)
+
+
+def rows_of(words: Any, section: str) -> slice:
+    """Where in a workspace the rows of a section are."""
+    start, count = (int(x) for x in words[header_word(section) :][:2])
+    return slice(start, start + count)
+
+
+def total_rows(words: Any) -> int:
+    """Rows of a workspace for a problem."""
+    return int(words[HEADER_WORDS - 2] + words[HEADER_WORDS - 1])
+
+
+def end_of(header: Any) -> int:
+    """The number of words of a problem, from its header."""
+    last = header_word(tuple(PROBLEM)[-1])
+    return int(header[last] + header[last + 1])

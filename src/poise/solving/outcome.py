@@ -1,0 +1,103 @@
+"""How a solve ended: its status, what is left of each task, what a method did on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol, final
+
+from poise.model.model import Model
+from poise.solving.problem import Problem
+from poise.spatial import Array
+from poise.tasks.base import FrameTask
+
+
+class Status(Enum):
+    """How a solve ended; each member's `message` is a sentence."""
+
+    CONVERGED = "every task is within its tolerances"
+    STALLED = "the error fell no further and no limit or reach explains it: a local minimum"
+    MAX_ITERATIONS = "the iterations were spent while the error was still falling"
+    MAX_TIME = "the time was spent before a start converged"
+    LIMIT_BLOCKED = "joint limits keep the tasks from being reached; q is the closest configuration found"
+    UNREACHABLE = "the target is out of reach; q is the closest configuration found"
+    NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
+
+    @property
+    def message(self) -> str:
+        """What happened, as a sentence."""
+        return self.value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TaskError:
+    """What is left of one task, recomputed by forward kinematics, over the rows whose weight is not 0."""
+
+    task: str
+    """What it is and of what."""
+    position: float | None
+    """[m]; None if the task has no position."""
+    rotation: float | None
+    """[rad]; None if the task has no rotation."""
+    posture: float | None = None
+    """Largest |q_i - target_i| of a posture task, or what the sum of a coupling lacks [rad or m]; None for others."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What a method did, iteration by iteration, from the last start that it made."""
+
+    error: Array
+    """(k,) root of the sum of the weighted squares of all errors, before each update."""
+    step: Array
+    """(k,) largest change of a joint [rad or m]."""
+    damping: Array
+    """(k,) lambda squared; 0 for methods without it."""
+    singular_values: Array
+    """(k, m) of the Jacobian, largest first."""
+    q: Array
+    """(k, nq) configurations."""
+
+
+class Asked(Protocol):
+    """What was asked: the tasks, and the problem that they became."""
+
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """All tasks, in the order of targets and errors."""
+
+    @property
+    def frame_tasks(self) -> Sequence[FrameTask]:
+        """Those with rows of their own."""
+
+    @property
+    def problem(self) -> Problem:
+        """The same as numbers."""
+
+    @property
+    def method(self) -> Any:
+        """The method that was iterated; None for the solver's own."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a solve came to, for those who explain it."""
+
+    model: Model
+    asked: Asked
+    q: Array
+    """(nq,)"""
+    goal: Array
+    """(7 frame tasks,) as the kernels read it."""
+    restarts: int
+    stationary: bool
+    """Whether the last descent ended where the error falls no further."""
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} us"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

@@ -1,0 +1,38 @@
+"""The rows of a problem at a configuration: what its tasks lack, and how the joints change it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.kernels.machine.jit import prepare
+from poise.kernels.solver import lm_solver
+from poise.model.model import Model
+from poise.solving.arguments import refuse_numbers
+from poise.solving.problem import Problem
+from poise.solving.scratch import Scratch, bind
+from poise.spatial import Array
+from poise.tasks.base import FrameTask
+
+
+def rows_at(model: Model, tasks: Sequence[FrameTask], problem: Problem, q: Array, goal: Array) -> tuple[Array, Array]:
+    """Residual rows `e` (m,) and their Jacobian `J` (m, nv) at `q` (nq,) for the goal numbers (7 tasks,).
+
+    Raises ValueError for a number that is no goal or no configuration.
+    """
+    with bind(problem).scratch() as scratch:
+        scratch.goal[:], scratch.start[:] = goal, q
+        code, e, active = active_rows(problem, scratch)
+    if code < 0:
+        refuse_numbers(code, model, tasks, goal, q)
+    jacobian = np.zeros((len(e), model.nv))
+    jacobian[:, list(problem.velocities)] = active
+    return e, jacobian
+
+
+def active_rows(problem: Problem, scratch: Scratch) -> tuple[int, Array, Array]:
+    """The code, the residual rows (m,) and their Jacobian (m, active velocities) at the scratch's goal and start."""
+    e = np.zeros(3 * problem.blocks)
+    active = np.zeros((len(e), len(problem.velocities)))
+    prepare(lm_solver.linearise)
+    code: int = lm_solver.linearise(scratch.address, e, active)
+    return code, e, active

@@ -1,0 +1,147 @@
+"""What a call works in: workspaces from a pool, and where a process has the routines that a problem needs."""
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.machine import layout
+from poise.kernels.machine.jit import WHOLE, address
+from poise.kernels.machine.lanes import workspace
+from poise.kernels.machine.layout import CALL, FIRST_ROWS, WIDTH
+from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.rows import kinds
+from poise.solving.problem import Problem
+from poise.spatial import Array
+
+_WORD: Final = {name: field.word for name, field in CALL.fields.items()}
+SEED: Final = _WORD["seed"]
+PHASE: Final = _WORD["phase"]
+
+
+@final
+class Scratch:
+    """Workspaces for one call at a time, and the record that tells an entry point of them.
+
+    `goal`, `start` and `posture_goal` are written before a call, `out` is read after it.
+    """
+
+    __slots__ = (
+        "_bound",
+        "_kept",
+        "address",
+        "call",
+        "goal",
+        "narrow",
+        "out",
+        "posture_goal",
+        "start",
+        "trace",
+        "wide",
+    )
+
+    def __init__(self, bound: "Bound") -> None:
+        self._bound = bound
+        self.narrow: Array = workspace(bound.rows)
+        self.wide: Array | None = None
+        self.trace: Array | None = None
+        self._kept: list[Any] = []
+        self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
+        self.address = int(self.call.ctypes.data)
+        rows = {name: layout.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
+        self.goal, self.start, self.posture_goal, self.out = (self.narrow[at] for at in rows.values())
+        self.tell(
+            problem=bound.words.ctypes.data,
+            narrow=self.narrow.ctypes.data,
+            routines=bound.routines.ctypes.data,
+        )
+
+    def widen(self) -> None:
+        """Make the workspace of eight lanes, where there is none."""
+        if self.wide is None:
+            self.wide = workspace(self._bound.rows, WIDTH)
+            self.tell(wide=self.wide.ctypes.data, wide_routines=self._bound.wide_routines.ctypes.data)
+
+    def tell(self, **numbers: int) -> None:
+        """Set fields of the record, see `layout.CALL`."""
+        for name, number in numbers.items():
+            self.call[_WORD[name]] = number
+
+    @contextmanager
+    def told(self, **numbers: int) -> Iterator[None]:
+        """Fields of the record have other values within the block."""
+        before = {name: int(self.call[_WORD[name]]) for name in numbers}
+        self.tell(**numbers)
+        try:
+            yield
+        finally:
+            self.tell(**before)
+
+    def tell_of(self, **arrays: Array) -> None:
+        """Set fields of the record to where arrays are, which are kept until this is called again."""
+        self._kept = list(arrays.values())
+        self.tell(**{name: array.ctypes.data for name, array in arrays.items()})
+
+
+@final
+class Bound:
+    """A problem in this process: where its routines are, and scratch to borrow.
+
+    `method` is the routine of one update, where there is one; `functions` are addresses of a user's own.
+    """
+
+    __slots__ = ("__weakref__", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
+
+    def __init__(self, problem: Problem, method: Any = None, functions: tuple[int, int] = (0, 0)) -> None:
+        # Not the problem itself, so that it goes when nobody else has it.
+        self.words, self._kinds, self._method = problem.words, problem.kinds, method
+        self.rows = layout.total_rows(problem.words)
+        self._pool: list[Scratch] = []
+        self.routines = np.zeros(FIRST_ROWS + len(problem.kinds), dtype=np.int64)
+        self.routines[layout.GRADIENT : layout.HESSIAN + 1] = functions
+        self._look_up(self.routines, NARROW)
+        self._wide_routines: npt.NDArray[np.int64] | None = None
+
+    @property
+    def wide_routines(self) -> npt.NDArray[np.int64]:
+        """The table of routines for eight lanes, looked up when it is first asked for."""
+        if self._wide_routines is None:
+            table = self.routines.copy()
+            self._look_up(table, WIDE)
+            self._wide_routines = table
+        return self._wide_routines
+
+    def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
+        if self._method is not None:
+            table[layout.METHOD] = address(self._method, PROBLEM_VIEW, width)
+        for i, kind in enumerate(self._kinds):
+            table[FIRST_ROWS + i] = address(getattr(kinds, kind), PROBLEM_VIEW, width, WHOLE)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Scratch]:
+        """Scratch that nobody else has within the block."""
+        try:
+            scratch = self._pool.pop()
+        except IndexError:
+            scratch = Scratch(self)
+        try:
+            yield scratch
+        finally:
+            self._pool.append(scratch)
+
+
+_BOUND: "weakref.WeakKeyDictionary[Problem, Bound]" = weakref.WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def bind(problem: Problem) -> Bound:
+    """The problem in this process, without a method."""
+    with _LOCK:
+        found = _BOUND.get(problem)
+        if found is None:
+            found = _BOUND[problem] = Bound(problem)
+    return found
