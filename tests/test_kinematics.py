@@ -1,5 +1,8 @@
 """Poses are the joints' motions composed, and Jacobians are their derivatives, on random trees."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 from trees import composed, configurations, reach, steady, trees
 
 from poise.errors import FrameNotFound, ShapeError
+from poise.io import load
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
 from poise.model.model import WORLD, Model
@@ -326,6 +330,25 @@ def test_frames_that_nothing_moves_stand_still_beside_joints(frame: str) -> None
     poses = gate.pose(frame, q)
     np.testing.assert_array_equal(poses.xyz, np.broadcast_to([1, 2, 3] if frame == "post" else [0, 0, 0], (3, 3)))
     np.testing.assert_array_equal(gate.jacobian(frame, q), np.zeros((3, 6, 1)))
+
+
+# Many threads ----------------------------------------------------------------------------------------------------
+
+
+def test_threads_that_ask_for_a_frame_first_at_once_get_the_same() -> None:
+    expected = load("panda")
+    for _ in range(20):
+        arm, together = load("panda"), threading.Barrier(8)
+
+        def ask(_: int, arm: Model = arm, together: threading.Barrier = together) -> list[Array]:
+            together.wait()
+            return [arm.pose(frame, arm.home).array for frame in arm.frames]
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(ask, range(8)))
+        for poses in answers:
+            np.testing.assert_array_equal(poses, [expected.pose(frame, arm.home).array for frame in arm.frames])
+        assert arm.queries.keys() == set(arm.frames)
 
 
 # Questions that make no sense ------------------------------------------------------------------------------------

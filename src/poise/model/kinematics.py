@@ -34,7 +34,7 @@ def _query(model: Model, frame: Frame) -> _Query:
         arrays = unit_arrays(units, {number[unit]})
         tool = arrays.seen_from(number[unit], hangs @ frame.origin)
         columns = frame_columns(units, number[unit])
-        found = model.queries[frame.name] = _Query(
+        made = _Query(
             arrays.numbers,
             arrays.places,
             number[unit],
@@ -43,12 +43,14 @@ def _query(model: Model, frame: Frame) -> _Query:
             columns.scales,
             np.array(columns.velocities, dtype=np.int64),
         )
+        found = model.queries.setdefault(frame.name, made)  # another thread may have been first
     return found
 
 
 def _rows(q: Array) -> Array:
-    """(n, nq) the configurations one below the other, as the kernels take them."""
-    return np.array(q.reshape(math.prod(q.shape[:-1]), q.shape[-1]), order="C")
+    """(n, nq) the configurations one below the other, as the kernels take them: writable, though they only read."""
+    rows = q.reshape(math.prod(q.shape[:-1]), q.shape[-1])
+    return rows if rows.flags.carray else np.array(rows, order="C")
 
 
 def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
@@ -94,7 +96,7 @@ def _balance(model: Model) -> _Balance:
         units, number = carrying(model.tree, heavy)
         arrays = unit_arrays(units, {number[unit] for unit in heavy})
         columns = unit_columns(units, [(i, 1.0) for i in range(len(units))])
-        found = model.queries[None] = _Balance(
+        made = _Balance(
             arrays.numbers,
             arrays.places,
             bodies(model, arrays, number),
@@ -102,6 +104,7 @@ def _balance(model: Model) -> _Balance:
             columns.scales,
             np.array(columns.velocities, dtype=np.int64),
         )
+        found = model.queries.setdefault(None, made)  # another thread may have been first
     return found
 
 
