@@ -14,7 +14,6 @@ from poise.io import load
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
 from poise.model.model import WORLD, Model
-from poise.model.tree import carried_masses
 from poise.spatial import SE3, Array
 
 STEP = 1e-3
@@ -259,7 +258,7 @@ def test_centres_of_mass_come_in_batches(data: st.DataObject) -> None:
 @given(st.data())
 def test_units_bear_the_links_that_are_fixed_to_them(data: st.DataObject) -> None:
     model = data.draw(trees())
-    masses, centres = carried_masses(model)
+    masses, centres = model.tree.masses, model.tree.centres
     assert masses.shape == (len(model.tree.units) + 1,)
     assert masses.sum() == pytest.approx(model.mass, rel=1e-12)
     for unit in range(-1, len(model.tree.units)):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from poise.kernels.kinematics import query
 from poise.kernels.machine.jit import prepare
 from poise.model.model import Frame, Model
-from poise.model.tree import FRAME, bodies, carried_masses, carrying, frame_columns, massless, unit_arrays, unit_columns
+from poise.model.tree import FRAME, bodies, carrying, frame_columns, massless, unit_arrays, unit_columns
 from poise.spatial import Array, quaternion_matrix
 
 
@@ -91,8 +91,7 @@ def _balance(model: Model) -> _Balance:
     if found is None:
         if model.mass == 0.0:
             raise massless(model)
-        masses, _ = carried_masses(model)
-        heavy = np.flatnonzero(masses[:-1]).tolist()
+        heavy = np.flatnonzero(model.tree.masses[:-1]).tolist()
         units, number = carrying(model.tree, heavy)
         arrays = unit_arrays(units, {number[unit] for unit in heavy})
         columns = unit_columns(units, [(i, 1.0) for i in range(len(units))])
