@@ -48,6 +48,10 @@ class Unit:
     kind: int
     placement: SE3
     """Pose of its frame, before it moves, in the parent unit's frame."""
+    matrix: Array
+    """(4, 4) the placement as a homogeneous matrix."""
+    normal: tuple[float, float, float, float] | None
+    """The `common_normal` of its parent's axis and its own, before it moves."""
     iq: int
     """Its place in q; the first of four for TURN, unused for BALL."""
     iv: int
@@ -89,7 +93,11 @@ def pack(model: Model) -> Tree:
     links = {WORLD: (-1, _I)} | dict.fromkeys(model.links, (-1, _I))
 
     def add(kind: int, placement: SE3, parent: int, iq: int, iv: int, **motion: float) -> int:
-        units.append(Unit(parent=parent, kind=kind, placement=placement, iq=iq, iv=iv, **motion))
+        matrix = placement.matrix()
+        normal = common_normal(matrix)
+        units.append(
+            Unit(parent=parent, kind=kind, placement=placement, matrix=matrix, normal=normal, iq=iq, iv=iv, **motion)
+        )
         return len(units) - 1
 
     for joint in model.joints:
@@ -178,22 +186,21 @@ def unit_arrays(units: Sequence[Unit], kept: set[int]) -> UnitArrays:
     numbers, places = np.array(table, dtype=np.int64).reshape(-1, 5), np.zeros((len(units), 16))
     places[:, 12:15] = np.array(motions).reshape(-1, 3)
     places[:, 15] = places[:, 13] * places[:, 14]
-    turning = np.isin(numbers[:, 1], _TURNING)
+    turning = np.array([unit.kind in _TURNING for unit in units], dtype=bool)
 
-    placements = pose_of(np.array([unit.placement.array for unit in units]).reshape(-1, 7)).matrix()
-    normals = _common_normals(placements)
-    child_of = _first_children(units, np.isfinite(normals[:, 0]).tolist())
+    child_of = _first_children(units)
     parents, children = list(child_of), list(child_of.values())
+    angles, heights, a, alpha = np.array([units[i].normal for i in children]).reshape(-1, 4).T
     turns, lifts = np.zeros(len(units) + 1), np.zeros(len(units) + 1)
-    turns[parents], lifts[parents] = normals[children, 0], normals[children, 1]
+    turns[parents], lifts[parents] = angles, heights
 
     # What a unit's frame is turned by before it moves is a part of its own turn, if it turns.
+    placements = np.array([unit.matrix for unit in units]).reshape(-1, 4, 4)
     seen = _screws(2, -turns, -lifts)[numbers[:, 0]] @ placements
     moved = seen @ _screws(2, np.where(turning, 0.0, turns[:-1]), lifts[:-1])
     places[:, :9], places[:, 9:12] = moved[:, :3, :3].reshape(-1, 9), moved[:, :3, 3]
     places[turning, 13] += turns[:-1][turning]
 
-    a, alpha = normals[children, 2], normals[children, 3]
     rest = _screws(0, -alpha, -a) @ seen[children]
     numbers[children, 4] = 1
     places[children, :12] = 0.0
@@ -202,31 +209,30 @@ def unit_arrays(units: Sequence[Unit], kept: set[int]) -> UnitArrays:
     return UnitArrays(numbers, places, turns, lifts)
 
 
-def _first_children(units: Sequence[Unit], normal: Sequence[bool]) -> dict[int, int]:
-    """By unit, the first that it carries of those that turn and whose axis has a common `normal` to its own."""
+def _first_children(units: Sequence[Unit]) -> dict[int, int]:
+    """By unit, the first that it carries of those that turn and whose axis has a common normal with its own."""
     found: dict[int, int] = {}
     for i, unit in enumerate(units):
-        if normal[i] and unit.kind in _TURNING and unit.parent >= 0 and units[unit.parent].kind in _GAUGED:
+        if unit.normal and unit.kind in _TURNING and unit.parent >= 0 and units[unit.parent].kind in _GAUGED:
             found.setdefault(unit.parent, i)
     return found
 
 
-def _common_normals(placements: Array) -> Array:
-    """(n, 4) the common normal of the z axis and that of each placement (n, 4, 4): at which angle about the first and
-    at which height along it, how long, and the angle from axis to axis.
+def common_normal(child: Array) -> tuple[float, float, float, float] | None:
+    """The common normal of the z axis and that of a frame (4, 4): its angle about the z axis, its height along it, its
+    length, and the angle from axis to axis.
 
-    NaN if the axes are almost parallel: their normal is so far away that nothing of a double's accuracy is left.
+    None if the axes are almost parallel: their normal is so far away that nothing of a double's accuracy is left.
     """
-    x, y, z = placements[:, :3, 2].T
-    px, py, pz = placements[:, :3, 3].T
-    across = np.hypot(x, y)
-    parallel = across < 1e-14  # any normal will do, and the one through the child's origin needs no slide
-    angle = np.where(parallel, np.arctan2(py, px), np.arctan2(x, -y))
-    height = np.where(parallel, pz, pz - z * (px * x + py * y) / np.where(parallel, 1.0, across) ** 2)
-    length = px * np.cos(angle) + py * np.sin(angle)
-    out = np.column_stack([angle, height, length, np.arctan2(across, z)])
-    out[~parallel & (across < 1e-3)] = np.nan
-    return out
+    (x, px), (y, py), (z, pz) = child[:3, 2:].tolist()
+    across = math.hypot(x, y)
+    if across < 1e-14:  # parallel: any normal will do, and the one through the child's origin needs no slide
+        angle, height = math.atan2(py, px), pz
+    elif across < 1e-3:
+        return None
+    else:
+        angle, height = math.atan2(x, -y), pz - z * (px * x + py * y) / across**2
+    return angle, height, px * math.cos(angle) + py * math.sin(angle), math.atan2(across, z)
 
 
 def _screws(axis: int, angles: Array, slides: Array) -> Array:
@@ -245,7 +251,11 @@ def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:
     """The units from the world to each of `tips`, parents renumbered among themselves, and each one's new number."""
     wanted = sorted({unit for tip in tips for unit in tree.path(tip)})
     number = {unit: i for i, unit in enumerate(wanted)} | {-1: -1}
-    return [replace(tree.units[u], parent=number[tree.units[u].parent]) for u in wanted], number
+    units = [tree.units[u] for u in wanted]
+    moved = [
+        unit if number[unit.parent] == unit.parent else replace(unit, parent=number[unit.parent]) for unit in units
+    ]
+    return moved, number
 
 
 def massless(model: Model) -> ValueError:
