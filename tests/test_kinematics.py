@@ -1,5 +1,8 @@
 """Poses are the joints' motions composed, and Jacobians are their derivatives, on random trees."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,10 +10,10 @@ from hypothesis import strategies as st
 from trees import composed, configurations, reach, steady, trees
 
 from poise.errors import FrameNotFound, ShapeError
+from poise.io import load
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
 from poise.model.model import WORLD, Model
-from poise.model.tree import carried_masses
 from poise.spatial import SE3, Array
 
 STEP = 1e-3
@@ -255,7 +258,7 @@ def test_centres_of_mass_come_in_batches(data: st.DataObject) -> None:
 @given(st.data())
 def test_units_bear_the_links_that_are_fixed_to_them(data: st.DataObject) -> None:
     model = data.draw(trees())
-    masses, centres = carried_masses(model)
+    masses, centres = model.tree.masses, model.tree.centres
     assert masses.shape == (len(model.tree.units) + 1,)
     assert masses.sum() == pytest.approx(model.mass, rel=1e-12)
     for unit in range(-1, len(model.tree.units)):
@@ -326,6 +329,25 @@ def test_frames_that_nothing_moves_stand_still_beside_joints(frame: str) -> None
     poses = gate.pose(frame, q)
     np.testing.assert_array_equal(poses.xyz, np.broadcast_to([1, 2, 3] if frame == "post" else [0, 0, 0], (3, 3)))
     np.testing.assert_array_equal(gate.jacobian(frame, q), np.zeros((3, 6, 1)))
+
+
+# Many threads ----------------------------------------------------------------------------------------------------
+
+
+def test_threads_that_ask_for_a_frame_first_at_once_get_the_same() -> None:
+    expected = load("panda")
+    for _ in range(20):
+        arm, together = load("panda"), threading.Barrier(8)
+
+        def ask(_: int, arm: Model = arm, together: threading.Barrier = together) -> list[Array]:
+            together.wait()
+            return [arm.pose(frame, arm.home).array for frame in arm.frames]
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(ask, range(8)))
+        for poses in answers:
+            np.testing.assert_array_equal(poses, [expected.pose(frame, arm.home).array for frame in arm.frames])
+        assert arm.queries.keys() == set(arm.frames)
 
 
 # Questions that make no sense ------------------------------------------------------------------------------------

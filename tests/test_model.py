@@ -1,7 +1,9 @@
 """The model: configurations form a space, names lead to numbers, and derived models stand where the whole one does."""
 
+import gc
 import math
 import re
+import weakref
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from trees import ONE_AXIS, composed, configurations, position, reach, same_conf
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.model.builder import ModelBuilder
-from poise.model.joint import JointKind, Mimic
+from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import WORLD, Model
 from poise.spatial import SE3, Array
 
@@ -338,6 +340,58 @@ def test_what_a_model_holds_cannot_be_written() -> None:
         model.groups["more"] = ()  # type: ignore[index]
     with pytest.raises(TypeError):
         model.masses["tip"] = (1.0, np.zeros(3))  # type: ignore[index]
+    with pytest.raises(TypeError):
+        model.postures["more"] = model.home  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["home", "joints", "nq", "tree", "neutral", "colour"])
+def test_a_model_takes_no_attributes_and_says_what_to_do_instead(name: str) -> None:
+    model = hand()
+    way = r"of hand: a Model does not change; make another with its chain or lock, with ModelBuilder"
+    with pytest.raises(AttributeError, match=f"cannot set '{name}' {way}"):
+        setattr(model, name, None)
+    with pytest.raises(AttributeError, match=f"cannot delete '{name}' {way}"):
+        delattr(model, name)
+
+
+def test_what_is_worked_out_once_is_kept() -> None:
+    model = hand()
+    assert model.tree is model.tree
+    assert model.neutral is model.neutral
+
+
+def test_a_model_does_not_share_what_it_was_given() -> None:
+    joint = Joint(name="slide", kind=JointKind.PRISMATIC, parent="base", child="cart", lower=(-1.0,), upper=(1.0,))
+    home, centre, posture, group = np.array([0.5]), np.ones(3), np.array([0.1]), ["slide"]
+    model = Model(
+        *("cart", [joint], ["base", "cart"]),
+        home=home,
+        groups={"all": group},  # type: ignore[dict-item]
+        postures={"ready": posture},
+        masses={"cart": (2.0, centre)},
+    )
+    home[0], centre[0], posture[0] = 0.0, 0.0, 0.0
+    group.clear()
+    assert (model.home, model.postures["ready"], model.masses["cart"][1][0]) == (0.5, 0.1, 1.0)
+    assert model.groups["all"] == ("slide",)
+
+
+def test_a_model_that_nobody_needs_is_gone_at_once() -> None:
+    model = hand()
+    seen = weakref.ref(model)
+    gc.collect()
+    gc.disable()
+    try:
+        model.pose("tip", model.home)
+        model.jacobian("tip", model.home)
+        model.centre_of_mass_jacobian(model.home)
+        model.named(model.home)
+        model.sample(seed=0)
+        model.root_path("tip")
+        del model
+        assert seen() is None
+    finally:
+        gc.enable()
 
 
 # Limits ----------------------------------------------------------------------------------------------------------

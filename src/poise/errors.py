@@ -5,10 +5,21 @@ Not converging is a status of a :class:`poise.Solution`, never an exception.
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class PoiseError(Exception):
-    """The root of every error that poise raises on purpose."""
+    """The root of every error that poise raises on purpose.  It can be pickled, and so cross to another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args), self.__dict__
+
+
+def _again(kind: type[PoiseError], arguments: tuple[Any, ...]) -> PoiseError:
+    """An error with the message that it had; its own constructor would make that anew, from what is gone."""
+    error = kind.__new__(kind)
+    super(PoiseError, error).__init__(*arguments)
+    return error
 
 
 class ModelError(PoiseError, ValueError):

@@ -14,7 +14,6 @@ from poise.model.tree import (
     Columns,
     UnitArrays,
     bodies,
-    carried_masses,
     carrying,
     frame_columns,
     massless,
@@ -56,7 +55,8 @@ def _query(model: Model, frame: Frame) -> _Query:
         whole[0, EFFECTOR.fields["tip"].word] = number[unit]
         real[0, :12] = *quaternion_matrix(tool.wxyz).ravel(), *tool.xyz
         columns = frame_columns(units, number[unit])
-        found = model.queries[frame.name] = _Query(arrays, columns, effectors=joined(EFFECTOR, whole, real))
+        made = _Query(arrays, columns, effectors=joined(EFFECTOR, whole, real))
+        found = model.queries.setdefault(frame.name, made)  # another thread may have been first
     return found
 
 
@@ -65,18 +65,18 @@ def _balance(model: Model) -> _Query:
     if found is None:
         if model.mass == 0.0:
             raise massless(model)
-        masses, _ = carried_masses(model)
-        heavy = np.flatnonzero(masses[:-1]).tolist()
+        heavy = np.flatnonzero(model.tree.masses[:-1]).tolist()
         units, number = carrying(model.tree, heavy)
         arrays = unit_arrays(units, {number[unit] for unit in heavy})
         columns = unit_columns(units, [(i, 1.0) for i in range(len(units))])
-        found = model.queries[None] = _Query(arrays, columns, bodies=joined(BODY, (), bodies(model, arrays, number)))
+        made = _Query(arrays, columns, bodies=joined(BODY, (), bodies(model, arrays, number)))
+        found = model.queries.setdefault(None, made)  # another thread may have been first
     return found
 
 
 def _rows(q: Array) -> Array:
-    """(n nq,) the configurations one after the other, as the kernels take them."""
-    return np.array(q, order="C").ravel()
+    """(n nq,) the configurations one after the other, as the kernels take them: writable, though they only read."""
+    return q.reshape(-1) if q.flags.carray else np.array(q, order="C").ravel()
 
 
 def frame_poses(model: Model, frame: Frame, q: Array) -> Array:

@@ -7,9 +7,10 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +22,11 @@ from poise.spatial import (
     Array,
     conjugate,
     finite,
+    frozen,
+    pose_of,
     quaternion_exp,
     quaternion_log,
+    quaternion_matrix,
     quaternion_product,
     unit_quaternion,
 )
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
 _WIDE = 20.0
 """Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
+_IMMUTABLE = "a Model does not change; make another with its chain or lock, with ModelBuilder or poise.load"
 WORLD = "world"
 """The frame that every tree stands in."""
 
@@ -49,13 +54,20 @@ class Frame:
 
 @final
 class Model:
-    """An immutable kinematic tree.  Make one with `poise.load`, `poise.ModelBuilder` or `poise.from_dh`."""
+    """An immutable kinematic tree.  Make one with `poise.load`, `poise.ModelBuilder` or `poise.from_dh`.
+
+    Threads can share it.  What is prepared from it is kept beside it, and does not go with it into a pickle or a copy.
+    """
 
     name: str
     joints: tuple[Joint, ...]
     """Every joint, fixed ones and mimics too, parents before children."""
     links: tuple[str, ...]
     """Every link, parents before children."""
+    nq: int
+    """Numbers in a configuration q."""
+    nv: int
+    """Numbers in a velocity v."""
     lower: Array
     """(nq,) lower limits [rad or m], narrowed by the limits of joints that mimic; -inf where there is none."""
     upper: Array
@@ -72,6 +84,12 @@ class Model:
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
     mass: float
     """The mass of all links together [kg]; 0 where none was given one."""
+    queries: dict[str | None, Any]
+    """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
+    _joint_at: dict[str, int]
+    _frames: dict[str, Frame]
+    _q_at: dict[str, int]
+    _v_at: dict[str, int]
 
     def __init__(
         self,
@@ -86,38 +104,36 @@ class Model:
         masses: Mapping[str, tuple[float, Array]] | None = None,
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
-        self.name, self.joints, self.links = name, tuple(joints), tuple(links)
-        self._joint_at = {joint.name: i for i, joint in enumerate(self.joints)}
-        self._frames = {link: Frame(name=link, link=link) for link in self.links} | {f.name: f for f in frames}
+        own = vars(self)  # for its attributes themselves take nothing
+        own["name"], own["joints"], own["links"] = name, tuple(joints), tuple(links)
+        own["_joint_at"] = {joint.name: i for i, joint in enumerate(self.joints)}
+        own["_frames"] = {link: Frame(name=link, link=link) for link in self.links} | {f.name: f for f in frames}
         self._frames.setdefault(WORLD, Frame(name=WORLD, link=WORLD))
-        self._q_at, self._v_at = {}, {}
-        nq = nv = 0
-        for joint in self.joints:
-            if joint.nq:
-                self._q_at[joint.name], self._v_at[joint.name] = nq, nv
-                nq, nv = nq + joint.nq, nv + joint.nv
-        self._nq, self._nv = nq, nv
-        self.lower, self.upper = self._limits()
         moving = [joint for joint in self.joints if joint.nq]
-        self.velocity = _frozen([x for joint in moving for x in joint.velocity])
-        self.groups = MappingProxyType(dict(groups or {}))
-        self.postures = MappingProxyType({k: _frozen(v) for k, v in (postures or {}).items()})
-        self.masses = MappingProxyType({k: (mass, _frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
-        self.mass = math.fsum(mass for mass, _ in self.masses.values())
-        start = self.neutral if home is None else finite("home", home, nq)
-        self.home = _frozen(np.clip(start, self.lower, self.upper))
+        own["_q_at"], own["nq"] = _places(moving, [joint.nq for joint in moving])
+        own["_v_at"], own["nv"] = _places(moving, [joint.nv for joint in moving])
+        own["lower"], own["upper"] = self._limits()
+        own["velocity"] = frozen([x for joint in moving for x in joint.velocity])
+        own["groups"] = MappingProxyType({k: tuple(names) for k, names in (groups or {}).items()})
+        own["postures"] = MappingProxyType({k: frozen(q) for k, q in (postures or {}).items()})
+        own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
+        own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
+        start = self.neutral if home is None else finite("home", home, self.nq)
+        own["home"] = frozen(np.clip(start, self.lower, self.upper))
+        own["queries"] = {}
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"cannot set {name!r} of {self.name}: {_IMMUTABLE}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"cannot delete {name!r} of {self.name}: {_IMMUTABLE}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        postures, masses = dict(self.postures), dict(self.masses)
+        again = partial(Model, home=self.home, groups=dict(self.groups), postures=postures, masses=masses)
+        return again, (self.name, self.joints, self.links, self._own_frames())
 
     # What there is -----------------------------------------------------------------------------------------------
-
-    @property
-    def nq(self) -> int:
-        """Numbers in a configuration q."""
-        return self._nq
-
-    @property
-    def nv(self) -> int:
-        """Numbers in a velocity v."""
-        return self._nv
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -200,7 +216,7 @@ class Model:
         q = np.zeros(self.nq)
         for at in self._quaternions:
             q[at] = 1.0
-        return _frozen(q)
+        return frozen(q)
 
     @cached_property
     def _quaternions(self) -> tuple[int, ...]:
@@ -309,7 +325,7 @@ class Model:
         bounded = self.upper - self.lower <= _WIDE * reach
         lower = np.where(bounded, self.lower, np.maximum(near - reach, self.lower))
         upper = np.where(bounded, self.upper, np.minimum(near + reach, self.upper))
-        return _frozen(lower), _frozen(upper)
+        return frozen(lower), frozen(upper)
 
     def within_limits(self, q: npt.ArrayLike) -> bool:
         """Whether every configuration in `q` (..., nq) keeps the limits, with no slack."""
@@ -356,16 +372,11 @@ class Model:
         """The solvers that `poise.solve` has prepared, oldest first; their number is bounded there."""
         return {}
 
-    @cached_property
-    def queries(self) -> dict[str | None, Any]:
-        """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
-        return {}
-
     def pose(self, frame: str, q: npt.ArrayLike) -> SE3:
         """Pose of `frame` in the world at `q` (..., nq), with the same batch axes."""
         from poise.model.kinematics import frame_poses
 
-        return SE3(frame_poses(self, self.frame(frame), self.check_q(q)))
+        return pose_of(frame_poses(self, self.frame(frame), self.check_q(q)))
 
     def jacobian(
         self, frame: str, q: npt.ArrayLike, *, reference: Literal["world_aligned", "local", "world"] = "world_aligned"
@@ -381,7 +392,7 @@ class Model:
             raise ValueError(f"reference must be 'world_aligned', 'local' or 'world', got {reference!r}")
         jacobians, poses = frame_jacobians(self, self.frame(frame), self.check_q(q))
         if reference == "local":
-            rotation = np.swapaxes(SE3(poses).rotation.matrix(), -1, -2)
+            rotation = np.swapaxes(quaternion_matrix(poses[..., 3:]), -1, -2)
             return np.concatenate([rotation @ jacobians[..., :3, :], rotation @ jacobians[..., 3:, :]], axis=-2)
         if reference == "world":
             shift = np.cross(poses[..., None, :3], np.swapaxes(jacobians[..., 3:, :], -1, -2))
@@ -458,8 +469,7 @@ class Model:
                     name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin
                 )
             kept.append(joint)
-        extra = [f for f in self._frames.values() if f.name != f.link]
-        return self._derived(self.name, kept, self.links, extra)
+        return self._derived(self.name, kept, self.links, self._own_frames())
 
     def _derived(self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame]) -> "Model":
         kept = [joint.name for joint in joints if joint.nq]
@@ -471,6 +481,10 @@ class Model:
         return Model(name, joints, links, frames, home=home, groups=groups, postures=postures, masses=masses)
 
     # Details -----------------------------------------------------------------------------------------------------
+
+    def _own_frames(self) -> list[Frame]:
+        """The frames that are neither a link's nor the world's."""
+        return [frame for frame in self._frames.values() if frame.name != frame.link]
 
     def _limits(self) -> tuple[Array, Array]:
         moving = [joint for joint in self.joints if joint.nq]
@@ -488,7 +502,7 @@ class Model:
                     raise ModelError(
                         f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
                     )
-        return _frozen(lower + 0.0), _frozen(upper + 0.0)  # no negative zeros
+        return frozen(lower + 0.0), frozen(upper + 0.0)  # no negative zeros
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
@@ -514,7 +528,7 @@ class Model:
         return "\n".join([title, *lines])
 
 
-def _frozen(values: npt.ArrayLike) -> Array:
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
+def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:
+    """Where each joint's numbers start, by its name, and how many there are in all."""
+    ends = list(accumulate(sizes))
+    return {joint.name: end - size for joint, size, end in zip(joints, sizes, ends, strict=True)}, sum(sizes)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
 from poise.model.joint import Joint, JointKind, aligning
 from poise.model.model import WORLD, Model
-from poise.spatial import SE3, Array, quaternion_matrix
+from poise.spatial import SE3, Array, frozen, pose_of
 
 _AXIS_KIND = {
     JointKind.REVOLUTE: REVOLUTE,
@@ -24,6 +24,7 @@ _AXIS_KIND = {
     JointKind.PRISMATIC: PRISMATIC,
     JointKind.HELICAL: HELICAL,
 }
+_TURNING = (REVOLUTE, HELICAL)
 _GAUGED = (REVOLUTE, PRISMATIC, HELICAL)
 _X = SE3(np.concatenate([np.zeros(3), aligning((1.0, 0.0, 0.0))]))
 _Y = SE3(np.concatenate([np.zeros(3), aligning((0.0, 1.0, 0.0))]))
@@ -40,6 +41,10 @@ class Unit:
     kind: int
     placement: SE3
     """Pose of its frame, before it moves, in the parent unit's frame."""
+    matrix: Array
+    """(4, 4) the placement as a homogeneous matrix."""
+    normal: tuple[float, float, float, float] | None
+    """The `common_normal` of its parent's axis and its own, before it moves."""
     iq: int
     """Its place in q; the first of four for BALL_TURN, unused for BALL_AXES."""
     iv: int
@@ -57,6 +62,14 @@ class Tree:
     units: tuple[Unit, ...]
     links: dict[str, tuple[int, SE3]]
     """Each link's unit, and its pose in that unit's frame."""
+    masses: Array
+    """(n + 1,) [kg] of the links that are fixed to each of the n units, not of those that further units carry.
+
+    The last, unit -1, is of what stands still in the world.  With the `number` of `carrying`, `masses[list(number)]`
+    are those of the units that it gives, and the world's at the end.
+    """
+    centres: Array
+    """(n + 1, 3) their centres [m], each in its unit's own frame; 0 without a mass."""
 
     def path(self, unit: int) -> list[int]:
         """The units from the world to `unit`, in this order."""
@@ -73,7 +86,11 @@ def pack(model: Model) -> Tree:
     links = {WORLD: (-1, _I)} | dict.fromkeys(model.links, (-1, _I))
 
     def add(kind: int, placement: SE3, parent: int, iq: int, iv: int, **motion: float) -> int:
-        units.append(Unit(parent=parent, kind=kind, placement=placement, iq=iq, iv=iv, **motion))
+        matrix = placement.matrix()
+        normal = common_normal(matrix)
+        units.append(
+            Unit(parent=parent, kind=kind, placement=placement, matrix=matrix, normal=normal, iq=iq, iv=iv, **motion)
+        )
         return len(units) - 1
 
     for joint in model.joints:
@@ -110,11 +127,17 @@ def pack(model: Model) -> Tree:
                 iq, iv = iq + 3, iv + 3
             axes = add(BALL_AXES, at, parent, iq, iv)
             links[joint.child] = (add(BALL_TURN, _I, axes, iq, iv), _I)
-    return Tree(tuple(units), links)
+    masses, centres = np.zeros(len(units) + 1), np.zeros((len(units) + 1, 3))
+    for link, (mass, centre) in model.masses.items():
+        if mass > 0.0:
+            unit, hangs = links[link]
+            masses[unit] += mass
+            centres[unit] += (hangs.act(centre) - centres[unit]) * (mass / masses[unit])
+    return Tree(tuple(units), links, frozen(masses), frozen(centres))
 
 
 def _turn(joint: Joint) -> SE3:
-    return SE3(np.concatenate([np.zeros(3), aligning(joint.axis)]))
+    return pose_of(np.array([0.0, 0.0, 0.0, *aligning(joint.axis)]))
 
 
 @final
@@ -127,15 +150,20 @@ class UnitArrays:
     places: Array
     """(n, 16) `rotation 9, place 3, multiplier, offset, pitch, slide at zero`; a placement by a, alpha and d has
     `a, cos alpha, sin alpha, d` in place of the first twelve.  The pitch of a slide is 1."""
-    gauges: list[SE3]
-    """Pose of each unit's frame in these arrays, in the unit's own frame."""
+    turns: Array
+    """(n + 1,) angle [rad] about its own z axis by which each unit's frame is turned in these arrays; the world's, 0,
+    is the last, as unit -1."""
+    lifts: Array
+    """(n + 1,) length [m] along its own z axis by which it is shifted."""
 
     def seen_from(self, unit: int, hang: SE3) -> SE3:
         """Pose, in the frame that the arrays give the unit, of what hangs on it; unit -1 is the world."""
-        return hang if unit < 0 else self.gauges[unit].inverse() @ hang
+        half = 0.5 * self.turns[unit]
+        back = np.array([0.0, 0.0, -self.lifts[unit], math.cos(half), 0.0, 0.0, -math.sin(half)])
+        return pose_of(back) @ hang
 
 
-def unit_arrays(units: list[Unit], kept: set[int]) -> UnitArrays:
+def unit_arrays(units: Sequence[Unit], kept: set[int]) -> UnitArrays:
     """The arrays of `units`; `kept` are those whose whole frame something reads later.
 
     A unit's frame may be turned about and slid along its own z axis as one likes.  So the frame of a unit is laid on
@@ -146,48 +174,50 @@ def unit_arrays(units: list[Unit], kept: set[int]) -> UnitArrays:
     """
     kept = kept | {unit.parent for i, unit in enumerate(units) if unit.parent != i - 1}
     kept |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES}
-    gauges = [_I] * len(units)
-    normals: dict[int, tuple[float, float]] = {}
-    claimed: set[int] = set()
-    for i, unit in enumerate(units):
-        parent = unit.parent
-        if parent < 0 or units[parent].kind not in _GAUGED or parent in claimed or unit.kind not in (REVOLUTE, HELICAL):
-            continue
-        found = _common_normal(unit.placement)
-        if found:
-            claimed.add(parent)
-            gauges[parent], normals[i] = found[0], found[1:]
-    numbers, places = np.zeros((len(units), 5), dtype=np.int64), np.zeros((len(units), 16))
-    for i, unit in enumerate(units):
-        seen = unit.placement if unit.parent < 0 else gauges[unit.parent].inverse() @ unit.placement
-        twist, slide = _about_z(gauges[i])
-        numbers[i] = unit.parent, unit.kind, unit.iq, i in kept, i in normals
-        pitch = 1.0 if unit.kind == PRISMATIC else unit.pitch
-        places[i, 12:] = unit.multiplier, unit.offset, pitch, pitch * unit.offset
-        if i in normals:
-            a, alpha = normals[i]
-            rest = SE3.from_xyz_rpy([a, 0.0, 0.0], [alpha, 0.0, 0.0]).inverse() @ seen
-            turn, lift = _about_z(rest)
-            places[i, :4] = a, np.cos(alpha), np.sin(alpha), lift + slide
-            places[i, 13] += turn + twist
-            continue
-        if unit.kind in (REVOLUTE, HELICAL):
-            places[i, 13] += twist
-            seen = seen @ SE3.from_parts([0.0, 0.0, slide])
-        else:
-            seen = seen @ gauges[i]
-        places[i, :9] = quaternion_matrix(seen.wxyz).ravel()
-        places[i, 9:12] = seen.xyz
-    return UnitArrays(numbers, places, gauges)
+    table = [(unit.parent, unit.kind, unit.iq, i in kept, 0) for i, unit in enumerate(units)]
+    motions = [(unit.multiplier, unit.offset, 1.0 if unit.kind == PRISMATIC else unit.pitch) for unit in units]
+    numbers, places = np.array(table, dtype=np.int64).reshape(-1, 5), np.zeros((len(units), 16))
+    places[:, 12:15] = np.array(motions).reshape(-1, 3)
+    places[:, 15] = places[:, 13] * places[:, 14]
+    turning = np.array([unit.kind in _TURNING for unit in units], dtype=bool)
+
+    child_of = _first_children(units)
+    parents, children = list(child_of), list(child_of.values())
+    angles, heights, a, alpha = np.array([units[i].normal for i in children]).reshape(-1, 4).T
+    turns, lifts = np.zeros(len(units) + 1), np.zeros(len(units) + 1)
+    turns[parents], lifts[parents] = angles, heights
+
+    # What a unit's frame is turned by before it moves is a part of its own turn, if it turns.
+    placements = np.array([unit.matrix for unit in units]).reshape(-1, 4, 4)
+    seen = _screws(2, -turns, -lifts)[numbers[:, 0]] @ placements
+    moved = seen @ _screws(2, np.where(turning, 0.0, turns[:-1]), lifts[:-1])
+    places[:, :9], places[:, 9:12] = moved[:, :3, :3].reshape(-1, 9), moved[:, :3, 3]
+    places[turning, 13] += turns[:-1][turning]
+
+    rest = _screws(0, -alpha, -a) @ seen[children]
+    numbers[children, 4] = 1
+    places[children, :12] = 0.0
+    places[children, :4] = np.column_stack([a, np.cos(alpha), np.sin(alpha), rest[:, 2, 3] + lifts[children]])
+    places[children, 13] += np.arctan2(rest[:, 1, 0], rest[:, 0, 0])
+    return UnitArrays(numbers, places, turns, lifts)
 
 
-def _common_normal(child: SE3) -> tuple[SE3, float, float] | None:
-    """The frame on the z axis whose x axis is the common normal to the child's z axis, its length and the angle.
+def _first_children(units: Sequence[Unit]) -> dict[int, int]:
+    """By unit, the first that it carries of those that turn and whose axis has a common normal with its own."""
+    found: dict[int, int] = {}
+    for i, unit in enumerate(units):
+        if unit.normal and unit.kind in _TURNING and unit.parent >= 0 and units[unit.parent].kind in _GAUGED:
+            found.setdefault(unit.parent, i)
+    return found
+
+
+def common_normal(child: Array) -> tuple[float, float, float, float] | None:
+    """The common normal of the z axis and that of a frame (4, 4): its angle about the z axis, its height along it, its
+    length, and the angle from axis to axis.
 
     None if the axes are almost parallel: their normal is so far away that nothing of a double's accuracy is left.
     """
-    x, y, z = child.rotation.act([0.0, 0.0, 1.0])
-    px, py, pz = child.xyz
+    (x, px), (y, py), (z, pz) = child[:3, 2:].tolist()
     across = math.hypot(x, y)
     if across < 1e-14:  # parallel: any normal will do, and the one through the child's origin needs no slide
         angle, height = math.atan2(py, px), pz
@@ -195,21 +225,30 @@ def _common_normal(child: SE3) -> tuple[SE3, float, float] | None:
         return None
     else:
         angle, height = math.atan2(x, -y), pz - z * (px * x + py * y) / across**2
-    length = px * math.cos(angle) + py * math.sin(angle)
-    return SE3.from_xyz_rpy([0.0, 0.0, height], [0.0, 0.0, angle]), length, math.atan2(across, z)
+    return angle, height, px * math.cos(angle) + py * math.sin(angle), math.atan2(across, z)
 
 
-def _about_z(motion: SE3) -> tuple[float, float]:
-    """Angle and slide of a motion about and along the z axis."""
-    w, _, _, z = motion.wxyz
-    return 2.0 * math.atan2(z, w), float(motion.xyz[2])
+def _screws(axis: int, angles: Array, slides: Array) -> Array:
+    """(n, 4, 4) homogeneous matrices of turns about and slides along the x (0) or z (2) axis."""
+    out = np.zeros((len(angles), 4, 4))
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    out[:, i, i] = out[:, j, j] = np.cos(angles)
+    out[:, j, i] = np.sin(angles)
+    out[:, i, j] = -out[:, j, i]
+    out[:, axis, axis] = out[:, 3, 3] = 1.0
+    out[:, axis, 3] = slides
+    return out
 
 
 def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:
     """The units from the world to each of `tips`, parents renumbered among themselves, and each one's new number."""
     wanted = sorted({unit for tip in tips for unit in tree.path(tip)})
     number = {unit: i for i, unit in enumerate(wanted)} | {-1: -1}
-    return [replace(tree.units[u], parent=number[tree.units[u].parent]) for u in wanted], number
+    units = [tree.units[u] for u in wanted]
+    moved = [
+        unit if number[unit.parent] == unit.parent else replace(unit, parent=number[unit.parent]) for unit in units
+    ]
+    return moved, number
 
 
 def massless(model: Model) -> ValueError:
@@ -219,37 +258,21 @@ def massless(model: Model) -> ValueError:
     )
 
 
-def carried_masses(model: Model) -> tuple[Array, Array]:
-    """The masses (n + 1,) [kg] that hang on each of the n units of `model.tree`, and their centres (n + 1, 3) [m].
-
-    A unit bears the links that are fixed to it, not those that further units carry; its centre is in its own frame.
-    The last row, unit -1, is what stands still in the world.  A unit without a mass has its centre at 0.  With the
-    `number` of `carrying`, `masses[list(number)]` are those of the units that it gives, and the world's at the end.
-    """
-    count = len(model.tree.units) + 1
-    masses, centres = np.zeros(count), np.zeros((count, 3))
-    for link, (mass, centre) in model.masses.items():
-        if mass == 0.0:
-            continue
-        unit, hangs = model.tree.links[link]
-        masses[unit] += mass
-        centres[unit] += (hangs.act(centre) - centres[unit]) * (mass / masses[unit])
-    return masses, centres
-
-
 def bodies(model: Model, arrays: UnitArrays, number: dict[int, int]) -> Array:
     """(n + 1, 5) for `kinematics.mass`, of the n units of `arrays`; the last row is what stands still in the world.
 
     A row is the share of all mass that hangs on the unit itself, its centre 3 in the frame that the arrays give the
     unit, and the share of all that the unit carries.
     """
-    masses, centres = carried_masses(model)
-    shares = masses[list(number)] / model.mass
-    seen = [arrays.seen_from(i, SE3.from_parts(centres[u])).xyz for u, i in number.items()]
+    tree = model.tree
+    shares = tree.masses[list(number)] / model.mass
+    x, y, z = tree.centres[list(number)].T
+    cosine, sine = np.cos(arrays.turns), np.sin(arrays.turns)
+    seen = [cosine * x + sine * y, cosine * y - sine * x, z - arrays.lifts]
     carried = np.array(shares)
     for i, parent in reversed(list(enumerate(arrays.numbers[:, 0].tolist()))):
         carried[parent] += carried[i]
-    return np.column_stack([shares, seen, carried])
+    return np.column_stack([shares, *seen, carried])
 
 
 @final

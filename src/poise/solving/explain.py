@@ -162,7 +162,7 @@ def _too_few_joints(outcome: Outcome) -> list[str]:
             rows += int(np.count_nonzero(np.broadcast_to(task.position_weight, 3)))
             rows += int(np.count_nonzero(np.broadcast_to(task.rotation_weight, 3)))
         else:
-            rows += int(np.count_nonzero(np.broadcast_to(task.weight, 3)))
+            rows += int(np.count_nonzero(np.broadcast_to(getattr(task, "weight", 1.0), 3)))
     joints = len(outcome.asked.problem.velocities)
     if joints >= rows:
         return []

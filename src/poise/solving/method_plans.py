@@ -141,12 +141,12 @@ def pairs(model: Model, tasks: Sequence[FrameTask], problem: Problem, *, printed
         _refuse_all_but_planar(model, tasks, problem, joints)
     tree = model.tree
     units, _ = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
-    lifts = unit_arrays(units, set(joints.tips)).gauges
+    lifts = unit_arrays(units, set(joints.tips)).lifts
     # The point of a link at which its motion is taken: its effector, else the origin of the joint after it.
     points: dict[int, tuple[int, float]] = {}
     for u in reversed(range(len(units))):
         if joints.kinds[u] != BALL_TURN:
-            points[joints.acting(joints.parents[u])] = (u, float(lifts[u].xyz[2]))
+            points[joints.acting(joints.parents[u])] = (u, float(lifts[u]))
     for k in reversed(range(len(tasks))):
         points[joints.acting(joints.tips[k])] = (-1 - k, 0.0)
     found: list[list[int]] = []

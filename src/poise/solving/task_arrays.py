@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.kernels.machine.layout import DIRECTION, PLACE, TURN
 from poise.model.model import Model
-from poise.model.tree import Columns, Unit, UnitArrays, carried_masses, frame_columns, massless, unit_columns
+from poise.model.tree import Columns, Unit, UnitArrays, frame_columns, massless, unit_columns
 from poise.spatial import SE3, Array, quaternion_matrix
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import FrameTask, OfFrame
@@ -108,7 +108,7 @@ def needed(model: Model, task: FrameTask) -> set[int]:
     if isinstance(task, CentreOfMassTask):
         if model.mass == 0.0:
             raise massless(model)
-        masses, _ = carried_masses(model)
+        masses = model.tree.masses
         if not masses[:-1].any():
             raise ValueError(f"{task.label} never moves: all masses of {model.name} stand still")
         return {int(unit) for unit in np.flatnonzero(masses[:-1])}

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import Array
-from poise.tasks.base import OfFrame, direction, level, one_weight, point, tolerance
+from poise.tasks.base import OfFrame, direction, fix, level, one_weight, point, tolerance
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -78,9 +78,7 @@ class LookAtTask(OfFrame):
 
 
 def _prepare(task: AxisTask | LookAtTask) -> None:
-    object.__setattr__(task, "axis", direction("axis", task.axis))
-    if task.target is not None:
-        object.__setattr__(task, "target", point("target", task.target))
-    weight, limit = one_weight(task.weight), tolerance("tolerance", task.tolerance)
-    structure = (type(task), task.frame, task.axis, 3 * (weight,), limit, level(task.priority), task.base)
-    object.__setattr__(task, "structure", structure)
+    axis, target = direction("axis", task.axis), None if task.target is None else point("target", task.target)
+    weight, limit, priority = one_weight(task.weight), tolerance("tolerance", task.tolerance), level(task.priority)
+    fix(task, axis=axis, target=target, weight=weight, tolerance=limit, priority=priority)
+    fix(task, structure=(type(task), task.frame, axis, 3 * (weight,), limit, priority, task.base))

@@ -1,13 +1,15 @@
 """What every task is made of: checked weights and tolerances, and the form that the solver reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.spatial import SE3, Array, finite
+from poise.spatial import SE3, Array, finite, frozen
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -46,7 +48,41 @@ class FrameTask(Protocol):
         """(7,) the goal that the configuration `q` (nq,) fulfils."""
 
 
-class OfFrame:
+class Value:
+    """A frozen dataclass that stays frozen when it is copied or pickled, and the same to the last bit."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
+        return _again, (type(self), [dict(value) if isinstance(value, Mapping) else value for value in values])
+
+
+def _again(kind: Any, values: Sequence[Any]) -> Any:
+    """The value of these fields; its constructor would check and round them once more."""
+    value = object.__new__(kind)
+    fix(value, **{field.name: content for field, content in zip(fields(kind), values, strict=True)})
+    return value
+
+
+def fix(value: Value, **contents: Any) -> None:
+    """Give a frozen dataclass these fields: copies that nobody can change, of what a caller could."""
+    for name, content in contents.items():
+        object.__setattr__(value, name, _unchanging(content))
+
+
+def _unchanging(content: Any) -> Any:
+    match content:
+        case np.ndarray():
+            return frozen(content)
+        case list():
+            return tuple(content)
+        case Mapping():
+            return MappingProxyType(dict(content))
+    return content
+
+
+class OfFrame(Value):
     """A task about a frame, seen from a base or from the world."""
 
     __slots__ = ()

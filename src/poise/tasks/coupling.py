@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from poise.spatial import Array
-from poise.tasks.base import level, number, one_weight, tolerance
+from poise.tasks.base import Value, fix, level, number, one_weight, tolerance
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class JointCouplingTask:
+class JointCouplingTask(Value):
     """Bring `sum coefficient * q` over some joints of one coordinate to the number `target`, such as 0 [rad or m].
 
     `{"left": 1.0, "right": -1.0}` keeps two joints alike, `{"knee": 1.0, "hip": -2.0}` makes one turn twice as far.
@@ -35,12 +35,10 @@ class JointCouplingTask:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
             raise ValueError(f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}")
         pairs = tuple((name, number(f"coefficients[{name!r}]", x)) for name, x in self.coefficients.items())
-        object.__setattr__(self, "coefficients", dict(pairs))
-        if self.target is not None:
-            number("target", self.target)
-        limit, weight = tolerance("tolerance", self.tolerance), one_weight(self.weight)
-        structure = (JointCouplingTask, pairs, 3 * (weight,), limit, level(self.priority))
-        object.__setattr__(self, "structure", structure)
+        target = None if self.target is None else number("target", self.target)
+        limit, weight, priority = tolerance("tolerance", self.tolerance), one_weight(self.weight), level(self.priority)
+        fix(self, coefficients=dict(pairs), target=target, weight=weight, tolerance=limit, priority=priority)
+        fix(self, structure=(JointCouplingTask, pairs, 3 * (weight,), limit, priority))
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers, of which the first is the target."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import Array
-from poise.tasks.base import OfFrame, level, number, one_weight, point, tolerance
+from poise.tasks.base import OfFrame, fix, level, number, one_weight, point, tolerance
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -35,14 +35,13 @@ class DistanceTask(OfFrame):
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            object.__setattr__(self, "target", point("target", self.target))
-        limit, weight = tolerance("tolerance", self.tolerance), one_weight(self.weight)
+        target = None if self.target is None else point("target", self.target)
+        limit, weight, priority = tolerance("tolerance", self.tolerance), one_weight(self.weight), level(self.priority)
         distance = number("distance", self.distance)
         if distance < 0.0:
             raise ValueError(f"distance is {distance}; it must be 0 or more")
-        structure = (DistanceTask, self.frame, distance, 3 * (weight,), limit, level(self.priority), self.base)
-        object.__setattr__(self, "structure", structure)
+        fix(self, distance=distance, target=target, weight=weight, tolerance=limit, priority=priority)
+        fix(self, structure=(DistanceTask, self.frame, distance, 3 * (weight,), limit, priority, self.base))
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of the point; the fourth is the distance."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import Array
-from poise.tasks.base import Weight, level, point, tolerance, weights
+from poise.tasks.base import Value, Weight, fix, level, point, tolerance, weights
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class CentreOfMassTask:
+class CentreOfMassTask(Value):
     """Bring the centre of all masses of the model to the point `target` [m], shape (3,), of the world."""
 
     target: npt.ArrayLike | None = None
@@ -28,10 +28,10 @@ class CentreOfMassTask:
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            object.__setattr__(self, "target", point("target", self.target))
-        weight, limit = weights("weight", self.weight), tolerance("tolerance", self.tolerance)
-        object.__setattr__(self, "structure", (CentreOfMassTask, weight, limit, level(self.priority)))
+        target = None if self.target is None else point("target", self.target)
+        limit, priority = tolerance("tolerance", self.tolerance), level(self.priority)
+        structure = (CentreOfMassTask, weights("weight", self.weight), limit, priority)
+        fix(self, target=target, weight=self.weight, tolerance=limit, priority=priority, structure=structure)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point."""

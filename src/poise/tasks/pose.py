@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.spatial import SE3, SO3, Array
-from poise.tasks.base import OfFrame, Weight, level, point, tolerance, weights
+from poise.tasks.base import OfFrame, Weight, fix, level, point, tolerance, weights
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -53,23 +53,18 @@ class PoseTask(OfFrame):
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            pose = SE3.parse(self.target, "target")
-            _single(pose)
-            object.__setattr__(self, "target", pose)
+        target = None if self.target is None else SE3.parse(self.target, "target")
+        if target is not None:
+            _single(target)
         _axes(self.axes)
-        structure = (
-            PoseTask,
-            self.frame,
-            weights("position_weight", self.position_weight),
-            weights("rotation_weight", self.rotation_weight),
-            tolerance("position_tolerance", self.position_tolerance),
-            tolerance("rotation_tolerance", self.rotation_tolerance),
-            self.axes,
-            level(self.priority),
-            self.base,
-        )
-        object.__setattr__(self, "structure", structure)
+        limit = tolerance("position_tolerance", self.position_tolerance)
+        turn = tolerance("rotation_tolerance", self.rotation_tolerance)
+        position = weights("position_weight", self.position_weight)
+        rotation = weights("rotation_weight", self.rotation_weight)
+        priority = level(self.priority)
+        fix(self, target=target, position_weight=self.position_weight, rotation_weight=self.rotation_weight)
+        fix(self, position_tolerance=limit, rotation_tolerance=turn, priority=priority)
+        fix(self, structure=(PoseTask, self.frame, position, rotation, limit, turn, self.axes, priority, self.base))
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a pose: an SE3, 7 numbers, or a 4x4 matrix."""
@@ -101,17 +96,11 @@ class PositionTask(OfFrame):
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            object.__setattr__(self, "target", point("target", self.target))
-        structure = (
-            PositionTask,
-            self.frame,
-            weights("weight", self.weight),
-            tolerance("tolerance", self.tolerance),
-            level(self.priority),
-            self.base,
-        )
-        object.__setattr__(self, "structure", structure)
+        target = None if self.target is None else point("target", self.target)
+        weight, limit = weights("weight", self.weight), tolerance("tolerance", self.tolerance)
+        priority = level(self.priority)
+        fix(self, target=target, weight=self.weight, tolerance=limit, priority=priority)
+        fix(self, structure=(PositionTask, self.frame, weight, limit, priority, self.base))
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point."""
@@ -147,16 +136,10 @@ class OrientationTask(OfFrame):
         if self.target is not None:
             self.goal(self.target)
         _axes(self.axes)
-        structure = (
-            OrientationTask,
-            self.frame,
-            weights("weight", self.weight),
-            tolerance("tolerance", self.tolerance),
-            self.axes,
-            level(self.priority),
-            self.base,
-        )
-        object.__setattr__(self, "structure", structure)
+        weight, limit = weights("weight", self.weight), tolerance("tolerance", self.tolerance)
+        priority = level(self.priority)
+        fix(self, weight=self.weight, tolerance=limit, priority=priority)
+        fix(self, structure=(OrientationTask, self.frame, weight, limit, self.axes, priority, self.base))
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a rotation."""

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import finite
-from poise.tasks.base import tolerance
+from poise.tasks.base import Value, fix, tolerance
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PostureTask:
+class PostureTask(Value):
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
     It never disturbs them: it moves the joints within the null space of their Jacobian (Liegeois 1977), towards the
@@ -27,12 +27,11 @@ class PostureTask:
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            array = finite("target", self.target)
-            object.__setattr__(self, "target", array)
+        target = None if self.target is None else finite("target", self.target)
         weight: npt.NDArray[np.float64] = finite("weight", self.weight)
         if (weight < 0.0).any():
             place = np.argwhere(weight < 0.0)[0]
             raise ValueError(f"weight{list(map(int, place)) if weight.ndim else ''} is negative")
-        structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
-        object.__setattr__(self, "structure", structure)
+        limit = tolerance("tolerance", self.tolerance)
+        structure = (PostureTask, weight.tobytes(), limit)
+        fix(self, target=target, weight=self.weight, tolerance=limit, structure=structure)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from poise.model.joint import aligning
 from poise.spatial import Array
-from poise.tasks.base import OfFrame, direction, level, one_weight, point, tolerance
+from poise.tasks.base import OfFrame, direction, fix, level, one_weight, point, tolerance
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -76,11 +76,9 @@ class LineTask(_OnSurface):
 
 def _prepare(task: PlaneTask | LineTask, axis: npt.ArrayLike, name: str) -> None:
     unit = direction(name, axis)
-    object.__setattr__(task, name, unit)
-    if task.target is not None:
-        object.__setattr__(task, "target", point("target", task.target))
-    x = one_weight(task.weight)
+    target = None if task.target is None else point("target", task.target)
+    x, priority = one_weight(task.weight), level(task.priority)
     weight = (0.0, 0.0, x) if isinstance(task, PlaneTask) else (x, x, 0.0)
     limit = tolerance("tolerance", task.tolerance)
-    structure = (type(task), task.frame, unit, weight, limit, level(task.priority), task.base)
-    object.__setattr__(task, "structure", structure)
+    fix(task, **{name: unit}, target=target, weight=x, tolerance=limit, priority=priority)
+    fix(task, structure=(type(task), task.frame, unit, weight, limit, priority, task.base))
