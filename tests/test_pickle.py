@@ -115,13 +115,13 @@ def test_nothing_that_should_travel_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("value", [*POSES, *TREE, *SHAPES, *TASKS, *RULES, *METHODS, *CRITERIA, *ERRORS], ids=repr)
+@pytest.mark.parametrize("value", [*POSES, *TREE, *SHAPES, *TASKS, *RULES, *METHODS, *CRITERIA, *ERRORS], ids=lambda value: type(value).__name__)
 def test_a_value_arrives_as_it_was(value: Any, way: str) -> None:
     assert contents(WAYS[way](value)) == contents(value)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("value", [*POSES, *TASKS], ids=repr)
+@pytest.mark.parametrize("value", [*POSES, *TASKS], ids=lambda value: type(value).__name__)
 def test_what_could_not_be_written_to_cannot_be_written_to_where_it_arrives(value: Any, way: str) -> None:
     arrived = WAYS[way](value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]

@@ -10,15 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.machine.lanes import WIDTH, load
+from poise.kernels.machine import layout
+from poise.kernels.machine.lanes import load
+from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.views import problem_at
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 
 
 @compiled
-def run_gram(jobs, pairs, size, jacobian, free, matrix):
-    gram(jobs, pairs, size, jacobian, free, matrix)
+def run_gram(words, size, jacobian, free, matrix):
+    gram(problem_at(words), size, jacobian, free, matrix)
 
 
 @compiled
@@ -35,8 +38,8 @@ def run_back_substitute(size, matrix, e, y):
 class System:
     """Random blocks of three rows, each about some of the velocities, as `poise.solving.problem` lays them out."""
 
-    jobs: npt.NDArray[np.int64]
-    pairs: npt.NDArray[np.int64]
+    words: npt.NDArray[np.int64]
+    """A problem with its tiles and pairs."""
     packed: Array
     """(rows, WIDTH) the blocks, each by its columns."""
     dense: Array
@@ -62,8 +65,7 @@ def system(seed: int, blocks: int, velocities: int) -> System:
             jobs.append([i, j, starts[i], starts[j], first, len(pairs)])
     order = rng.permutation(len(jobs))
     return System(
-        np.array(jobs, dtype=np.int64)[order],
-        np.array(pairs, dtype=np.int64).reshape(-1, 3),
+        layout.pack({"tiles": np.array(jobs)[order], "pairs": np.array(pairs, dtype=np.int64)}, {}),
         np.ascontiguousarray(np.concatenate(packed)),
         dense,
     )
@@ -90,11 +92,11 @@ def test_gram_is_the_product_over_the_free_columns(seed: int, blocks: int, veloc
     free = (np.random.default_rng(seed).random((velocities, WIDTH)) < 0.7).astype(np.float64)
     size = 3 * blocks
     wide = np.full((size * size, WIDTH), np.nan)
-    run_gram(one.jobs, one.pairs, size, one.packed, free, wide)
+    run_gram(one.words, size, one.packed, free, wide)
     for lane in range(WIDTH):
         expected = one.dense[lane] * free[:, lane] @ one.dense[lane].T
         narrow = np.full(size * size, np.nan)
-        run_gram(one.jobs, one.pairs, size, column(one.packed, lane), column(free, lane), narrow)
+        run_gram(one.words, size, column(one.packed, lane), column(free, lane), narrow)
         low = lower_tiles(expected)
         for matrix in (wide[:, lane].reshape(size, size), narrow.reshape(size, size)):
             np.testing.assert_allclose(matrix[low], expected[low], rtol=0, atol=1e-13)

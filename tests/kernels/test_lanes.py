@@ -1,30 +1,27 @@
 """The two widths of a kernel: eight lanes compute what eight single numbers do, and what NumPy does."""
 
-from typing import Any
-
 import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.machine import lanes
+from poise.kernels.machine import lanes, views
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import (
-    WIDTH,
     any_of,
     floor,
     fma,
     load,
     rint,
-    section,
     select,
     splat,
     sqrt,
     store,
-    table,
     workspace,
 )
+from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.views import section
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
@@ -154,10 +151,10 @@ def test_a_fused_product_is_rounded_once() -> None:
 @compiled
 def double_middle(work, start, count, out):
     part = section(work, start, count)
-    for i in range(part.shape[0]):
+    for i in range(len(part)):
         store(out, i, load(part, i))
         store(part, i, load(part, i) * 2.0)
-    return part.shape[0]
+    return len(part)
 
 
 @pytest.mark.parametrize("width", [(), (WIDTH,)])
@@ -170,27 +167,7 @@ def test_a_section_is_a_view_of_some_rows(width: tuple[int, ...], start: int, co
     np.testing.assert_array_equal(out[:count], before[start : start + count])
     before[start : start + count] *= 2.0
     np.testing.assert_array_equal(work, before)
-    np.testing.assert_array_equal(lanes._plain_section(work, start, count), work[start : start + count])
-
-
-@compiled
-def read_table(values, start, rows, columns, out):
-    entries = table(values, start, rows, columns)
-    for i in range(entries.shape[0]):
-        for j in range(entries.shape[1]):
-            out[i, j] = entries[i, j]
-            entries[i, j] = -1
-
-
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
-def test_a_table_is_a_view_of_some_numbers(kind: Any) -> None:
-    values = np.arange(20, dtype=kind)
-    np.testing.assert_array_equal(lanes._plain_table(values, 3, 4, 3), np.arange(3, 15).reshape(4, 3))
-    out = np.zeros((4, 3), dtype=kind)
-    read_table(values, 3, 4, 3, out)
-    np.testing.assert_array_equal(out, np.arange(3, 15).reshape(4, 3))
-    np.testing.assert_array_equal(values[3:15], -1)
-    np.testing.assert_array_equal(values[[0, 1, 2, 15, 19]], [0, 1, 2, 15, 19])
+    np.testing.assert_array_equal(views._plain_section(work, start, count), work[start : start + count])
 
 
 def test_a_section_of_a_section_counts_from_it() -> None:

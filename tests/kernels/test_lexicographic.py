@@ -12,7 +12,7 @@ from scipy import optimize
 
 from poise.kernels.algebra.lexicographic import minimise, room_for
 from poise.kernels.algebra.unbounded import minimise_freely
-from poise.kernels.machine.lanes import WIDTH
+from poise.kernels.machine.layout import WIDTH
 from poise.spatial import Array
 
 Ints = np.ndarray

@@ -14,8 +14,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from poise.kernels.machine.lanes import WIDTH, load, store
-from poise.kernels.rows.residuals import aim_error, half_angle_ratio, rotation_error
+from poise.kernels.algebra.rotations import aim_error, half_angle_ratio, rotation_error
+from poise.kernels.machine.lanes import load, store
+from poise.kernels.machine.layout import WIDTH
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.solving.solver import Solver

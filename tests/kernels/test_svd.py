@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.machine.lanes import WIDTH
+from poise.kernels.machine.layout import WIDTH
 from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False, error_model="numpy")

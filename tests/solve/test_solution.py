@@ -5,6 +5,7 @@ import math
 import re
 import threading
 import tracemalloc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,6 +16,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
+from poise.solving import solver as solver_module
 
 Array = npt.NDArray[np.float64]
 HAND = "panda_hand"
@@ -324,22 +326,46 @@ def test_ten_thousand_calls_leave_nothing_behind() -> None:
     assert grown_by(500, both, [[pose, model.home] for pose in poses]) < 20_000
 
 
-def test_solve_keeps_a_bounded_number_of_prepared_solvers() -> None:
+def test_solve_keeps_a_bounded_number_of_prepared_problems_and_forgets_the_least_recently_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(solver_module, "_KEPT", 8)
     model = pz.load("planar2")
-    sizes = []
-    for k in range(300):
+    prepared = solver_module._prepared_of(model)
+
+    def ask(k: int) -> None:
         pz.solve(model, pz.PositionTask("tool", [1.2, 0.5, 0.0], tolerance=1e-6 * (1 + k)))
-        sizes.append(len(model.prepared))
-    assert max(sizes) == sizes[-1] <= 64
-    assert sizes[:3] == [1, 2, 3]
+
+    for k in range(20):
+        ask(0)
+        ask(k)
+        assert len(prepared) == min(k + 1, 8)
+    often = next(reversed(prepared.values()))
+    ask(0)
+    assert next(reversed(prepared.values())) is not often
+    kept = list(prepared.values())
+    ask(0)
     # A task of the same structure is prepared once, whatever its target.
     for x in np.linspace(0.5, 1.5, 50):
-        pz.solve(model, pz.PositionTask("tool", [x, 0.5, 0.0]))
-    assert len(model.prepared) <= 64
+        pz.solve(model, pz.PositionTask("tool", [x, 0.5, 0.0], tolerance=1e-6))
+    assert list(prepared.values()) == kept
 
 
-def test_threads_that_solve_the_same_tasks_do_not_share_a_solver() -> None:
+def test_a_model_with_a_prepared_solve_is_freed_without_the_cycle_collector() -> None:
+    model = pz.load("planar2")
+    assert pz.solve(model, pz.PositionTask("tool", [1.2, 0.5, 0.0])).success
+    gone = weakref.ref(model)
+    gc.disable()
+    try:
+        del model
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many structures on many threads, while old ones make room: no mixing, no error."""
+    monkeypatch.setattr(solver_module, "_KEPT", 8)
     model = pz.load("planar3")
     together = threading.Barrier(8)
 
@@ -358,4 +384,4 @@ def test_threads_that_solve_the_same_tasks_do_not_share_a_solver() -> None:
         for found in pool.map(work, range(8)):
             for target, q in found:
                 assert np.linalg.norm(fk(model, "tool", q)[:3, 3] - target) <= 3.1e-5
-    assert len(model.prepared) <= 64 + 8
+    assert len(solver_module._prepared_of(model)) <= 8

@@ -10,6 +10,7 @@ from independent import fk, mimics, pose_error
 
 import poise as pz
 from poise.io.installed import installed_robots
+from poise.model.builder import Base
 from poise.robots import TEXTBOOK
 
 Array = npt.NDArray[np.float64]
@@ -58,7 +59,7 @@ def target_for(task: pz.PoseTask | pz.PositionTask, pose: Array) -> object:
 
 def check(solver: pz.Solver, solution: pz.Solution, pose: Array, forward: Forward) -> None:
     """The limits are kept with no slack, and the claimed errors are those of another forward kinematics."""
-    model, (task,), (claim,) = solver.model, solver.frame_tasks, solution.errors
+    model, (task,), (claim,) = solver.model, solver.tasks, solution.errors
     assert (solution.q >= model.lower).all()
     assert (solution.q <= model.upper).all()
     position, rotation = pose_error(forward(task.frame, solution.q), pose)
@@ -129,7 +130,7 @@ def test_textbook_robots_reach_what_they_can_reach(name: str) -> None:
 @pytest.mark.skipif(not FILES, reason="example-robot-data is not installed")
 @pytest.mark.parametrize("name", ["g1", "romeo", "tiago_dual", "solo12"])
 @pytest.mark.parametrize("base", ["planar", "floating"])
-def test_on_a_base_that_moves_every_branch_reaches_further(name: str, base: pz.builder.Base) -> None:
+def test_on_a_base_that_moves_every_branch_reaches_further(name: str, base: Base) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pz.errors.ModelWarning)
         model = pz.load(name, base=base)
@@ -137,7 +138,7 @@ def test_on_a_base_that_moves_every_branch_reaches_further(name: str, base: pz.b
         solver = pz.Solver(model, task_for(model, link))
         for q in model.sample(3, seed=3):
             pose = fk(model, link, q)
-            solution = solver(target_for(solver.frame_tasks[0], pose))
+            solution = solver(target_for(solver.tasks[0], pose))
             check(solver, solution, pose, lambda link, q: fk(model, link, q))
             assert solution.success, f"{link}: {solution}"
 

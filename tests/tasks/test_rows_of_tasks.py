@@ -13,6 +13,8 @@ import poise as pz
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.arguments import Task
+from poise.solving.problem import pack
+from poise.solving.rows import rows_at
 from poise.spatial import Array
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -58,7 +60,7 @@ def moves(model: Model, task: Task) -> bool:
 
 def fulfilled(model: Model, task: Task, q: Array) -> None:
     goal = task.at(model, q)
-    e, _ = pz.Solver(model, task).rows_at(q, goal)
+    e, _ = rows_at(model, (task,), pack(model, [task]), q, goal)
     np.testing.assert_allclose(e, 0.0, atol=1e-9)
 
 

@@ -367,11 +367,6 @@ class Model:
 
         return pack(self)
 
-    @cached_property
-    def prepared(self) -> dict[Any, Any]:
-        """The solvers that `poise.solve` has prepared, oldest first; their number is bounded there."""
-        return {}
-
     def pose(self, frame: str, q: npt.ArrayLike) -> SE3:
         """Pose of `frame` in the world at `q` (..., nq), with the same batch axes."""
         from poise.model.kinematics import frame_poses

@@ -1,6 +1,6 @@
 """The answer to an inverse-kinematics problem: joints, how good they are, and why they are not better."""
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -64,6 +64,11 @@ class Solution:
     def restarts(self) -> int:
         """Starts that were spent beyond the first eight, or beyond the first with a method of the caller's choice."""
         return int(self._raw[RESTARTS])
+
+    @property
+    def method(self) -> Any:
+        """The method whose updates were iterated; None: the solver's own way."""
+        return self._asked.method
 
     @property
     def cost(self) -> float:

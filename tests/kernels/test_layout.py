@@ -1,0 +1,136 @@
+"""What the packer writes, a kernel reads under the same names, compiled and in plain Python."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from poise.kernels.machine import layout, views
+from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UNIT, WIDTH, WORK, Record
+from poise.kernels.machine.views import entry_at, narrow, problem_at, section, settings_of, table, wide
+
+compiled = numba.njit(_nrt=False, error_model="numpy")
+MIXED = Record("Mixed", "count codes[2]", "gain limits[3]")
+
+
+def example() -> Any:
+    """A problem with two units, two balls, plain numbers and a little room to work in."""
+    return layout.pack(
+        {
+            "units": layout.joined(UNIT, np.arange(10).reshape(2, 5), 0.5 + np.arange(32.0).reshape(2, 16)),
+            "balls": [[3, 4], [5, 6]],
+            "strides": [0.25, 0.5],
+            "plan": [7, 8, 9, 10, 11, 12],
+            "settings": layout.joined(MIXED, [[4, 5, 6]], [[0.1, 1.0, 2.0, 3.0]]).view(np.float64),
+        },
+        {"q": 3, "e": 2, "room": 4},
+    )
+
+
+@compiled
+def read(words, out):
+    p = problem_at(words)
+    s = settings_of(p, MIXED)
+    rows = table(p.plan, 0, 2, 3)
+    out[0], out[1] = len(p.units), len(p.effectors)
+    out[2], out[3], out[4] = p.units[1].parent, p.units[1].placement[11], p.units[1].slide
+    out[5], out[6] = p.balls[1].q, p.balls[0].v
+    out[7], out[8] = p.strides[1], p.plan[2]
+    out[9], out[10] = rows[1, 0], rows[1, 2]
+    out[11], out[12], out[13], out[14] = s.count, s.codes[1], s.gain, s.limits[2]
+
+
+EXPECTED = [2.0, 0.0, 5.0, 27.5, 31.5, 5.0, 4.0, 0.5, 9.0, 10.0, 12.0, 4.0, 6.0, 0.1, 3.0]
+
+
+def test_a_kernel_reads_what_was_packed_by_name() -> None:
+    out = np.full(len(EXPECTED), np.nan)
+    read(example(), out)
+    assert out.tolist() == EXPECTED
+
+
+def test_plain_python_reads_the_same() -> None:
+    if not numba.config.DISABLE_JIT:
+        run = subprocess.run(
+            [sys.executable, __file__], env={"NUMBA_DISABLE_JIT": "1"}, check=True, capture_output=True, text=True
+        )
+        assert run.stdout.strip() == "alike"
+
+
+@compiled
+def fill_narrow(words, work):
+    w = narrow(problem_at(words), work, work)
+    w.q[2], w.e[0], w.room[3] = 1.0, 2.0, 3.0
+    part = section(w.room, 1, 2)
+    part[1] = 4.0
+    return len(w.q) + 10 * len(w.room) + 100 * len(part)
+
+
+@compiled
+def fill_wide(words, work):
+    w = wide(problem_at(words), work, work)
+    w.q[2, 1], w.e[0, 2], w.room[3, 7] = 1.0, 2.0, 3.0
+    return len(w.q)
+
+
+def test_rows_of_a_workspace_are_where_the_header_says() -> None:
+    words = example()
+    work = np.zeros(layout.total_rows(words))
+    assert fill_narrow(words, work) == 3 + 40 + 200
+    assert work.tolist() == [0, 0, 1, 2, 0, 0, 0, 4, 3]
+    lanes = np.zeros((len(work), WIDTH))
+    assert fill_wide(words, lanes) == 3
+    assert np.argwhere(lanes).tolist() == [[2, 1], [3, 2], [8, 7]]
+
+
+def test_what_was_packed_is_unpacked() -> None:
+    words = example()
+    assert layout.unpack(words, "balls")["v"].tolist() == [4, 6]
+    assert layout.unpack(words, "units")["placement"].shape == (2, 12)
+    assert layout.unpack(words, "plan").tolist() == [7, 8, 9, 10, 11, 12]
+    again = layout.pack(
+        {
+            name: part.view(np.float64) if PROBLEM[name] == layout.REAL else part
+            for name in PROBLEM
+            for part in [layout.words_of(words, name)]
+        },
+        {name: (at := layout.rows_of(words, name)).stop - at.start for name in WORK},
+    )
+    assert np.array_equal(again, words)
+
+
+def test_a_record_is_as_long_as_its_fields_and_known_by_them() -> None:
+    assert EFFECTOR.words == EFFECTOR.whole + 24
+    assert COORDINATE.dtype.itemsize == 8 * COORDINATE.words
+    assert BALL.dtype.names == ("q", "v")
+    assert Record("Mixed", "count", "gain").key != MIXED.key
+
+
+@pytest.mark.parametrize("name", ["effector", "unit", "no_such"])
+def test_a_name_that_is_none_does_not_compile(name: str) -> None:
+    source = f"def wrong(words):\n    return len(problem_at(words).{name})"
+    scope: dict[str, Any] = {"problem_at": problem_at}
+    exec(source, scope)
+    with pytest.raises((numba.TypingError, AttributeError)):
+        compiled(scope["wrong"])(example())
+
+
+def test_an_entry_is_read_at_its_address() -> None:
+    call = np.arange(layout.CALL.words)
+
+    @compiled
+    def third(address):
+        return entry_at(address, layout.CALL).wide
+
+    assert third(call.ctypes.data) == layout.CALL.fields["wide"].word
+
+
+if __name__ == "__main__":
+    assert isinstance(problem_at(example()), views._PlainProblem)
+    test_a_kernel_reads_what_was_packed_by_name()
+    test_rows_of_a_workspace_are_where_the_header_says()
+    test_an_entry_is_read_at_its_address()
+    print("alike")
