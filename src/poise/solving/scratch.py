@@ -15,6 +15,7 @@ from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, FIRST_ROWS, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.rows import kinds
+from poise.kernels.solver import lm_solver
 from poise.solving.problem import Problem
 from poise.spatial import Array
 
@@ -120,6 +121,10 @@ class Bound:
             table[layout.METHOD] = address(self._method, PROBLEM_VIEW, width)
         for i, kind in enumerate(self._kinds):
             table[FIRST_ROWS + i] = address(getattr(kinds, kind), PROBLEM_VIEW, width, WHOLE)
+
+    def add_search(self) -> None:
+        """Look up the search from eight starts."""
+        self.routines[layout.SEARCH] = address(lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:

@@ -31,6 +31,7 @@ def compile_all() -> None:
     for routine in dict.fromkeys(ROUTINES.values()):
         for width in (ONE,) if routine in NARROW else (ONE, WIDE):
             address(routine, PROBLEM_VIEW, width)
+    address(lm_solver.search_lanes, PROBLEM_VIEW, ONE, WIDE, WHOLE)
     for name in sorted({name for name in ROWS.values() if name}):
         for width in (ONE, WIDE):
             address(getattr(kinds, name), PROBLEM_VIEW, width, WHOLE)

@@ -219,9 +219,9 @@ CALL: Final = Record(
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
 
-METHOD, GRADIENT, HESSIAN, FIRST_ROWS = range(4)
-"""Places in a table of routines: one update of the method, the derivatives of a user's criterion, and from FIRST_ROWS
-on the rows of tasks."""
+SEARCH, METHOD, GRADIENT, HESSIAN, FIRST_ROWS = range(5)
+"""Places in a table of routines: the search from eight starts, one update of the method, the derivatives of a user's
+criterion, and from FIRST_ROWS on the rows of tasks."""
 
 SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
 """What an entry point returns."""

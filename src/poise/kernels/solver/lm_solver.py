@@ -16,7 +16,7 @@ import numpy as np
 from poise.kernels.algebra.rotations import normalised
 from poise.kernels.algebra.scalar import sincos, uniform
 from poise.kernels.kinematics.forward import forward
-from poise.kernels.machine.jit import REALS, TABLE, WHOLE, border, kernel
+from poise.kernels.machine.jit import REALS, TABLE, WHOLE, border, call, kernel, routine
 from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -34,6 +34,7 @@ from poise.kernels.machine.layout import (
     PLACE,
     RESTARTS,
     RUNNING,
+    SEARCH,
     SOLVED,
     STATIONARY,
     TURN,
@@ -428,30 +429,18 @@ def near_turn(p, w, start):
                 w.q[c.q] = x
 
 
-@border(WHOLE)
-def solve(address):
-    """Solve one problem; returns a code and fills `out`, see `poise.kernels.machine.layout`.
+@routine
+def search_lanes(p, w, v, address):
+    """Search from eight starts, or go on: w.q is where it led, and `out` says how; its code is RUNNING if it paused.
 
-    After `chunk` iterations the search pauses and returns RUNNING: call again with the phase GO_ON, or with END to stop
-    searching.
+    A routine of its own, which `solve` calls through its address, so that the two widths can be compiled side by side.
     """
-    call = entry_at(address, CALL)
-    p = problem_at(call.problem)
-    w = narrow(p, call.narrow, call.routines)
-    v = wide(p, call.wide, call.wide_routines)
-    count, out, phase = len(w.q), w.out, call.phase
-    if phase == BEGIN:
-        if not aim_at(p, w.goal, w.target):
-            return BAD_GOAL
-        if not clip_start(p, w.start, w.pool):
-            return BAD_START
-        iterations, score = track(p, w, w.pool, call.max_iterations)
-        if score <= _INSIDE:
-            near_turn(p, w, w.pool)
-            return finish(p, w, iterations, np.int64(0), False)
+    told = entry_at(address, CALL)
+    count, out = len(w.q), w.out
+    if told.phase == BEGIN:
         for i in range(len(w.target)):
             store(v.target, i, w.target[i])
-        draw_offsets(w.offsets, call.seed)
+        draw_offsets(w.offsets, told.seed)
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
         for lane in range(WIDTH):
@@ -462,16 +451,15 @@ def solve(address):
         for i in range(count):
             v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = 0.0
-    spent = np.int64(out[RESTARTS])
-    stationary = False
-    lane = -1
-    if phase != END:
+    lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
+    if told.phase != END:
         lane, spent, more = search(
-            p, v, w.pool, w.offsets, call.max_iterations, call.max_restarts, spent, call.chunk
+            p, v, w.pool, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
-            return RUNNING
+            out[CODE] = RUNNING
+            return
     if lane < 0:
         for k in range(WIDTH):
             if v.state[STARTED, k] >= 0.0:
@@ -479,18 +467,44 @@ def solve(address):
         lane, stationary, iterations = polish(p, v, _POLISH)
     else:
         iterations = np.int64(max(v.state[_AGE, lane], 0.0))
+    out[CODE], out[ITERATIONS], out[STATIONARY] = UNSOLVED, iterations, stationary
     for i in range(count):
         w.q[i] = v.q[i, lane]
+
+
+@border(WHOLE)
+def solve(address):
+    """Solve one problem; returns a code and fills `out`, see `poise.kernels.machine.layout`.
+
+    After `chunk` iterations the search pauses and returns RUNNING: call again with the phase GO_ON, or with END to stop
+    searching.
+    """
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    out = w.out
+    if told.phase == BEGIN:
+        if not aim_at(p, w.goal, w.target):
+            return BAD_GOAL
+        if not clip_start(p, w.start, w.pool):
+            return BAD_START
+        iterations, score = track(p, w, w.pool, told.max_iterations)
+        if score <= _INSIDE:
+            near_turn(p, w, w.pool)
+            return finish(p, w, iterations, np.int64(0), False)
+    call(w.routines[SEARCH], p, w, wide(p, told.wide, told.wide_routines), address)
+    if out[CODE] == RUNNING:
+        return RUNNING
     near_turn(p, w, w.pool)
-    return finish(p, w, iterations, spent, stationary)
+    return finish(p, w, np.int64(out[ITERATIONS]), np.int64(out[RESTARTS]), out[STATIONARY] > 0.5)
 
 
 @border(WHOLE, REALS, TABLE)
 def linearise(address, e, jacobian):
     """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at `start`; a code."""
-    call = entry_at(address, CALL)
-    p = problem_at(call.problem)
-    w = narrow(p, call.narrow, call.routines)
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, w.start, w.q):
