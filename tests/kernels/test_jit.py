@@ -1,11 +1,17 @@
-"""Threads and forked processes may compile at any moment."""
+"""Threads and forked processes may compile at any moment; what is compiled again and again is warned of."""
 
 import os
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
+
+from poise.kernels.machine import jit
 
 FORKED = """
 import os, signal, sys, threading, time
@@ -84,3 +90,30 @@ def test_a_process_forked_while_another_thread_compiles_can_compile(tmp_path: Pa
 
 def test_threads_that_want_the_same_at_once_get_the_same(tmp_path: Path) -> None:
     run(THREADS, tmp_path)
+
+
+Array = npt.NDArray[np.float64]
+
+
+def scaled(factor: float) -> Callable[[Array, Array], None]:
+    def times(given: Array, out: Array) -> None:
+        out[0] = factor * given[0]
+
+    return times
+
+
+def test_a_function_made_anew_time_and_again_is_warned_of_once() -> None:
+    jit.adopt.cache_clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for k in range(jit._OFTEN + 2):
+            jit.adopt(scaled(float(k)), jit.FROZEN, jit.REALS)
+    (warning,) = caught
+    assert "scaled.<locals>.times" in str(warning.message)
+    assert __file__ in str(warning.message)
+
+
+def test_a_function_used_again_is_compiled_once_and_not_warned_of() -> None:
+    function = scaled(0.5)
+    adopted = {id(jit.adopt(function, jit.FROZEN, jit.REALS)) for _ in range(2 * jit._OFTEN)}
+    assert len(adopted) == 1

@@ -4,7 +4,10 @@ import functools
 import os
 import sys
 import threading
+import warnings
+from collections import Counter
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -14,7 +17,15 @@ from numba import types
 from numba.extending import intrinsic
 
 from poise.kernels.machine.cache import FOLDER
-from poise.kernels.machine.numba_internals import compiler_lock, entry_address, inner_options, is_missing, keep, known
+from poise.kernels.machine.numba_internals import (
+    KEEPS,
+    compiler_lock,
+    entry_address,
+    inner_options,
+    is_missing,
+    keep,
+    known,
+)
 
 _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 """Fast arithmetic that keeps NaN and infinity visible."""
@@ -75,7 +86,11 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
 
     The output is zeros before, and NaN where the function raises.  Nothing is kept on disk; whoever uses the `address`
     of what is returned keeps that too.  Raises what Numba raises for a function that it cannot compile.
+
+    LLVM's engine does not let go of what it has compiled, and its types and constants stay in any case: over a
+    megabyte for each function, for good.  So a function that is made anew time and again is warned of.
     """
+    _warn_of_remaking(function)
     inner = function
     if not numba.config.DISABLE_JIT:
         inner = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(function)
@@ -95,6 +110,19 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
     return adopted
 
 
+def _warn_of_remaking(function: Callable[..., Any]) -> None:
+    code = function.__code__
+    _ADOPTED[code] += 1
+    if _ADOPTED[code] == _OFTEN:
+        warnings.warn(
+            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has been made {_OFTEN} times, and "
+            "each was compiled and keeps over a megabyte of memory for good: make it once, outside the loop, and "
+            "use it again",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
 def _kept(function: Callable[..., Any], **options: bool) -> Any:
     """A function that will be kept on disk when it is compiled."""
     options = known(_nrt=False, **options)
@@ -103,6 +131,9 @@ def _kept(function: Callable[..., Any], **options: bool) -> Any:
     return compiled
 
 
+_ADOPTED: Counter[CodeType] = Counter()
+"""How often a function of this text was adopted."""
+_OFTEN = 8
 _SIGNATURES: dict[Any, tuple[Any, ...]] = {}
 """The argument types of the border functions that are not compiled yet."""
 _PLAIN: list[Any] = []
@@ -116,7 +147,7 @@ def prepare(function: Any) -> None:
         return
     with _LOCK:
         if function in _SIGNATURES:
-            function.compile(_SIGNATURES[function])
+            _compile(function, _SIGNATURES[function])
             function.disable_compile()
             del _SIGNATURES[function]
 
@@ -129,8 +160,15 @@ def address(function: Any, *signature: Any) -> int:
                 _PLAIN.append(function)
             return _PLAIN.index(function)
         if signature not in function.overloads:
-            function.compile(signature)
+            _compile(function, signature)
         return entry_address(function.overloads[signature])
+
+
+def _compile(function: Any, signature: tuple[Any, ...]) -> None:
+    """Load or compile; in both cases under the lock."""
+    if not KEEPS:
+        note()
+    function.compile(signature)
 
 
 def ready(function: Any, *signature: Any) -> None:
