@@ -177,6 +177,7 @@ def test_functions_of_one_text_that_close_over_different_numbers_are_kept_apart(
     assert not is_loaded(3.0)
     assert is_loaded(2.0)
     assert is_loaded(3.0)
+    assert not os.listdir(tempfile.gettempdir())
 
 
 def test_a_function_whose_text_is_not_in_the_name_is_not_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def save(key: str, found: bytes) -> None:
         why = f"poise: {FOLDER} cannot be written ({error.strerror}), so compiled kernels are"
         way = "POISE_CACHE_DIR may name another folder"
         try:
-            _write(_temporary(), key, whole)
+            _write(_temporary(make=True), key, whole)
         except OSError:
             _say_once(f"{why} not kept and every process compiles its own; {way}")
         else:
@@ -108,15 +108,16 @@ def _usual() -> Path:
     return FOLDER
 
 
-def _temporary() -> Path:
+def _temporary(*, make: bool = False) -> Path:
     """A folder of this user alone among the temporary files.
 
     What it holds is run, so OSError is raised unless only the user can have written it.
     """
     user = str(os.getuid()) if hasattr(os, "getuid") else ""
     home = Path(tempfile.gettempdir()) / f"poise-{user}"
-    with contextlib.suppress(FileExistsError):
-        home.mkdir(mode=0o700)
+    if make:
+        with contextlib.suppress(FileExistsError):
+            home.mkdir(mode=0o700)
     about = home.lstat()
     if user and (not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o022):
         raise PermissionError(errno.EACCES, "others can write there", str(home))
