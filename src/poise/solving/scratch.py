@@ -14,6 +14,7 @@ from poise.kernels.machine.jit import WHOLE, address
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, FIRST_ROWS, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.rows import kinds
 from poise.kernels.solver import lm_solver
 from poise.solving.problem import Problem
@@ -123,8 +124,9 @@ class Bound:
             table[FIRST_ROWS + i] = address(getattr(kinds, kind), PROBLEM_VIEW, width, WHOLE)
 
     def add_search(self) -> None:
-        """Look up the search from eight starts."""
-        self.routines[layout.SEARCH] = address(lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
+        """Look up the search from eight starts; the two widths of the solver are compiled side by side."""
+        compile_together(SOLVER)
+        self.routines[layout.SEARCH] = address(*_SEARCH)
 
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:
@@ -141,6 +143,9 @@ class Bound:
 
 _BOUND: "weakref.WeakKeyDictionary[Problem, Bound]" = weakref.WeakKeyDictionary()
 _LOCK = threading.Lock()
+_SEARCH: Final = (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
+SOLVER: Final[list[Job]] = [_SEARCH, (lm_solver.solve,)]
+"""What a solve of a pose needs to be compiled."""
 
 
 def bind(problem: Problem) -> Bound:

@@ -121,9 +121,9 @@ class Search:
         self._entry: Any = lm_solver.solve if self._prepared is None else method_loop.iterate
         self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
         self._idle: list[Scratch] = []
-        prepare(self._entry)
         if self._prepared is None:
             self._bound.add_search()
+        prepare(self._entry)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_entry", "_idle")}

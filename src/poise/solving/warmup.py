@@ -1,24 +1,19 @@
 """Compile every kernel ahead of its first use."""
 
 from poise.kernels.kinematics import query
-from poise.kernels.machine.jit import WHOLE, address, prepare
-from poise.kernels.machine.views import NARROW as ONE
-from poise.kernels.machine.views import PROBLEM_VIEW, WIDE
-from poise.kernels.methods import extended, method_loop
-from poise.kernels.methods.routines import NARROW, ROUTINES
+from poise.kernels.machine.jit import WHOLE
+from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.workers import compile_together
+from poise.kernels.methods import extended, method_loop, routines
 from poise.kernels.rows import kinds
 from poise.kernels.solver import lm_solver, posture
+from poise.solving.scratch import SOLVER
 from poise.solving.task_arrays import ROWS
 
 
 def compile_all() -> None:
     """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there."""
-    for function in (
-        query.poses,
-        query.jacobians,
-        query.mass_centres,
-        query.mass_centre_jacobians,
-        lm_solver.solve,
+    entries = [
         lm_solver.linearise,
         posture.settle,
         method_loop.step,
@@ -26,12 +21,18 @@ def compile_all() -> None:
         method_loop.rollout_lanes,
         method_loop.iterate,
         extended.reduced_hessian,
-    ):
-        prepare(function)
-    for routine in dict.fromkeys(ROUTINES.values()):
-        for width in (ONE,) if routine in NARROW else (ONE, WIDE):
-            address(routine, PROBLEM_VIEW, width)
-    address(lm_solver.search_lanes, PROBLEM_VIEW, ONE, WIDE, WHOLE)
-    for name in sorted({name for name in ROWS.values() if name}):
-        for width in (ONE, WIDE):
-            address(getattr(kinds, name), PROBLEM_VIEW, width, WHOLE)
+        query.poses,
+        query.jacobians,
+        query.mass_centres,
+        query.mass_centre_jacobians,
+    ]
+    methods = {r: (NARROW,) if r in routines.NARROW else (WIDE, NARROW) for r in routines.ROUTINES.values()}
+    rows = [getattr(kinds, name) for name in sorted({name for name in ROWS.values() if name})]
+    compile_together(
+        [
+            *SOLVER,
+            *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
+            *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
+            *((entry,) for entry in entries),
+        ]
+    )

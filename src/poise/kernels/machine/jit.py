@@ -1,30 +1,35 @@
-"""The one decorator of every kernel, and where compiled kernels are kept."""
+"""The decorators of all kernels, and how a compiled one is called."""
 
 import functools
-import hashlib
 import os
 import sys
 import threading
+import warnings
+from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
+from types import CodeType
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-import platformdirs
 from llvmlite import ir
 from numba import types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
+
+from poise.kernels.machine.cache import FOLDER
+from poise.kernels.machine.numba_internals import (
+    KEEPS,
+    compiler_lock,
+    entry_address,
+    inner_options,
+    is_missing,
+    keep,
+    known,
+    quickly,
+)
 
 _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 """Fast arithmetic that keeps NaN and infinity visible."""
-
-_INNER = type(numba.config.OPT)(1)
-"""Optimisation of a kernel on its own; only enough to keep what its callers take in small."""
 
 REAL, WHOLE = numba.types.float64, numba.types.int64
 REALS, TABLE, BATCH = REAL[::1], REAL[:, ::1], REAL[:, :, ::1]
@@ -35,56 +40,8 @@ FROZEN = numba.types.Array(REAL, 1, "C", readonly=True)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _cache_folder() -> Path:
-    """A folder named after every kernel's text.
-
-    Numba's own cache looks at the file of the function alone, and would miss an edit in a kernel that it calls.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    kernels = Path(__file__).parent.parent
-    for file in sorted(kernels.rglob("*.py")):
-        digest.update(file.relative_to(kernels).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    home = os.environ.get("POISE_CACHE_DIR") or platformdirs.user_cache_dir("poise", appauthor=False)
-    return Path(home) / digest.hexdigest()[:16]
-
-
-CACHE_FOLDER = _cache_folder()
-
-
-class _Library(JITCodeLibrary):
-    """What a kernel's callers link: neither optimised nor machine code, for with its callers it will be both."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _LinkedOnly(NativeLowering):
-    """Lower a kernel for its callers alone."""
-
-    _name = "poise_linked_only"
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)
-        # Numba knows a compiled function by a built-in one, which is called from Python: never, here.
-        never_called = list[Any]().append
-        state.cr = state.cr._replace(cfunc=never_called)
-        state.targetctx.insert_user_function(never_called, state.cr.fndesc, [state.library])
-        return True
-
-
-class _InnerCompiler(CompilerBase):
-    def define_pipelines(self) -> list[Any]:
-        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [(_LinkedOnly if p is NativeLowering else p, text) for p, text in manager.passes]
-        manager.finalize()
-        return [manager]
+CACHE_FOLDER = FOLDER
+"""Where compiled kernels are kept."""
 
 
 def kernel(function: _Function, *, inline: bool = False) -> _Function:
@@ -95,16 +52,7 @@ def kernel(function: _Function, *, inline: bool = False) -> _Function:
     """
     return cast(
         _Function,
-        numba.njit(
-            nogil=True,
-            error_model="numpy",
-            fastmath=_FLAGS,
-            _nrt=False,
-            no_cpython_wrapper=True,
-            no_cfunc_wrapper=True,
-            forceinline=inline,
-            pipeline_class=_InnerCompiler,
-        )(function),
+        numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **inner_options(inline=inline))(function),
     )
 
 
@@ -139,7 +87,11 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
 
     The output is zeros before, and NaN where the function raises.  Nothing is kept on disk; whoever uses the `address`
     of what is returned keeps that too.  Raises what Numba raises for a function that it cannot compile.
+
+    LLVM's engine does not let go of what it has compiled, and its types and constants stay in any case: over a
+    megabyte for each function, for good.  So a function that is made anew time and again is warned of.
     """
+    _warn_of_remaking(function)
     inner = function
     if not numba.config.DISABLE_JIT:
         inner = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(function)
@@ -159,16 +111,30 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
     return adopted
 
 
+def _warn_of_remaking(function: Callable[..., Any]) -> None:
+    code = function.__code__
+    _ADOPTED[code] += 1
+    if _ADOPTED[code] == _OFTEN:
+        warnings.warn(
+            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has been made {_OFTEN} times, and "
+            "each was compiled and keeps over a megabyte of memory for good: make it once, outside the loop, and "
+            "use it again",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
 def _kept(function: Callable[..., Any], **options: bool) -> Any:
     """A function that will be kept on disk when it is compiled."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)
-    try:
-        return numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, _nrt=False, cache=True, **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    options = known(_nrt=False, **options)
+    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)
+    keep(compiled, note)
+    return compiled
 
 
+_ADOPTED: Counter[CodeType] = Counter()
+"""How often a function of this text was adopted."""
+_OFTEN = 8
 _SIGNATURES: dict[Any, tuple[Any, ...]] = {}
 """The argument types of the border functions that are not compiled yet."""
 _PLAIN: list[Any] = []
@@ -196,16 +162,46 @@ def address(function: Any, *signature: Any) -> int:
             return _PLAIN.index(function)
         if signature not in function.overloads:
             _compile(function, signature)
-        compiled = function.overloads[signature]
-        return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+        return entry_address(function.overloads[signature])
 
 
 def _compile(function: Any, signature: tuple[Any, ...]) -> None:
-    """Load or compile a function that is kept on disk."""
-    files = Path(function.stats.cache_path).glob(f"*.{function.py_func.__name__}-*.nbc")
-    if len(list(files)) <= len(function.overloads):
-        _note()
-    function.compile(signature)
+    """Load or compile; in both cases under the lock."""
+    if not KEEPS:
+        note()
+    with quickly():
+        function.compile(signature)
+
+
+def ready(function: Any, *signature: Any) -> None:
+    """Load or compile a border function, or a routine for these argument types."""
+    if signature:
+        address(function, *signature)
+    else:
+        prepare(function)
+
+
+def missing(function: Any, *signature: Any) -> bool:
+    """Whether `ready` would compile, and keep what it compiles."""
+    if not signature:
+        return function in _SIGNATURES and is_missing(function, _SIGNATURES[function])
+    return not numba.config.DISABLE_JIT and signature not in function.overloads and is_missing(function, signature)
+
+
+def _hold() -> None:
+    _LOCK.acquire()
+    compiler_lock.acquire()
+
+
+def _release() -> None:
+    compiler_lock.release()
+    _LOCK.release()
+
+
+# A process forked while another thread compiles would have Numba and LLVM for ever in the middle of it: so a fork waits
+# until that is done, and the child begins with both whole, and with locks that are its own.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
 
 
 def _plain_call(place: int, *arguments: Any) -> None:
@@ -228,5 +224,6 @@ call = _plain_call if numba.config.DISABLE_JIT else _call
 
 
 @functools.cache
-def _note() -> None:
+def note() -> None:
+    """Say on stderr, once, that it takes seconds."""
     print("poise: compiling kernels for this CPU, once: 5 to 20 s", file=sys.stderr, flush=True)

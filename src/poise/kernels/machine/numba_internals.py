@@ -1,0 +1,257 @@
+"""All that this package uses of Numba's private parts, each with what is done where a version lacks it.
+
+A kernel is lowered for its callers alone; without the parts for that it is optimised and made machine code like any
+function of Numba's, which takes longer.  Compiled code is kept on disk by `cache`; without the parts for that it is
+not.  Nothing but time depends on either.
+"""
+
+import contextlib
+import operator
+import pickle
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from types import FunctionType
+from typing import Any, Final
+
+import numba
+
+from poise.kernels.machine import cache
+
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+
+    _FINISH = JITCodeLibrary._finalize_dynamic_globals
+    LINKS_ONLY = not numba.config.DISABLE_JIT
+except (ImportError, AttributeError):
+    LINKS_ONLY = False
+
+try:
+    from numba.core.codegen import JITCPUCodegen
+    from numba.core.compiler import CompileResult
+    from numba.core.registry import cpu_target
+    from numba.core.serialize import dumps
+
+    _PARTS = (CompileResult._reduce, CompileResult._rebuild, JITCPUCodegen.magic_tuple)
+    KEEPS = not numba.config.DISABLE_JIT
+except (ImportError, AttributeError):
+    KEEPS = False
+
+try:
+    from numba.core.compiler_lock import global_compiler_lock
+
+    compiler_lock: Any = global_compiler_lock
+except ImportError:
+    compiler_lock = threading.RLock()
+"""Whoever holds it, no other thread compiles."""
+
+try:
+    from numba.core.cpu import CPUTargetOptions
+
+    _OPTIONS = frozenset(dir(CPUTargetOptions))
+except ImportError:
+    _OPTIONS = frozenset()
+
+
+try:
+    from numba.core.cpu import CPUContext
+    from numba.core.types.functions import BaseFunction, _unlit_non_poison
+
+    _RESOLVE, _LOAD = BaseFunction.get_call_type, CPUContext.load_additional_registries
+    RESOLVES = not numba.config.DISABLE_JIT
+except (ImportError, AttributeError):
+    RESOLVES = False
+
+
+# Options ------------------------------------------------------------------------------------------------------------
+
+
+def known(**options: Any) -> dict[str, Any]:
+    """Those of these options of `numba.njit` that it has; none does more than save time."""
+    return {name: value for name, value in options.items() if name in _OPTIONS}
+
+
+def inner_options(*, inline: bool) -> dict[str, Any]:
+    """Options for a function that other kernels call and Python never does."""
+    if not LINKS_ONLY:
+        return known(_nrt=False)
+    options = known(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=inline)
+    return {**options, "pipeline_class": _InnerCompiler}
+
+
+# Typing what was typed before ---------------------------------------------------------------------------------------
+
+_NAMES: Final = "add sub mul truediv floordiv mod pow neg lt le gt ge eq ne and_ or_ iadd isub imul itruediv"
+_OPERATORS: Final = frozenset(getattr(operator, name) for name in _NAMES.split()) | {  # noqa: SIM905
+    operator.getitem,
+    operator.setitem,
+    *(len, abs, min, max, range, bool, float, int),
+}
+"""What has the same result for the same types of arguments, wherever it stands."""
+_RESOLVED: Final[dict[Any, tuple[Any, Any]]] = {}
+
+
+def _resolve(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """`BaseFunction.get_call_type`, which tries some fifty templates for an operator, asked once for each type."""
+    operation = getattr(function, "typing_key", None)
+    if kws or not isinstance(operation, Hashable) or operation not in _OPERATORS:
+        return _RESOLVE(function, context, args, kws)
+    key = (operation, len(function.templates), tuple(_unlit_non_poison(a) for a in args))
+    if key in _RESOLVED:
+        known_one, implementation = _RESOLVED[key]
+        function._impl_keys[known_one.args] = implementation
+        return known_one
+    found: Any = _RESOLVE(function, context, args, kws)
+    _RESOLVED[key] = found, function._impl_keys[found.args]
+    return found
+
+
+@contextlib.contextmanager
+def quickly() -> Iterator[None]:
+    """Compile in two thirds of the time within the block: by what Numba has found out in it before.
+
+    It types each operator anew at each place, and imports its own extensions anew for each function.  The caller holds
+    a lock of its own, so that blocks do not overlap.
+    """
+    if not RESOLVES:
+        yield
+        return
+    loaded: list[Any] = []
+
+    def load_once(context: Any) -> None:
+        if context not in loaded:
+            loaded.append(context)
+            _LOAD(context)
+
+    functions: Any = BaseFunction
+    contexts: Any = CPUContext
+    functions.get_call_type, contexts.load_additional_registries = _resolve, load_once
+    try:
+        yield
+    finally:
+        functions.get_call_type, contexts.load_additional_registries = _RESOLVE, _LOAD
+
+
+# A kernel for its callers alone -------------------------------------------------------------------------------------
+
+if LINKS_ONLY:
+
+    class _Library(JITCodeLibrary):
+        """What a kernel's callers link: neither optimised nor machine code, for with its callers it will be both."""
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class _LinkedOnly(NativeLowering):
+        """Lower a kernel for its callers alone."""
+
+        _name = "poise_linked_only"
+
+        def run_pass(self, state: Any) -> bool:
+            state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.flags.no_compile = True
+            super().run_pass(state)
+            # Numba knows a compiled function by a built-in one, which is called from Python: never, here.
+            never_called = list[Any]().append
+            state.cr = state.cr._replace(cfunc=never_called)
+            state.targetctx.insert_user_function(never_called, state.cr.fndesc, [state.library])
+            return True
+
+    class _InnerCompiler(CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.passes = [(_LinkedOnly if p is NativeLowering else p, text) for p, text in manager.passes]
+            manager.finalize()
+            return [manager]
+
+
+# Keeping compiled code ----------------------------------------------------------------------------------------------
+
+
+_SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+"""What of Numba's configuration changes the machine code."""
+
+
+class _Kept:
+    """What a function of Numba's asks for its compiled code before it compiles, and gives it to afterwards."""
+
+    cache_path = None
+
+    def __init__(self, function: Callable[..., Any], on_miss: Callable[[], None]) -> None:
+        self._name, self._on_miss = identity(function), on_miss
+
+    def key(self, signature: Any) -> str | None:
+        """What tells this code from all other that is kept in the same folder."""
+        if self._name is None:
+            return None
+        settings = [str(getattr(numba.config, name, "")) for name in _SETTINGS]
+        return f"{self._name} {signature} {cpu_target.target_context.codegen().magic_tuple()} {settings}"
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        # Without the refresh of the context that Numba's own cache begins with: it imports what only compiling needs,
+        # SciPy among it, which takes longer than all else here.
+        try:
+            key = self.key(signature)
+            found = None if key is None else cache.load(key)
+            if found is not None:
+                return CompileResult._rebuild(context, *pickle.loads(found))
+        except Exception:
+            pass  # not what its name says: compiled again, and written over
+        self._on_miss()
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        key = self.key(signature)
+        if key is not None and not any(result.lifted) and not result.library.has_dynamic_globals:
+            cache.save(key, dumps(result._reduce()))
+
+    def enable(self) -> None:
+        pass
+
+    disable = flush = enable
+
+
+def entry_address(result: Any) -> int:
+    """Where a compiled function without a result is, as C would call it."""
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
+def keep(compiled: Any, on_miss: Callable[[], None]) -> None:
+    """Let this function of Numba's keep on disk what it compiles; tells `on_miss` when it is about to compile."""
+    if KEEPS and hasattr(compiled, "_cache"):
+        compiled._cache = _Kept(compiled.py_func, on_miss)
+
+
+def is_missing(compiled: Any, signature: Any) -> bool:
+    """Whether this function could be on disk, compiled for these argument types, and is not."""
+    kept = getattr(compiled, "_cache", None)
+    key = kept.key(signature) if isinstance(kept, _Kept) else None
+    return key is not None and not cache.has(key)
+
+
+def identity(value: Any) -> str | None:
+    """What tells a function from all others of the same text; None where the digest does not say it all.
+
+    A function made within another one differs by what it closes over, too.
+    """
+    function = getattr(value, "py_func", value)
+    if not isinstance(function, FunctionType):
+        return repr(value) if isinstance(value, bool | int | float | str) else None
+    code = function.__code__
+    if not cache.covers(code.co_filename):
+        return None
+    try:
+        inner = [*(cell.cell_contents for cell in function.__closure__ or ()), *(function.__defaults__ or ())]
+    except ValueError:
+        return None  # it closes over itself
+    told = [identity(each) for each in inner]
+    if None in told:
+        return None
+    return f"{function.__name__} {function.__module__}.{function.__qualname__}:{code.co_firstlineno}{told}"

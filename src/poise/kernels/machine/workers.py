@@ -1,0 +1,105 @@
+"""Several functions compiled at once, in processes of their own, for a compilation keeps one core busy.
+
+A worker compiles what it reads the names of and keeps it on disk, where the caller then finds it.  Where none can be
+started, nothing can be kept, or there is but one core, all is compiled in the caller's own process.
+"""
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from poise.kernels.machine import jit
+
+Job = tuple[Any, ...]
+"""A routine and the types of its arguments, or a border function alone, which knows its own."""
+_Place = tuple[str, str]
+"""The module and the name by which another process finds a function."""
+
+_MOST: Final = 8
+"""Processes at once; each takes some 300 MB and lowers the kernels that its functions share anew."""
+_WORK: Final = "from poise.kernels.machine.workers import work; work()"
+
+
+def compile_together(jobs: Iterable[Job]) -> None:
+    """Load or compile all of these; put first what takes longest."""
+    wanted = list(dict.fromkeys(jobs))
+    places = {job: _place(job[0]) for job in wanted if jit.missing(*job)}
+    away = deque((job, place) for job, place in places.items() if place is not None)
+    leaders = [threading.Thread(target=_lead, args=(away,), daemon=True) for _ in range(_processes(len(away)) - 1)]
+    if leaders:
+        jit.note()
+    for leader in leaders:
+        leader.start()
+    for job, _ in _rest(away):
+        jit.ready(*job)
+    for leader in leaders:
+        leader.join()
+    for job in wanted:
+        jit.ready(*job)
+
+
+def work() -> None:
+    """What a worker does: compile each function whose name it reads, and answer with one byte."""
+    while True:
+        try:
+            module, name, signature = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        jit.ready(getattr(import_module(module), name), *signature)
+        sys.stdout.buffer.write(b".")
+        sys.stdout.buffer.flush()
+
+
+def _lead(jobs: deque[tuple[Job, _Place]]) -> None:
+    """Give a worker one job after the other; what it does not do, the caller will."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    if jit.CACHE_FOLDER.is_absolute():
+        environment["POISE_CACHE_DIR"] = str(jit.CACHE_FOLDER.parent)
+    with (
+        contextlib.suppress(OSError),
+        subprocess.Popen(
+            [sys.executable, "-P", "-c", _WORK],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as worker,
+    ):
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        for (_, *signature), place in _rest(jobs):
+            pickle.dump((*place, signature), worker.stdin)
+            worker.stdin.flush()
+            if not worker.stdout.read(1):
+                return
+
+
+def _rest(jobs: deque[tuple[Job, _Place]]) -> Iterator[tuple[Job, _Place]]:
+    """Take one after the other, as long as other threads leave some."""
+    with contextlib.suppress(IndexError):
+        while True:
+            yield jobs.popleft()
+
+
+def _place(function: Any) -> _Place | None:
+    """Where another process finds a function; None if it has no name of its own."""
+    module = function.__module__
+    names = vars(sys.modules[module]).items() if module in sys.modules else ()
+    return next(((module, name) for name, value in names if value is function), None)
+
+
+def _processes(jobs: int) -> int:
+    """How many processes are worth while, this one included."""
+    # An application that holds an interpreter would start itself again.
+    if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.lower().startswith("python"):
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(jobs, cores, _MOST)

@@ -1,0 +1,65 @@
+"""What of Numba's private parts a version lacks costs time, and nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PARTS = {  # and whether kernels are then lowered for their callers alone, and kept
+    "no library to link alone": ("numba.core.codegen", "CPUCodeLibrary._finalize_dynamic_globals", "False True"),
+    "another name of the library": ("numba.core.codegen", "JITCodeLibrary", "False True"),
+    "other passes": ("numba.core.typed_passes", "NativeLowering", "False True"),
+    "no way to register a pass": ("numba.core.compiler_machinery", "register_pass", "False True"),
+    "no result that can be kept": ("numba.core.compiler", "CompileResult._reduce", "True False"),
+    "no way to write a result": ("numba.core.serialize", "dumps", "True False"),
+    "no private options": ("numba.core.cpu", "CPUTargetOptions", "True True"),
+    "no lock": ("numba.core.compiler_lock", "global_compiler_lock", "True True"),
+}
+
+CODE = """
+import importlib, operator, numba
+owner = importlib.import_module({module!r})
+*path, name = {name!r}.split(".")
+owner = operator.attrgetter(path[0])(owner) if path else owner
+hidden = vars(owner)[name]
+delattr(owner, name)
+from poise.kernels.machine import numba_internals
+setattr(owner, name, hidden)
+from poise.kernels.machine import jit
+
+@jit.kernel
+def square(x):
+    return x * x
+
+@jit.border(jit.REAL)
+def cubed(x):
+    return x * square(x)
+
+@jit.routine
+def routine(x, out):
+    out[0] = square(x[0])
+
+jit.prepare(cubed)
+jit.address(routine, jit.FROZEN, jit.REALS)
+print(cubed(3.0), numba_internals.LINKS_ONLY, numba_internals.KEEPS)
+"""
+
+
+def run(module: str, name: str, home: Path) -> str:
+    """What is printed where the module lacks the name as long as poise is imported."""
+    environment = {**os.environ, "POISE_CACHE_DIR": str(home)}
+    code = CODE.format(module=module, name=name)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=120
+    ).stdout
+
+
+@pytest.mark.parametrize(("module", "name", "left"), PARTS.values(), ids=PARTS.keys())
+def test_kernels_compile_without_it(module: str, name: str, left: str, tmp_path: Path) -> None:
+    assert run(module, name, tmp_path) == f"27.0 {left}\n"
+
+
+def test_this_version_lacks_nothing(tmp_path: Path) -> None:
+    assert run("numba", "__doc__", tmp_path) == "27.0 True True\n"

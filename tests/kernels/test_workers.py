@@ -1,0 +1,99 @@
+"""Several functions compiled at once are those that one process would have compiled one after the other."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poise.kernels.kinematics import query
+from poise.kernels.machine import jit, workers
+
+MODULE = """
+from poise.kernels.machine import cache, jit
+
+cache.covers = lambda file: True
+
+@jit.border(jit.REAL)
+def twice(x):
+    return 2.0 * x
+
+@jit.routine
+def double(x, out):
+    out[0] = 2.0 * x[0]
+"""
+
+CODE = """
+import sys
+import small
+from poise.kernels.machine import workers
+from poise.kernels.machine.jit import FROZEN, REALS, missing
+{change}
+jobs = [(small.twice,), (small.double, REALS, REALS), (small.double, FROZEN, REALS)]
+assert all(missing(*job) for job in jobs)
+workers.compile_together(jobs)
+assert not any(missing(*job) for job in jobs)
+assert small.twice(2.0) == 4.0
+assert len(small.double.overloads) == 2
+print(sum(sum(function.stats.cache_hits.values()) for function in (small.twice, small.double)))
+"""
+
+
+def run(home: Path, change: str = "") -> int:
+    """How many of three functions were compiled elsewhere."""
+    (home / "small.py").write_text(MODULE)
+    environment = {**os.environ, "POISE_CACHE_DIR": str(home / "cache")}
+    answer = subprocess.run(
+        [sys.executable, "-c", CODE.format(change=change)],
+        cwd=home, env=environment, check=True, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert len(list(home.rglob("*.compiled"))) == 3
+    return int(answer.stdout)
+
+
+def test_they_are_compiled_elsewhere_and_loaded_here(tmp_path: Path) -> None:
+    # The first compilation here waits for a worker's, or this process might be done before another has begun.
+    wait = """
+import time
+from poise.kernels.machine import jit
+workers._processes = lambda jobs: 2
+ready, begin = jit.ready, time.monotonic()
+def wait(*job):
+    while len(list(jit.CACHE_FOLDER.glob("*.compiled"))) == 0 and time.monotonic() < begin + 60:
+        time.sleep(0.01)
+    ready(*job)
+jit.ready = wait
+"""
+    assert 1 <= run(tmp_path, wait) <= 2
+
+
+ALONE = {
+    "one core": "workers._processes = lambda jobs: 1",
+    "no interpreter": "sys.executable = ''",
+    "an application that holds one": "sys.frozen = True",
+    "a process that cannot be started": "workers._processes = lambda jobs: 3; sys.executable = '/nowhere/python'",
+    "a worker that dies": "workers._processes = lambda jobs: 3; workers._WORK = 'raise SystemExit(1)'",
+}
+
+
+@pytest.mark.parametrize("change", ALONE.values(), ids=ALONE.keys())
+def test_where_no_worker_can_all_is_compiled_here(change: str, tmp_path: Path) -> None:
+    assert run(tmp_path, change) == 0
+
+
+def test_as_many_processes_as_cores_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(4)), raising=False)
+    assert [workers._processes(jobs) for jobs in (0, 1, 3, 40)] == [0, 1, 3, 4]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(100)))
+    assert workers._processes(200) == workers._MOST
+
+
+def test_a_function_without_a_name_of_its_own_has_no_place() -> None:
+    assert workers._place(query.poses) == ("poise.kernels.kinematics.query", "poses")
+
+    @jit.border(jit.REAL)
+    def nameless(x: float) -> float:
+        return x
+
+    assert workers._place(nameless) is None
