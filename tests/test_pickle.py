@@ -114,14 +114,21 @@ def test_nothing_that_should_travel_is_left_out() -> None:
     assert {type(term) for term in CRITERIA} == set(Criterion.__args__)
 
 
+ALL = [*POSES, *TREE, *SHAPES, *TASKS, *RULES, *METHODS, *CRITERIA, *ERRORS]
+
+
+def kind(value: Any) -> str:
+    return type(value).__name__
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("value", [*POSES, *TREE, *SHAPES, *TASKS, *RULES, *METHODS, *CRITERIA, *ERRORS], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", ALL, ids=kind)
 def test_a_value_arrives_as_it_was(value: Any, way: str) -> None:
     assert contents(WAYS[way](value)) == contents(value)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("value", [*POSES, *TASKS], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", [*POSES, *TASKS], ids=kind)
 def test_what_could_not_be_written_to_cannot_be_written_to_where_it_arrives(value: Any, way: str) -> None:
     arrived = WAYS[way](value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]

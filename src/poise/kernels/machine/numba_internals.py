@@ -57,7 +57,7 @@ except ImportError:
 
 try:
     from numba.core.cpu import CPUContext
-    from numba.core.types.functions import BaseFunction, _unlit_non_poison
+    from numba.core.types.functions import BaseFunction, _unlit_non_poison  # type: ignore[attr-defined]
 
     _RESOLVE, _LOAD = BaseFunction.get_call_type, CPUContext.load_additional_registries
     RESOLVES = not numba.config.DISABLE_JIT
@@ -84,7 +84,7 @@ def inner_options(*, inline: bool) -> dict[str, Any]:
 # Typing what was typed before ---------------------------------------------------------------------------------------
 
 _NAMES: Final = "add sub mul truediv floordiv mod pow neg lt le gt ge eq ne and_ or_ iadd isub imul itruediv"
-_OPERATORS: Final = frozenset(getattr(operator, name) for name in _NAMES.split()) | {  # noqa: SIM905
+_OPERATORS: Final = frozenset(getattr(operator, name) for name in _NAMES.split()) | {
     operator.getitem,
     operator.setitem,
     *(len, abs, min, max, range, bool, float, int),

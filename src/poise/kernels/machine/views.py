@@ -478,6 +478,33 @@ def _as_matrix(typing: Any, rows: Any, height: Any, width: Any) -> Any:
 # In plain Python ----------------------------------------------------------------------------------------------------
 
 
+class _PlainEntry:
+    """One record, its fields by name."""
+
+    def __init__(self, row: Any) -> None:
+        self._row = row
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._row.dtype.names:
+            raise AttributeError(name)
+        return self._row[name]
+
+
+class _PlainRecords:
+    """Records one after the other."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> _PlainEntry:
+        if not 0 <= index < len(self._rows):
+            raise IndexError(index)
+        return _PlainEntry(self._rows[index])
+
+
 class _PlainProblem:
     """The words of a problem, its sections by name."""
 
@@ -489,7 +516,7 @@ class _PlainProblem:
             raise AttributeError(name)
         found = unpack(self.words, name)
         if isinstance(PROBLEM[name], Record):
-            found = found.view(np.recarray)
+            found = _PlainRecords(found)
         setattr(self, name, found)
         return found
 
@@ -544,7 +571,7 @@ def _plain_wide(problem, work, routines):
 
 def _plain_entry_at(address, record):
     """The record at an address."""
-    return _at(address, ctypes.c_int64, record.words).view(record.dtype).view(np.recarray)[0]
+    return _PlainEntry(_at(address, ctypes.c_int64, record.words).view(record.dtype)[0])
 
 
 def _plain_rows_at(address, count):
@@ -554,7 +581,7 @@ def _plain_rows_at(address, count):
 
 def _plain_settings_of(problem, record):
     """The settings of the method at hand, as its record names them."""
-    return problem.settings[: record.words].view(record.dtype).view(np.recarray)[0]
+    return _PlainEntry(problem.settings[: record.words].view(record.dtype)[0])
 
 
 def _plain_section(rows, start, count):
