@@ -117,8 +117,33 @@ def test_where_neither_reach_nor_limits_explain_it_the_starts_are_counted() -> N
     solution = pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1.0, 0.5, 0.4]), max_restarts=20)
     assert not solution.success
     assert solution.position_error == pytest.approx(0.4, abs=1e-6)
+    assert solution.status is pz.Status.STALLED
     text = solution.explain()
     assert "All 28 starts came to rest short of the target; that is no proof that it cannot be reached." in text
+
+
+def test_out_of_reach_is_said_only_where_a_length_proves_it() -> None:
+    solution = pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1.0, 0.5, 0.4]))
+    assert solution.status is pz.Status.NOT_FOUND
+    assert "out of reach" not in solution.explain()
+    assert "All 208 starts came to rest short of the target; that is no proof" in solution.explain()
+
+
+def test_without_limits_no_limit_is_blamed_and_no_reach_is_made_of_them() -> None:
+    b = pz.ModelBuilder("slide")
+    b.joint("slide", "prismatic", parent="base", child="car", axis=(0, 0, 1), limits=(-0.5, 0.5))
+    b.joint("turn", "revolute", parent="car", child="wheel", axis=(0, 0, 1), limits=(-0.1, 0.1))
+    b.frame("rim", link="wheel", origin=pz.SE3.from_parts([1, 0, 0]))
+    model = b.build()
+    task = pz.PositionTask("rim", [0.0, 1.0, 3.0])
+    free = pz.solve(model, task, limits=False)
+    assert free.success
+    assert free.q[0] == pytest.approx(3.0, abs=1e-5)
+    off = pz.solve(model, pz.PositionTask("rim", [0.0, 1.2, 3.0]), limits=False)
+    assert not off.success
+    assert off.status is pz.Status.NOT_FOUND
+    assert "limit" not in off.explain()
+    assert "beyond the longest reach" not in off.explain()
 
 
 def test_what_is_left_is_said_of_every_task() -> None:

@@ -27,7 +27,7 @@ _ROWS = {AxisTask: 2, LookAtTask: 2, LineTask: 2, PlaneTask: 1, DistanceTask: 1,
 _PLACED = PositionTask | PlaneTask | LineTask | DistanceTask | CentreOfMassTask
 """Tasks with a position alone."""
 _MANY = 50
-"""Starts that all came to rest short of the target before it is called out of reach."""
+"""Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
 
 
 def cause(outcome: Outcome) -> Status:
@@ -38,7 +38,7 @@ def cause(outcome: Outcome) -> Status:
         return Status.MAX_ITERATIONS
     if joints_at_limits(outcome):
         return Status.LIMIT_BLOCKED
-    return Status.UNREACHABLE if outcome.restarts >= _MANY else Status.STALLED
+    return Status.NOT_FOUND if outcome.restarts >= _MANY else Status.STALLED
 
 
 def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:

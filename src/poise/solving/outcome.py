@@ -20,6 +20,7 @@ class Status(Enum):
     MAX_TIME = "the time was spent before a start converged"
     LIMIT_BLOCKED = "joint limits keep the tasks from being reached; q is the closest configuration found"
     UNREACHABLE = "the target is out of reach; q is the closest configuration found"
+    NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
 
     @property

@@ -1,5 +1,6 @@
 """Tracker: one update a time step, towards targets that move."""
 
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
@@ -36,6 +37,11 @@ from poise.tasks.posture import PostureTask
 
 _BUSY: Final = "another thread is in this Tracker, which has a past of its own: make one for each thread"
 
+_NOT_FINITE: Final = (
+    "a step of this Tracker was no finite number, as a singular pose can make it, and q stayed where it was: damp the "
+    "method; `failed` tells of every such step, this warning of the first"
+)
+
 
 @final
 class Tracker:
@@ -61,6 +67,7 @@ class Tracker:
         "_shape",
         "_step",
         "_targets",
+        "_warned",
         "method",
         "model",
         "tasks",
@@ -103,7 +110,7 @@ class Tracker:
 
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
-        self._lock = Lock()
+        self._lock, self._warned = Lock(), False
         scratch = self._scratch = Scratch(self._prepared.bound())
         scratch.tell(updates=self._count)
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
@@ -151,6 +158,9 @@ class Tracker:
             else:
                 start[:] = one_start(self.model, q, "q")
             code: int = self._step()
+            if code == NOT_FINITE and not self._warned:
+                self._warned = True
+                warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
             if code < 0:
                 refuse_numbers(code, self.model, self.tasks, self._scratch.goal, start, "q")
         finally:

@@ -51,6 +51,7 @@ from poise.kernels.solver.lm_solver import (
     draw_offsets,
     evaluate,
     finish,
+    near_turn,
 )
 
 _PATIENCE = 30
@@ -225,6 +226,7 @@ def iterate(address):
             if score <= 1.0:
                 for i in range(count):
                     w.q[i] = w.before[i]
+                near_turn(p, w, w.pool)
                 return finish(p, w, np.int64(age), np.int64(loop[STARTS]), False)
             if cost < _GAIN * loop[MARK]:
                 loop[MARK], loop[SINCE] = cost, age
@@ -245,5 +247,6 @@ def iterate(address):
             return RUNNING
     for i in range(count):
         w.q[i] = w.best[i]
+    near_turn(p, w, w.pool)
     code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), loop[ENDED] > 0.5)
     return NOT_FINITE if code == UNSOLVED and loop[FAILURES] > loop[STARTS] else code
