@@ -33,6 +33,7 @@ from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model.joint import Joint
 from poise.model.model import Model
 from poise.model.tree import HELICAL, PRISMATIC, TURN
+from poise.solving.inequalities import Inequalities, Limit, together
 from poise.solving.method_plans import NO_PLAN, Plan, extension, pairs, ranking, repelled, skeleton, sweep
 from poise.solving.potential import Compiled
 from poise.solving.problem import Packed
@@ -74,9 +75,9 @@ class Updates:
         method: Method,
         *,
         limits: bool,
-        dt: float | None = None,
+        also: Sequence[Limit] = (),
     ) -> None:
-        """Raises ValueError for what the method cannot do; `dt` [s] bounds the steps by the joints' speeds."""
+        """Raises ValueError for what the method cannot do; `also` are limits beside those of the joints' positions."""
         refuse(model, tasks, method, limits=limits)
         self.method = method
         n, m = len(packed.velocities), 3 * packed.blocks
@@ -89,10 +90,11 @@ class Updates:
         settings = np.zeros(at.SETTINGS + n + model.nq)
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
-        if dt is not None:
-            speeds = model.velocity[list(packed.velocities)] * dt
-            settings[at.PACED] = 1.0
-            settings[at.SETTINGS : at.SETTINGS + n] = np.where(np.isfinite(speeds), speeds, 0.0)
+        stated = together(model, packed.velocities, also)
+        finite = np.isfinite(stated.changes)
+        settings[at.PACED] = float(finite.any())
+        settings[at.SETTINGS : at.SETTINGS + n] = np.where(finite, stated.changes, 0.0)
+        _refuse_rows(method, settings, stated)
         posture = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
@@ -105,7 +107,7 @@ class Updates:
             settings[at.DROP] = m - rank
             if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
                 settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, tasks, packed, settings, plan)
+        plan = _plan(model, tasks, packed, settings, plan, len(stated.most))
         if isinstance(method, BoundedLeastSquares):
             settings = np.concatenate([settings, packed.limits])
         self.packed, self._compiled = packed, None
@@ -114,7 +116,9 @@ class Updates:
             self._compiled = Compiled(model, potential, curved=isinstance(method, ExtendedJacobian))
             own = [*packed.velocities, model.nv, self._compiled.gradient, self._compiled.hessian]
         self.ints = np.concatenate([packed.ints, plan.numbers, np.array(own, dtype=np.int64)])
-        self.floats = np.concatenate([packed.floats if limits else packed.without_limits(), settings, plan.reals])
+        rows_and_most = np.column_stack([stated.rows, stated.most]).ravel()
+        own_floats = packed.floats if limits else packed.without_limits()
+        self.floats = np.concatenate([own_floats, settings, plan.reals, rows_and_most])
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         kept = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
         big = max(m * row, m * side, n * n + n, m * (n + m), 2 * kept * (n + 1), 3 * n + 2 * n * n, plan.rows)
@@ -172,15 +176,19 @@ def _terms(method: Method) -> tuple[NullSpace, ...]:
     return method.terms if isinstance(method, NullSpaceMethod) else ()
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Array, criteria: Plan) -> Plan:
+def _plan(
+    model: Model, tasks: Sequence[FrameTask], packed: Packed, settings: Array, criteria: Plan, stated: int
+) -> Plan:
     """What the method's kernel reads beside the problem; what the criteria read comes last."""
     method = settings[at.METHOD]
     if method == at.CCD:
         return sweep(packed)
     if method == at.FABRIK:
         return skeleton(model, packed)
+    if method == at.BOUNDED:
+        return ranking(tasks, packed, stated)
     if method in (at.LEXICOGRAPHIC, at.PROJECTED):
-        plan = ranking(tasks, packed)
+        plan = ranking(tasks, packed, stated)
         _refuse_levels(model, tasks, packed, plan)
         return Plan(np.concatenate([plan.numbers, criteria.numbers]), plan.rows, criteria.reals)
     if method == at.PAIRWISE:
@@ -199,6 +207,16 @@ def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
                 f"form={method.form!r} needs a Jacobian of independent {what}, and of these {size} only {rank} ever "
                 "are: use form='svd'"
             )
+
+
+def _refuse_rows(method: Method, settings: Array, stated: Inequalities) -> None:
+    """Raises ValueError for inequalities between joints with a method that has no active set."""
+    able = settings[at.METHOD] == at.LEXICOGRAPHIC or (isinstance(method, BoundedLeastSquares) and method.way == "box")
+    if len(stated.most) and not able:
+        raise ValueError(
+            f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' or "
+            "'priority' as they are by default, or leave the LinearLimit out"
+        )
 
 
 def _rank(model: Model, packed: Packed, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:

@@ -18,6 +18,7 @@ from poise.methods.registry import AnyMethod, method_of
 from poise.model.model import Model
 from poise.solving.arguments import Task, one_a_task, refuse_goal, refuse_start, several, whole
 from poise.solving.bound_method import Updates
+from poise.solving.inequalities import Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.spatial import SE3, Array
 from poise.tasks.base import levels
@@ -29,10 +30,10 @@ from poise.tasks.posture import PostureTask
 class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
-    Joint limits hold at every step, unless `limits` is False.  With the time step `dt` [s] no joint goes faster than
-    the model's velocity limits: the whole update is shortened.  The method is "dls" unless another is named, and
-    "priority", which bounds each joint's speed by itself, where the tasks have different priorities.  A tracker belongs
-    to one thread.
+    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
+    With the time step `dt` [s] no joint goes faster than the model's velocity limits: the whole update is shortened.
+    The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
+    tasks have different priorities.  A tracker belongs to one thread.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -61,7 +62,7 @@ class Tracker:
         *,
         dt: float | None = None,
         updates: int = 1,
-        limits: bool = True,
+        limits: bool | Sequence[Limit] = True,
     ) -> None:
         whole("updates", updates, 1)
         if dt is not None:
@@ -83,8 +84,11 @@ class Tracker:
             self.tasks,
             pack(model, self.tasks),
             self.method,
-            limits=limits,
-            dt=None if dt is None else dt / updates,
+            limits=limits is not False,
+            also=[
+                *(() if isinstance(limits, bool) else limits),
+                *(() if dt is None else (VelocityLimit(dt / updates),)),
+            ],
         )
         self._count, self._shape = updates, (model.nq,)
         self._q, self._goal = self._prepared.answer, self._prepared.goal

@@ -3,15 +3,18 @@
 min |J x - e|^2 / 2 + lambda^2 |x|^2 / 2 over the steps x that lead within the limits.  One number wide.
 """
 
+from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.algebra.scalar import sincos
+from poise.kernels.algebra.working_set import NONE, Levels, Limits
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import section, sqrt
+from poise.kernels.machine.lanes import pitch, section, sqrt
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import from_errors
+from poise.kernels.methods.limits import left_to_limits, linear_rows
 from poise.kernels.methods.memory import DAMPING, FRESH
-from poise.kernels.methods.settings import OPTION, OPTION_A, PACED, SETTINGS
+from poise.kernels.methods.settings import OPTION, OPTION_A, SETTINGS
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 
@@ -19,7 +22,7 @@ BOX, LAGRANGE, CLAMPING, CLIP, SLACK, PENALTY = range(6)
 _OUTSIDE = 1e-12
 """A step beyond its bound by less is on it [rad or m]."""
 _WRONG = 1e-13
-"""A multiplier of the wrong sign, against the gradient, that is more than rounding."""
+"""A multiplier of the wrong sign that is more than rounding."""
 
 
 @kernel
@@ -28,19 +31,56 @@ def bounded_update(p, s, plan, w, d):
     cost, score = evaluate(p, w)
     remember(w, d, cost)
     clamp_errors(p, s, w, d)
+    for a in range(w.free.shape[0]):
+        w.free[a] = 1.0
+    if s[OPTION] == BOX:
+        box_step(p, s, plan, w, d)
+    else:
+        columns_step(p, s, w, d)
+    restrain(s, w, d)
+    move(p, w)
+    d.memory[FRESH] = 1.0
+    return cost, score
+
+
+@kernel
+def box_step(p, s, plan, w, d):
+    """w.step is the exact minimum within limits and inequalities, tried from the bounds that held the last one."""
+    m, n = w.e.shape[0], w.step.shape[0]
+    row = pitch(d.rows, n)
+    for i in range(m * row):
+        d.rows[i] = 0.0
+    spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, row, d.rows)
+    stated = plan[3 + m]
+    rows, at = section(d.big, 0, stated * row), stated * row
+    side, most = section(d.big, at, n + stated), section(d.big, at + n + stated, stated)
+    at = at + n + 2 * stated
+    squares, low, high = section(d.big, at, 1), section(d.big, at + 1, n), section(d.big, at + 1 + n, n)
+    at = at + 1 + 2 * n
+    room = section(d.big, at, d.big.shape[0] - at)
+    squares[0] = d.memory[DAMPING] = from_errors(p, s, w, d)
+    left_to_limits(p, s, w, NONE, low, high)
+    linear_rows(p, s, w, rows, most)
+    if d.memory[FRESH] < 0.5:
+        for c in range(n + stated):
+            side[c] = 0.0
+    level = Levels(1, section(plan, 1, 2), section(plan, 3, m), d.rows, d.e, squares, d.phi, 0)
+    minimise(level, Limits(low, high, rows, most), w.step, side, room)
+
+
+@kernel
+def columns_step(p, s, w, d):
+    """w.step by the other ways, from the matrix J^T J + lambda^2 I of all joints."""
     n, m = w.step.shape[0], w.e.shape[0]
     low, high, rest = section(d.big, 0, n), section(d.big, n, n), section(d.big, 2 * n, n)
     matrix, scratch = section(d.big, 3 * n, n * n), section(d.big, 3 * n + n * n, n * n)
     way = s[OPTION]
-    for a in range(n):
-        w.free[a] = 1.0
     for i in range(m * n):
         d.rows[i] = 0.0
     spread(p.effectors, p.blocks, p.slots, w.jacobian, w.free, n, d.rows)
     transpose_times(p.effectors, p.blocks, p.slots, w.jacobian, d.e, d.g)
     for a in range(n):
         d.phi[a] = 1.0
-    read_bounds(p, s, w, low, high)
     if way == SLACK:
         narrow(p, s, w, d)
         for i in range(m):
@@ -60,9 +100,8 @@ def bounded_update(p, s, plan, w, d):
         matrix[a * n + a] += damping
     if way == PENALTY:
         punish(p, s, w, d, matrix)
-    if way == BOX:
-        by_box(n, matrix, scratch, rest, low, high, d.g, w.free, w.step)
-    elif way in (LAGRANGE, CLAMPING):
+    if way in (LAGRANGE, CLAMPING):
+        left_to_limits(p, s, w, NONE, low, high)
         by_multipliers(n, matrix, scratch, rest, low, high, d.g, w.free, w.step, way == LAGRANGE)
     else:
         solve_free(n, matrix, scratch, d.g, w.free, w.step, rest)
@@ -70,24 +109,6 @@ def bounded_update(p, s, plan, w, d):
             w.step[a] = rest[a]
     if way == SLACK:
         widen(p, s, w)
-    restrain(s, w, d)
-    move(p, w)
-    d.memory[FRESH] = 1.0
-    return cost, score
-
-
-@kernel
-def read_bounds(p, s, w, low, high):
-    """What is left to the limits, and to the joints' speeds."""
-    n = low.shape[0]
-    bounds = SETTINGS + n + w.q.shape[0]
-    for a in range(n):
-        pace = s[SETTINGS + a] if s[PACED] == 1.0 and s[SETTINGS + a] > 0.0 else 1e300
-        low[a], high[a] = -pace, pace
-    for c in range(p.coords.shape[0]):
-        i, a = p.coords[c, 0], p.coords[c, 1]
-        low[a] = max(low[a], min(s[bounds + 2 * c] - w.q[i], 0.0))
-        high[a] = min(high[a], max(s[bounds + 2 * c + 1] - w.q[i], 0.0))
 
 
 @kernel
@@ -102,38 +123,6 @@ def solve_free(n, matrix, scratch, g, free, x, z):
                 value -= matrix[a * n + b] * x[b]
         z[a] = value if free[a] > 0.0 else x[a]
     solve_symmetric(n, scratch, z)
-
-
-@kernel
-def by_box(n, matrix, scratch, z, low, high, g, free, x):
-    """The exact minimum in the box, by a primal active set; x is in the box throughout."""
-    for a in range(n):
-        x[a] = 0.0
-    size = 0.0
-    for a in range(n):
-        size = max(size, abs(g[a]))
-    for _ in range(4 * n + 4):
-        for _round in range(n + 1):
-            solve_free(n, matrix, scratch, g, free, x, z)
-            t, meets = 1.0, -1
-            for a in range(n):
-                if free[a] > 0.0:
-                    step = z[a] - x[a]
-                    if z[a] > high[a] and step > 0.0 and (high[a] - x[a]) / step < t:
-                        t, meets = (high[a] - x[a]) / step, a
-                    elif z[a] < low[a] and step < 0.0 and (low[a] - x[a]) / step < t:
-                        t, meets = (low[a] - x[a]) / step, a
-            for a in range(n):
-                if free[a] > 0.0:
-                    x[a] += t * (z[a] - x[a])
-            if meets < 0:
-                break
-            x[meets] = high[meets] if z[meets] > high[meets] else low[meets]
-            free[meets] = 0.0
-        worst = release(n, matrix, low, high, g, free, x, _WRONG * size)
-        if worst < 0:
-            return
-        free[worst] = 1.0
 
 
 @kernel

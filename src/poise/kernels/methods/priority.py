@@ -1,18 +1,21 @@
 """One update of the methods of task priority: see `poise.methods.priority`.
 
 `plan` is of `method_plans.ranking`: the number of levels, the first place of each and the end of the last, then the
-rows' numbers in the order of the levels.
+rows' numbers in the order of the levels, then how many inequalities are stated at the end of `s`.
 """
 
 import functools
 
+from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread
-from poise.kernels.algebra.lexicographic import minimise
+from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.algebra.working_set import Levels, Limits
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, section, sqrt, store_pack, total, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, section, sqrt, store_pack, zeros
 from poise.kernels.methods.criteria import pull
 from poise.kernels.methods.damping import from_errors
+from poise.kernels.methods.limits import left_to_limits, linear_rows
 from poise.kernels.methods.memory import DAMPING, FRESH
 from poise.kernels.methods.settings import (
     BAERLOCHER_BOULIC,
@@ -21,10 +24,8 @@ from poise.kernels.methods.settings import (
     MAX_STEP,
     NULL,
     OPTION,
-    PACED,
     RULE,
     RULE_A,
-    SETTINGS,
 )
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
 
@@ -47,7 +48,7 @@ def lexicographic_update(p, s, plan, w, d):
     for a in range(w.free.shape[0]):
         w.free[a] = 1.0
     _spread_rows(p, s, plan, w, d)
-    _within_limits(p, s, plan[0], levels, w, d)
+    _within_limits(p, s, plan[0], plan[plan[0] + 2 + w.e.shape[0]], levels, w, d)
     return _go(p, s, w, d, cost, score)
 
 
@@ -76,7 +77,7 @@ def _spread_rows(p, s, plan, w, d):
     for a in range(w.step.shape[0]):
         d.phi[a] = 0.0
     if s[NULL]:
-        behind = plan[0] + 2 + w.e.shape[0]
+        behind = plan[0] + 3 + w.e.shape[0]
         pull(p, s, section(plan, behind, plan.shape[0] - behind), w, d)
     row = pitch(d.rows, w.step.shape[0])
     for i in range(w.e.shape[0] * row):
@@ -106,26 +107,26 @@ def _ranked_cost(count, levels, e):
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p, s, count, levels, w, d):
-    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt)."""
+def _within_limits(p, s, count, stated, levels, w, d):
+    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the `stated` rows."""
     n = w.step.shape[0]
     row = pitch(d.rows, n)
-    side, squares = section(d.big, 0, n), section(d.big, n, count)
-    low, high = section(d.big, n + count, n), section(d.big, n + count + row, n)
-    room = section(d.big, n + count + 2 * row, d.big.shape[0] - (n + count + 2 * row))
+    rows, at = section(d.big, 0, stated * row), stated * row
+    side, most = section(d.big, at, n + stated), section(d.big, at + n + stated, stated)
+    at = at + n + 2 * stated
+    squares, low, high = section(d.big, at, count), section(d.big, at + count, n), section(d.big, at + count + n, n)
+    at = at + count + 2 * n
+    room = section(d.big, at, d.big.shape[0] - at)
     _level_dampings(p, s, count, levels, w, d, squares)
-    for a in range(n):
-        if d.memory[FRESH] < 0.5:
-            side[a] = 0.0
-        high[a] = s[MAX_STEP]
-        if s[PACED] == 1.0 and s[SETTINGS + a] > 0.0:
-            high[a] = min(high[a], s[SETTINGS + a])
-        low[a] = -high[a]
-    for c in range(p.coords.shape[0]):
-        i, a = p.coords[c, 0], p.coords[c, 1]
-        low[a] = max(low[a], p.limits[c, 0] - w.q[i])
-        high[a] = min(high[a], p.limits[c, 1] - w.q[i])
-    minimise(count, levels, d.rows, d.e, squares, low, high, d.phi, int(s[NULL] > 0.0), w.step, side, room)
+    left_to_limits(p, s, w, s[MAX_STEP], low, high)
+    linear_rows(p, s, w, rows, most)
+    if d.memory[FRESH] < 0.5:
+        for c in range(n + stated):
+            side[c] = 0.0
+    pull = int(s[NULL] > 0.0)
+    first, order = section(levels, 0, count + 1), section(levels, count + 1, w.e.shape[0])
+    stages = Levels(count, first, order, d.rows, d.e, squares, d.phi, pull)
+    minimise(stages, Limits(low, high, rows, most), w.step, side, room)
 
 
 @functools.partial(kernel, inline=True)
@@ -189,7 +190,7 @@ def _by_projectors(s, count, levels, w, d):
         decompose(size, n, part, d.spare, d.sigma)
         if s[OPTION] == CHIAVERINI:
             for a in range(n):
-                w.step[a] += _dot(left, a * wide, own, wide)
+                w.step[a] += dot(left, a * wide, own, 0, 0, wide)
         else:
             damping = 0.0
             if s[OPTION] == BAERLOCHER_BOULIC:
@@ -213,7 +214,7 @@ def _by_projectors(s, count, levels, w, d):
         for a in range(n):
             own[a] = d.phi[a]
         for a in range(n):
-            w.step[a] += _dot(left, a * wide, own, wide)
+            w.step[a] += dot(left, a * wide, own, 0, 0, wide)
 
 
 @kernel
@@ -259,12 +260,3 @@ def _level_damping(s, size, sigma, error, least):
     if low >= reach:
         return 0.0
     return low * (reach - low) if low >= 0.5 * reach else 0.25 * reach * reach
-
-
-@kernel
-def _dot(a, i, b, wide):
-    """The product of the row of `a` at pack i and of `b`."""
-    along = zeros(a)
-    for c in range(wide):
-        along = along + load_pack(a, i + c) * load_pack(b, c)
-    return total(a, along)
