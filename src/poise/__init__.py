@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from poise.model.joint import Mimic as Mimic
     from poise.model.model import Frame as Frame
     from poise.model.model import Model as Model
+    from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import TaskError as TaskError
     from poise.solving.outcome import Trace as Trace
@@ -138,6 +139,7 @@ _HOME = {
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.base",
     "LineTask": "poise.tasks.surface",
+    "LinearLimit": "poise.solving.inequalities",
     "LookAtTask": "poise.tasks.aim",
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.base",

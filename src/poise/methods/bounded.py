@@ -2,7 +2,7 @@
 
 Idea.     Limits are inequalities.  Rather than cut a step off at them, look for the best step of those that keep them.
 Step.     min |J dq - e|^2 / 2 + lambda^2 |dq|^2 / 2 with l <= q + dq <= u:
-          box: exactly, by a primal active set; velocity limits are bounds too.
+          box: exactly, by a primal active set, as one level of `priority`; velocity limits are bounds too.
           lagrange: solve without limits, pin the joint most outside, again; let go one whose multiplier has the wrong
           sign.
           clamping: pin all joints that are outside, for good (Baerlocher and Boulic 2004).
@@ -10,8 +10,9 @@ Step.     min |J dq - e|^2 / 2 + lambda^2 |dq|^2 / 2 with l <= q + dq <= u:
           slack: q = middle + half sin y, the step taken in y, where no limits are; a joint at its limit stays there.
           penalty: no limits, but `penalty` times the square of what is beyond them in the sum of squares.
 Use when  many joints stand at limits: "box" goes on along them, where a step that is cut off stalls.
-Not for   the shortest time an update of a long chain: it factors a matrix of all joints, a few times.
-Cost      a Cholesky factorisation of all joints for each that is pinned or let go.
+Not for   the shortest time an update where no joint stands at a limit.
+Cost      box: an orthogonalisation of the rows while no joint meets a limit, else an orthogonal factorisation for each
+          that is pinned or let go; the other ways: a Cholesky factorisation of all joints for each.
 Source.   Soch and Lorencz 2005, section 1.4; Korein and Badler 1982; Baerlocher and Boulic 2004; Nocedal and Wright
           2006, section 16.5.
 """

@@ -29,6 +29,7 @@ from poise.methods.priority import TaskPriority
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model.joint import Joint
 from poise.model.model import Model
+from poise.solving.inequalities import Inequalities, Limit, together
 from poise.solving.method_plans import NO_PLAN, Plan, extension, pairs, ranking, repelled, skeleton, sweep
 from poise.solving.outcome import Trace
 from poise.solving.potential import Compiled
@@ -60,9 +61,9 @@ class BoundMethod:
         method: Method,
         *,
         limits: bool,
-        dt: float | None = None,
+        also: Sequence[Limit] = (),
     ) -> None:
-        """Raises ValueError for what the method cannot do; `dt` [s] bounds the steps by the joints' speeds."""
+        """Raises ValueError for what the method cannot do; `also` are limits beside those of the joints' positions."""
         refuse(model, tasks, method, limits=limits)
         self.method = method
         n, m = len(problem.velocities), 3 * problem.blocks
@@ -75,10 +76,9 @@ class BoundMethod:
         settings = np.zeros(at.SETTINGS)
         settings[at.MAX_STEP] = np.inf
         method.write(settings)
-        speeds = np.zeros(n)
-        if dt is not None:
-            speeds = model.velocity[list(problem.velocities)] * dt
-            speeds[~np.isfinite(speeds)] = 0.0
+        stated = together(model, problem.velocities, also)
+        speeds = np.where(np.isfinite(stated.changes), stated.changes, 0.0)
+        _refuse_rows(method, settings, stated)
         posture = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
@@ -90,7 +90,7 @@ class BoundMethod:
             settings[at.DROP] = m - rank
             if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
                 settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, tasks, problem, settings)
+        plan = _plan(model, tasks, problem, settings, len(stated.most))
         bounds = problem.section("coordinates")
         self._model = self._potential = None
         own: list[int] = []
@@ -106,6 +106,7 @@ class BoundMethod:
             {
                 "settings": settings,
                 "speeds": speeds,
+                "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
                 "posture": posture,
                 "bounds": np.column_stack([bounds["lower"], bounds["upper"]]).ravel(),
                 "plan": plan.numbers,
@@ -185,15 +186,17 @@ def _terms(method: Method) -> tuple[NullSpace, ...]:
     return method.terms if isinstance(method, NullSpaceMethod) else ()
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], problem: Problem, settings: Array) -> Plan:
-    """What the method's kernel reads beside the problem."""
+def _plan(model: Model, tasks: Sequence[FrameTask], problem: Problem, settings: Array, stated: int) -> Plan:
+    """What the method's kernel reads beside the problem, under `stated` inequalities."""
     method = settings[at.METHOD]
     if method == at.CCD:
         return sweep(problem)
     if method == at.FABRIK:
         return skeleton(model, problem)
+    if method == at.BOUNDED:
+        return ranking(tasks, problem, stated)
     if method in (at.LEXICOGRAPHIC, at.PROJECTED):
-        plan = ranking(tasks, problem)
+        plan = ranking(tasks, problem, stated)
         _refuse_levels(model, tasks, problem, plan)
         return plan
     if method == at.PAIRWISE:
@@ -212,6 +215,16 @@ def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
                 f"form={method.form!r} needs a Jacobian of independent {what}, and of these {size} only {rank} ever "
                 "are: use form='svd'"
             )
+
+
+def _refuse_rows(method: Method, settings: Array, stated: Inequalities) -> None:
+    """Raises ValueError for inequalities between joints with a method that has no active set."""
+    able = settings[at.METHOD] == at.LEXICOGRAPHIC or (isinstance(method, BoundedLeastSquares) and method.way == "box")
+    if len(stated.most) and not able:
+        raise ValueError(
+            f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' or "
+            "'priority' as they are by default, or leave the LinearLimit out"
+        )
 
 
 def _rank(model: Model, problem: Problem, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:

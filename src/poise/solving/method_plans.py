@@ -7,7 +7,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.algebra.lexicographic import room_for
+from poise.kernels.algebra.working_set import room_for
 from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, GOAL_NUMBERS, REVOLUTE, WIDTH
 from poise.methods.base import Clearance
 from poise.model.joint import JointKind
@@ -244,16 +244,16 @@ def skeleton(model: Model, problem: Problem) -> Plan:
     return Plan(numbers, 13 * len(nodes) + _HELD * (1 + len(joints.kinds)))
 
 
-def ranking(tasks: Sequence[FrameTask], problem: Problem) -> Plan:
-    """The rows of a problem by levels, as `poise.kernels.methods.priority` reads them."""
+def ranking(tasks: Sequence[FrameTask], problem: Problem, stated: int) -> Plan:
+    """The rows of a problem by levels, as `poise.kernels.methods.priority` reads them; under `stated` inequalities."""
     m, n = 3 * problem.blocks, len(problem.velocities)
     steps = levels(tasks)
     counts = np.array([6 if isinstance(task, PoseTask) else 3 for task in tasks])
     ranks = np.repeat([steps.index(task.priority) for task in tasks], counts)
     first = np.searchsorted(np.sort(ranks), range(len(steps) + 1))
     numbers = np.concatenate([[len(steps)], first, np.argsort(ranks, kind="stable")])
-    row = WIDTH * -(-n // WIDTH)
-    return Plan(numbers.astype(np.int64), n + len(steps) + 2 * row + room_for(m, n))
+    room = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + len(steps) + room_for(m, n, stated)
+    return Plan(numbers.astype(np.int64), room)
 
 
 def _follows(joints: _Joints, nodes: list[list[int]], onward: list[list[int]], axes: Array) -> bool:

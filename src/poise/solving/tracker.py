@@ -28,6 +28,7 @@ from poise.solving.arguments import (
     whole,
 )
 from poise.solving.bound_method import BoundMethod
+from poise.solving.inequalities import Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
@@ -47,10 +48,10 @@ _NOT_FINITE: Final = (
 class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
-    Joint limits hold at every step, unless `limits` is False.  With the time step `dt` [s] no joint goes faster than
-    the model's velocity limits: the whole update is shortened.  The method is "dls" unless another is named, and
-    "priority", which bounds each joint's speed by itself, where the tasks have different priorities.  A tracker has a
-    past of its own: a second thread that enters it is refused.
+    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
+    With the time step `dt` [s] no joint goes faster than the model's velocity limits: the whole update is shortened.
+    The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
+    tasks have different priorities.  A tracker has a past of its own: a second thread that enters it is refused.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -81,7 +82,7 @@ class Tracker:
         *,
         dt: float | None = None,
         updates: int = 1,
-        limits: bool = True,
+        limits: bool | Sequence[Limit] = True,
     ) -> None:
         whole("updates", updates, 1)
         if dt is not None:
@@ -98,9 +99,17 @@ class Tracker:
         if method is None:
             method = "priority" if len(levels(self.tasks)) > 1 else "dls"
         self.model, self.method = model, method_of(method)
-        problem = pack(model, self.tasks, limits=limits)
+        problem = pack(model, self.tasks, limits=limits is not False)
         self._prepared = BoundMethod(
-            model, self.tasks, problem, self.method, limits=limits, dt=None if dt is None else dt / updates
+            model,
+            self.tasks,
+            problem,
+            self.method,
+            limits=limits is not False,
+            also=[
+                *(() if isinstance(limits, bool) else limits),
+                *(() if dt is None else (VelocityLimit(dt / updates),)),
+            ],
         )
         self._count, self._shape = updates, (model.nq,)
         self._bind()

@@ -1,6 +1,7 @@
 """Small symmetric systems in tiles of 3 x 3: a tile fits the registers in either width, and residuals come in threes.
 
-A matrix of `3 n x 3 n` numbers is stored row by row; only its lower triangle of tiles is used.
+A matrix of `3 n x 3 n` numbers is stored row by row; only its lower triangle of tiles is used.  `algebra.cholesky` is
+for any size, and slower: a system of 6 rows takes it 1.3 to 1.5 times as long, one of 24 rows two to three times.
 """
 
 from poise.kernels.machine.jit import kernel

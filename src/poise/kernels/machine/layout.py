@@ -141,6 +141,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     # What a method adds.
     "settings": REAL,
     "speeds": REAL,
+    "inequalities": REAL,
     "posture": REAL,
     "bounds": REAL,
     "plan": WHOLE,
@@ -152,8 +153,9 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.
 
-`speeds` (n,): the largest change of each active velocity in one update, 0 where none is stated.  `posture` (nq,): where
-a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
+`speeds` (n,): the largest change of each active velocity in one update, 0 where none is stated.  `inequalities`
+(n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
+where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
 obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
 criterion."""

@@ -3,14 +3,17 @@
 min |J x - e|^2 / 2 + lambda^2 |x|^2 / 2 over the steps x that lead within the limits.  One number wide.
 """
 
+from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.algebra.scalar import sincos
+from poise.kernels.algebra.working_set import NONE, Levels, Limits
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import from_errors
+from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
 from poise.kernels.methods.memory import DAMPING, FRESH
 from poise.kernels.methods.settings import OPTION, OPTION_A
 from poise.kernels.methods.update import move, remember, restrain
@@ -20,7 +23,7 @@ BOX, LAGRANGE, CLAMPING, CLIP, SLACK, PENALTY = range(6)
 _OUTSIDE = 1e-12
 """A step beyond its bound by less is on it [rad or m]."""
 _WRONG = 1e-13
-"""A multiplier of the wrong sign, against the gradient, that is more than rounding."""
+"""A multiplier of the wrong sign that is more than rounding."""
 
 
 @kernel
@@ -29,19 +32,56 @@ def bounded_update(p, s, w):
     cost, score = evaluate(p, w)
     remember(w, cost)
     clamp_errors(p, s, w)
+    for a in range(len(w.free)):
+        w.free[a] = 1.0
+    if s[OPTION] == BOX:
+        box_step(p, s, w)
+    else:
+        columns_step(p, s, w)
+    restrain(p, s, w)
+    move(p, w)
+    w.memory[FRESH] = 1.0
+    return cost, score
+
+
+@kernel
+def box_step(p, s, w):
+    """w.step is the exact minimum within limits and inequalities, tried from the bounds that held the last one."""
+    m, n = len(w.e), len(w.step)
+    row = pitch(w.rows, n)
+    for i in range(m * row):
+        w.rows[i] = 0.0
+    spread(p, w.jacobian, w.free, row, w.rows)
+    stated = inequalities(p, w)
+    rows, at = section(w.room, 0, stated * row), stated * row
+    side, most = section(w.room, at, n + stated), section(w.room, at + n + stated, stated)
+    at = at + n + 2 * stated
+    squares, low, high = section(w.room, at, 1), section(w.room, at + 1, n), section(w.room, at + 1 + n, n)
+    at = at + 1 + 2 * n
+    room = section(w.room, at, len(w.room) - at)
+    squares[0] = w.memory[DAMPING] = from_errors(p, s, w)
+    left_to_limits(p, w, NONE, low, high)
+    linear_rows(p, w, rows, most)
+    if w.memory[FRESH] < 0.5:
+        for c in range(n + stated):
+            side[c] = 0.0
+    level = Levels(1, section(p.plan, 1, 2), section(p.plan, 3, m), w.rows, w.clamped, squares, w.phi, 0)
+    minimise(level, Limits(low, high, rows, most), w.step, side, room)
+
+
+@kernel
+def columns_step(p, s, w):
+    """w.step by the other ways, from the matrix J^T J + lambda^2 I of all joints."""
     n, m = len(w.step), len(w.e)
     low, high, rest = section(w.room, 0, n), section(w.room, n, n), section(w.room, 2 * n, n)
     matrix, scratch = section(w.room, 3 * n, n * n), section(w.room, 3 * n + n * n, n * n)
     way = s[OPTION]
-    for a in range(n):
-        w.free[a] = 1.0
     for i in range(m * n):
         w.rows[i] = 0.0
     spread(p, w.jacobian, w.free, n, w.rows)
     transpose_times(p, w.jacobian, w.clamped, w.gradient)
     for a in range(n):
         w.phi[a] = 1.0
-    read_bounds(p, s, w, low, high)
     if way == SLACK:
         narrow(p, s, w)
         for i in range(m):
@@ -61,9 +101,8 @@ def bounded_update(p, s, w):
         matrix[a * n + a] += damping
     if way == PENALTY:
         punish(p, s, w, matrix)
-    if way == BOX:
-        by_box(n, matrix, scratch, rest, low, high, w.gradient, w.free, w.step)
-    elif way in (LAGRANGE, CLAMPING):
+    if way in (LAGRANGE, CLAMPING):
+        left_to_limits(p, w, NONE, low, high)
         by_multipliers(n, matrix, scratch, rest, low, high, w.gradient, w.free, w.step, way == LAGRANGE)
     else:
         solve_free(n, matrix, scratch, w.gradient, w.free, w.step, rest)
@@ -71,23 +110,6 @@ def bounded_update(p, s, w):
             w.step[a] = rest[a]
     if way == SLACK:
         widen(p, s, w)
-    restrain(p, s, w)
-    move(p, w)
-    w.memory[FRESH] = 1.0
-    return cost, score
-
-
-@kernel
-def read_bounds(p, s, w, low, high):
-    """What is left to the limits, and to the joints' speeds."""
-    n = len(low)
-    for a in range(n):
-        pace = p.speeds[a] if p.speeds[a] > 0.0 else 1e300
-        low[a], high[a] = -pace, pace
-    for c in range(len(p.coordinates)):
-        i, a = p.coordinates[c].q, p.coordinates[c].v
-        low[a] = max(low[a], min(p.bounds[2 * c] - w.q[i], 0.0))
-        high[a] = min(high[a], max(p.bounds[2 * c + 1] - w.q[i], 0.0))
 
 
 @kernel
@@ -102,38 +124,6 @@ def solve_free(n, matrix, scratch, g, free, x, z):
                 value -= matrix[a * n + b] * x[b]
         z[a] = value if free[a] > 0.0 else x[a]
     solve_symmetric(n, scratch, z)
-
-
-@kernel
-def by_box(n, matrix, scratch, z, low, high, g, free, x):
-    """The exact minimum in the box, by a primal active set; x is in the box throughout."""
-    for a in range(n):
-        x[a] = 0.0
-    size = 0.0
-    for a in range(n):
-        size = max(size, abs(g[a]))
-    for _ in range(4 * n + 4):
-        for _round in range(n + 1):
-            solve_free(n, matrix, scratch, g, free, x, z)
-            t, meets = 1.0, -1
-            for a in range(n):
-                if free[a] > 0.0:
-                    step = z[a] - x[a]
-                    if z[a] > high[a] and step > 0.0 and (high[a] - x[a]) / step < t:
-                        t, meets = (high[a] - x[a]) / step, a
-                    elif z[a] < low[a] and step < 0.0 and (low[a] - x[a]) / step < t:
-                        t, meets = (low[a] - x[a]) / step, a
-            for a in range(n):
-                if free[a] > 0.0:
-                    x[a] += t * (z[a] - x[a])
-            if meets < 0:
-                break
-            x[meets] = high[meets] if z[meets] > high[meets] else low[meets]
-            free[meets] = 0.0
-        worst = release(n, matrix, low, high, g, free, x, _WRONG * size)
-        if worst < 0:
-            return
-        free[worst] = 1.0
 
 
 @kernel

@@ -7,6 +7,7 @@ K = Hess g - sum mu Hess f.  The Hessian of the manipulability is the difference
 
 import numpy as np
 
+from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import REALS, WHOLE, border, call, kernel
 from poise.kernels.machine.lanes import pitch
@@ -95,7 +96,7 @@ def extended_step(p, s, w):
                 pulled -= bent[a * n + b] * w.step[b]
             total += basis[i * n + a] * pulled
         y[i] = total
-    solve_definite(left, n, reduced, w.other, y)
+    solve_definite(left, n, reduced, bent, y)
     for i in range(left):
         for a in range(n):
             w.step[a] += basis[i * n + a] * y[i]
@@ -326,45 +327,25 @@ def velocity_by(p, w, r, px, py, pz):
 
 
 @kernel
-def solve_definite(left, n, reduced, diagonal, x):
+def solve_definite(left, n, reduced, scratch, x):
     """Replace x (left) by (E Z + shift I)^-1 x, with the least shift tried that makes the matrix positive definite.
 
-    `reduced` holds E Z (left x left) in rows n apart; its factor goes below the diagonal, which `diagonal` keeps.
+    `reduced` holds E Z (left x left) in rows n apart.
     """
+    if left == 0:
+        return
     top = 0.0
     for i in range(left):
-        diagonal[i] = reduced[i * n + i]
-        top = max(top, abs(diagonal[i]))
+        top = max(top, abs(reduced[i * n + i]))
     shift = 0.0
     for _ in range(_SHIFTS):
-        if factor_shifted(left, n, reduced, diagonal, shift, _FLAT * top):
+        for i in range(left):
+            for j in range(i + 1):
+                scratch[i * left + j] = reduced[i * n + j] + (shift if i == j else 0.0)
+        if factor(left, scratch) > _FLAT * top:
             break
         shift = max(_FIRST * top, 4.0 * shift, 1e-300)
-    for i in range(left):
-        for k in range(i):
-            x[i] -= reduced[i * n + k] * x[k]
-        x[i] /= reduced[i * n + i]
-    for i in range(left - 1, -1, -1):
-        for k in range(i + 1, left):
-            x[i] -= reduced[k * n + i] * x[k]
-        x[i] /= reduced[i * n + i]
-
-
-@kernel
-def factor_shifted(left, n, reduced, diagonal, shift, least):
-    """Cholesky's factor of E Z + shift I, from what is above the diagonal; False at a pivot below `least`."""
-    for i in range(left):
-        for j in range(i + 1):
-            value = diagonal[i] + shift if i == j else reduced[j * n + i]
-            for k in range(j):
-                value -= reduced[i * n + k] * reduced[j * n + k]
-            if i != j:
-                reduced[i * n + j] = value / reduced[j * n + j]
-            elif value > least:
-                reduced[i * n + i] = np.sqrt(value)
-            else:
-                return False
-    return True
+    substitute(left, scratch, x)
 
 
 @border(WHOLE, REALS)

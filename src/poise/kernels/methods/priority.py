@@ -1,19 +1,22 @@
 """One update of the methods of task priority: see `poise.methods.priority`.
 
 `plan` is of `method_plans.ranking`: the number of levels, the first place of each and the end of the last, then the
-rows' numbers in the order of the levels.
+rows' numbers in the order of the levels, then how many inequalities are stated at the end of `s`.
 """
 
 import functools
 
+from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread
-from poise.kernels.algebra.lexicographic import minimise
+from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.algebra.working_set import Levels, Limits
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, total, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import pull
 from poise.kernels.methods.damping import from_errors
+from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
 from poise.kernels.methods.memory import DAMPING, FRESH
 from poise.kernels.methods.settings import (
     BAERLOCHER_BOULIC,
@@ -105,25 +108,25 @@ def _ranked_cost(count, levels, e):
 
 @functools.partial(kernel, inline=True)
 def _within_limits(p, s, count, levels, w):
-    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt)."""
-    n = len(w.step)
+    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows."""
+    n, stated = len(w.step), inequalities(p, w)
     row = pitch(w.rows, n)
-    side, squares = section(w.room, 0, n), section(w.room, n, count)
-    low, high = section(w.room, n + count, n), section(w.room, n + count + row, n)
-    room = section(w.room, n + count + 2 * row, len(w.room) - (n + count + 2 * row))
+    rows, at = section(w.room, 0, stated * row), stated * row
+    side, most = section(w.room, at, n + stated), section(w.room, at + n + stated, stated)
+    at = at + n + 2 * stated
+    squares, low, high = section(w.room, at, count), section(w.room, at + count, n), section(w.room, at + count + n, n)
+    at = at + count + 2 * n
+    room = section(w.room, at, len(w.room) - at)
     _level_dampings(p, s, count, levels, w, squares)
-    for a in range(n):
-        if w.memory[FRESH] < 0.5:
-            side[a] = 0.0
-        high[a] = s[MAX_STEP]
-        if p.speeds[a] > 0.0:
-            high[a] = min(high[a], p.speeds[a])
-        low[a] = -high[a]
-    for c in range(len(p.coordinates)):
-        i, a = p.coordinates[c].q, p.coordinates[c].v
-        low[a] = max(low[a], p.coordinates[c].lower - w.q[i])
-        high[a] = min(high[a], p.coordinates[c].upper - w.q[i])
-    minimise(count, levels, w.rows, w.clamped, squares, low, high, w.phi, int(s[NULL] > 0.0), w.step, side, room)
+    left_to_limits(p, w, s[MAX_STEP], low, high)
+    linear_rows(p, w, rows, most)
+    if w.memory[FRESH] < 0.5:
+        for c in range(n + stated):
+            side[c] = 0.0
+    pull = int(s[NULL] > 0.0)
+    first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
+    stages = Levels(count, first, order, w.rows, w.clamped, squares, w.phi, pull)
+    minimise(stages, Limits(low, high, rows, most), w.step, side, room)
 
 
 @functools.partial(kernel, inline=True)
@@ -187,7 +190,7 @@ def _by_projectors(s, count, levels, w):
         decompose(size, n, part, w.spare, w.sigma)
         if s[OPTION] == CHIAVERINI:
             for a in range(n):
-                w.step[a] += _dot(left, a * wide, own, wide)
+                w.step[a] += dot(left, a * wide, own, 0, 0, wide)
         else:
             damping = 0.0
             if s[OPTION] == BAERLOCHER_BOULIC:
@@ -211,7 +214,7 @@ def _by_projectors(s, count, levels, w):
         for a in range(n):
             own[a] = w.phi[a]
         for a in range(n):
-            w.step[a] += _dot(left, a * wide, own, wide)
+            w.step[a] += dot(left, a * wide, own, 0, 0, wide)
 
 
 @kernel
@@ -257,12 +260,3 @@ def _level_damping(s, size, sigma, error, least):
     if low >= reach:
         return 0.0
     return low * (reach - low) if low >= 0.5 * reach else 0.25 * reach * reach
-
-
-@kernel
-def _dot(a, i, b, wide):
-    """The product of the row of `a` at pack i and of `b`."""
-    along = zeros(a)
-    for c in range(wide):
-        along = along + load_pack(a, i + c) * load_pack(b, c)
-    return total(a, along)

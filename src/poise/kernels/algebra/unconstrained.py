@@ -1,4 +1,4 @@
-"""Least squares in levels where no bound is met: the quick way of `.lexicographic`.
+"""Least squares in levels where no bound and no row is met: the quick way of `.active_set`.
 
 The rows of all levels, in their order, become orthonormal one after the other (Gram and Schmidt, in the modified form):
 J = L Q.  In the coordinates z = Q x each level has its own entries, z_k, and what the levels before have chosen enters
@@ -7,8 +7,9 @@ One problem at a time, with rows of numbers in packs.
 """
 
 from poise.kernels.algebra.cholesky import solve_symmetric
+from poise.kernels.algebra.reflections import dot, reflect
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, total, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.views import section
 
 _CLEAR = 1e-6
@@ -16,15 +17,15 @@ _CLEAR = 1e-6
 
 
 @kernel
-def minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, side, room):
-    """`lexicographic.minimise` if its x meets no bound and no row depends on the others; whether it was.
+def minimise_unconstrained(levels, limits, x, side, room):
+    """`active_set.minimise` if its x meets no bound and no row, and no row of J depends on the others; whether it was.
 
-    A row of zeros does no harm.
+    A row of zeros does no harm.  Bounds that are in the way of the first level are left in `side`: most will hold it.
     """
-    m, n = len(e), len(x)
+    m, n = len(levels.e), len(x)
     row, wide = pitch(room, n), packs(room, n)
-    for a in range(n):
-        if side[a] != 0.0:
+    for c in range(len(side)):
+        if side[c] != 0.0:
             return False
     if m > n:
         return False
@@ -32,25 +33,31 @@ def minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, si
     at = (m + 2) * row
     lower, matrix = section(room, at, m * m), section(room, at + m * m, m * m)
     z = section(room, at + 2 * m * m, m)
-    order = section(levels, count + 1, m)
-    if not _orthonormal(m, n, order, rows, q, lower):
+    if not _orthonormal(m, n, levels.order, levels.rows, q, lower):
         return False
     for c in range(wide):
         store_pack(own, c, zeros(own))
-    for k in range(count):
-        _choose(levels[k], levels[k + 1], m, order, e, squares[k], lower, matrix, z)
-        for i in range(levels[k], levels[k + 1]):
+    for k in range(levels.count):
+        first, stop = levels.first[k], levels.first[k + 1]
+        _choose(first, stop, m, levels.order, levels.e, levels.squares[k], lower, matrix, z)
+        for i in range(first, stop):
             _add(z[i], q, i * wide, own, wide)
-        if not _inside(n, low, own, high):
+        if not _inside(n, limits, own):
+            if k == 0:
+                for a in range(n):
+                    if own[a] < limits.low[a]:
+                        side[a] = -1.0
+                    elif own[a] > limits.high[a]:
+                        side[a] = 1.0
             return False
-    if pull:
+    if levels.pull:
         for c in range(row):
-            rest[c] = phi[c] if c < n else 0.0
+            rest[c] = levels.phi[c] if c < n else 0.0
         for i in range(m):
-            _add(-_dot(q, i * wide, rest, 0, wide), q, i * wide, rest, wide)
+            _add(-dot(q, i * wide, rest, 0, 0, wide), q, i * wide, rest, wide)
         for c in range(wide):
             store_pack(own, c, load_pack(own, c) + load_pack(rest, c))
-        if not _inside(n, low, own, high):
+        if not _inside(n, limits, own):
             return False
     for a in range(n):
         x[a] = own[a]
@@ -58,10 +65,14 @@ def minimise_freely(count, levels, rows, e, squares, low, high, phi, pull, x, si
 
 
 @kernel
-def _inside(n, low, x, high):
-    """Whether x is within its bounds; not if it is no number."""
+def _inside(n, limits, x):
+    """Whether x keeps its limits; not if it is no number."""
     for a in range(n):
-        if not low[a] <= x[a] <= high[a]:
+        if not limits.low[a] <= x[a] <= limits.high[a]:
+            return False
+    wide = packs(x, n)
+    for i in range(len(limits.most)):
+        if not dot(limits.rows, i * wide, x, 0, 0, wide) <= limits.most[i]:
             return False
     return True
 
@@ -80,9 +91,9 @@ def _orthonormal(m, n, order, rows, q, lower):
     for i in range(m):
         for c in range(wide):
             store_pack(q, i * wide + c, load_pack(rows, order[i] * wide + c))
-        lower[i * m + i] = _dot(q, i * wide, q, i * wide, wide)
+        lower[i * m + i] = dot(q, i * wide, q, i * wide, 0, wide)
     for i in range(m):
-        square = _dot(q, i * wide, q, i * wide, wide)
+        square = dot(q, i * wide, q, i * wide, 0, wide)
         if lower[i * m + i] == 0.0:
             for j in range(i + 1, m):
                 lower[j * m + i] = 0.0
@@ -95,10 +106,7 @@ def _orthonormal(m, n, order, rows, q, lower):
         for c in range(wide):
             store_pack(q, i * wide + c, load_pack(q, i * wide + c) * scale)
         for j in range(i + 1, m):
-            along = _dot(q, i * wide, q, j * wide, wide)
-            lower[j * m + i] = along
-            for c in range(wide):
-                store_pack(q, j * wide + c, load_pack(q, j * wide + c) - along * load_pack(q, i * wide + c))
+            lower[j * m + i] = reflect(q, j * wide, q, i * wide, 0, wide)
     return True
 
 
@@ -131,12 +139,3 @@ def _choose(first, stop, m, order, e, square, lower, matrix, z):
         for i in range(k, stop):
             value = value + lower[i * m + k] * z[i]
         z[k] = value
-
-
-@kernel
-def _dot(a, i, b, j, wide):
-    """The product of two rows, at packs i and j."""
-    along = zeros(a)
-    for k in range(wide):
-        along = along + load_pack(a, i + k) * load_pack(b, j + k)
-    return total(a, along)

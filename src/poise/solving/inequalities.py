@@ -1,0 +1,100 @@
+"""What a step may not do: limits, and the inequalities that they are.
+
+A limit says A q <= b of some coordinates, or how far a velocity may go in one update.  What touches one coordinate is a
+bound, the fast form; what ties several is a row, G dq <= h with G = A and h = b - A q.  A new kind of limit is a frozen
+dataclass with the method of `Limit`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.spatial import Array
+
+NONE: Final = np.inf
+"""A bound that is none."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inequalities:
+    """Bounds and rows on the active velocities of a problem, n of them."""
+
+    changes: Array
+    """(n,) the largest change of each in one update [rad or m], infinite where there is none."""
+    rows: Array
+    """(p, n) A."""
+    most: Array
+    """(p,) b."""
+
+
+class Limit(Protocol):
+    """One kind of limit."""
+
+    def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
+        """What it says of these velocities of the model."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VelocityLimit:
+    """No joint goes faster than the model's velocity limits in an update of `dt` [s]."""
+
+    dt: float
+
+    def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
+        """The velocity limits times dt; see `Limit`."""
+        n = len(velocities)
+        return Inequalities(model.velocity[list(velocities)] * self.dt, np.zeros((0, n)), np.zeros(0))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearLimit:
+    """`sum coefficient * q <= most` over some joints of one coordinate [rad or m].
+
+    `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.
+    """
+
+    coefficients: Mapping[str, float]
+    """Joint to coefficient."""
+    most: float
+    _named: tuple[tuple[str, float], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping) or not self.coefficients:
+            raise ValueError(f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}")
+        named = tuple((name, float(x)) for name, x in self.coefficients.items())
+        if not np.isfinite([self.most, *(x for _, x in named)]).all():
+            raise ValueError(f"{self!r} holds a number that is not finite; leave the limit out instead")
+        object.__setattr__(self, "_named", named)
+
+    def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
+        """One row; see `Limit`.
+
+        Raises ValueError for a joint that is no single coordinate or that moves none of the tasks.
+        """
+        row = np.zeros((1, len(velocities)))
+        for name, coefficient in self._named:
+            at = model.velocity_index(name)
+            if at.stop - at.start != 1 or at.start not in velocities:
+                raise ValueError(
+                    f"the LinearLimit names the joint {name!r}, which must be one coordinate that moves a task's "
+                    "frame: leave it out"
+                )
+            row[0, list(velocities).index(at.start)] = coefficient
+        return Inequalities(np.full(row.shape[1], NONE), row, np.array([float(self.most)]))
+
+
+def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit]) -> Inequalities:
+    """What all the limits say: the tightest bounds, and all rows."""
+    n = len(velocities)
+    found = [limit.inequalities(model, velocities) for limit in limits]
+    return Inequalities(
+        np.min([np.full(n, NONE), *(x.changes for x in found)], axis=0),
+        np.vstack([np.zeros((0, n)), *(x.rows for x in found)]),
+        np.concatenate([np.zeros(0), *(x.most for x in found)]),
+    )
