@@ -91,7 +91,7 @@ class BoundMethod:
             if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
                 settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
         plan = _plan(model, tasks, problem, settings, len(stated.most))
-        bounds = problem.section("coordinates")
+        places = problem.section("coordinates")["q"]
         self._model = self._potential = None
         own: list[int] = []
         if potential is not None:
@@ -108,7 +108,7 @@ class BoundMethod:
                 "speeds": speeds,
                 "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
                 "posture": posture,
-                "bounds": np.column_stack([bounds["lower"], bounds["upper"]]).ravel(),
+                "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
                 "plan": plan.numbers,
                 "plan_reals": plan.reals,
                 "criteria": criteria.numbers,

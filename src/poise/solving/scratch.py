@@ -38,10 +38,12 @@ class Scratch:
         "address",
         "call",
         "goal",
+        "goal_view",
         "narrow",
         "out",
         "posture_goal",
         "start",
+        "start_view",
         "trace",
         "wide",
     )
@@ -56,6 +58,8 @@ class Scratch:
         self.address = int(self.call.ctypes.data)
         rows = {name: layout.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
         self.goal, self.start, self.posture_goal, self.out = (self.narrow[at] for at in rows.values())
+        # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
+        self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
         self.tell(
             problem=bound.words.ctypes.data,
             narrow=self.narrow.ctypes.data,
@@ -87,6 +91,10 @@ class Scratch:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
         self._kept = list(arrays.values())
         self.tell(**{name: array.ctypes.data for name, array in arrays.items()})
+
+
+def _view(numbers: Any) -> Any:
+    return memoryview(numbers)
 
 
 @final

@@ -55,7 +55,6 @@ class Search:
         "_pose_alone",
         "_posture",
         "_prepared",
-        "_shape",
         "frame_tasks",
         "max_iterations",
         "max_restarts",
@@ -110,7 +109,6 @@ class Search:
             self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits)
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask)
-        self._shape = (model.nq,)
         self._own: Array | None = None
         if all(task.target is not None for task in self.frame_tasks):
             self._own = joined([task.goal(task.target) for task in self.frame_tasks])
@@ -156,13 +154,11 @@ class Search:
                 goal = target.array
             else:
                 goal = self.goal_numbers(target, scratch, model)
-            scratch.goal[:] = goal
-            if q0 is None:
-                scratch.start[:] = self._home
-            elif type(q0) is np.ndarray and q0.shape == self._shape and q0.dtype.kind == "f":
-                scratch.start[:] = q0
-            else:
-                scratch.start[:] = one_start(model, q0)
+            scratch.goal_view[:] = goal
+            try:
+                scratch.start_view[:] = self._home if q0 is None else q0
+            except (TypeError, ValueError):  # no doubles, or not as many
+                scratch.start[:] = one_start(model, self._home if q0 is None else q0)
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed

@@ -33,7 +33,7 @@ from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
 from poise.tasks.base import levels
-from poise.tasks.pose import PositionTask
+from poise.tasks.pose import PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
 
 _BUSY: Final = "another thread is in this Tracker, which has a past of its own: make one for each thread"
@@ -62,10 +62,11 @@ class Tracker:
         "_lock",
         "_points",
         "_points_shape",
+        "_pose_alone",
         "_prepared",
         "_q",
         "_scratch",
-        "_shape",
+        "_start",
         "_step",
         "_targets",
         "_warned",
@@ -111,7 +112,7 @@ class Tracker:
                 *(() if dt is None else (VelocityLimit(dt / updates),)),
             ],
         )
-        self._count, self._shape = updates, (model.nq,)
+        self._count = updates
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -122,15 +123,17 @@ class Tracker:
         self._lock, self._warned = Lock(), False
         scratch = self._scratch = Scratch(self._prepared.bound())
         scratch.tell(updates=self._count)
+        self._start = scratch.start_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[:, :3]
         self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
+        self._pose_alone = len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask)
         prepare(method_loop.step)
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "_shape", "method", "model", "tasks")}
+        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "method", "model", "tasks")}
         return {**kept, "work": self._scratch.narrow.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -160,18 +163,20 @@ class Tracker:
             raise RuntimeError(_BUSY)
         try:
             if target is not None:
-                self._aim(target)
-            start = self._scratch.start
-            if type(q) is np.ndarray and q.shape == self._shape and q.dtype.kind == "f":
-                start[:] = q
-            else:
-                start[:] = one_start(self.model, q, "q")
+                if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
+                    self._scratch.goal_view[:] = target.array
+                else:
+                    self._aim(target)
+            try:
+                self._start[:] = q
+            except (TypeError, ValueError):  # no doubles, or not as many
+                self._scratch.start[:] = one_start(self.model, q, "q")
             code: int = self._step()
             if code == NOT_FINITE and not self._warned:
                 self._warned = True
                 warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
             if code < 0:
-                refuse_numbers(code, self.model, self.tasks, self._scratch.goal, start, "q")
+                refuse_numbers(code, self.model, self.tasks, self._scratch.goal, self._scratch.start, "q")
         finally:
             self._lock.release()
         return self._q

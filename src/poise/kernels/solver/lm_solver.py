@@ -190,7 +190,7 @@ def improve(p, w, cost, bold):
 
 @kernel
 def track(p, w, start, max_iterations):
-    """Iterate from `start` as long as the error falls fast; (iterations, score)."""
+    """Iterate from `start` as long as the error falls fast; (iterations, sum of squares, score) at w.q."""
     near = _NEAR * len(p.blocks)
     for i in range(len(start)):
         w.q[i] = start[i]
@@ -199,14 +199,14 @@ def track(p, w, start, max_iterations):
     w.state[_LIMIT] = np.inf
     cost, score = evaluate(p, w)
     if score <= _INSIDE or cost > near:
-        return 0, score
+        return 0, cost, score
     for i in range(max_iterations):
         improve(p, w, cost, cost >= 0.0)
         last = cost
         cost, score = evaluate(p, w)
         if score <= _INSIDE or not cost < 0.3 * last:
-            return i + 1, score
-    return max_iterations, score
+            return i + 1, cost, score
+    return max_iterations, cost, score
 
 
 @kernel
@@ -397,8 +397,14 @@ def rested(w):
 @kernel
 def finish(p, w, iterations, restarts, stationary):
     """Certify w.q (one number wide) by forward kinematics and write the answer into `out`; the code."""
-    out, count = w.out, len(w.q)
     cost, score = evaluate(p, w)
+    return answer(p, w, cost, score, iterations, restarts, stationary)
+
+
+@kernel
+def answer(p, w, cost, score, iterations, restarts, stationary):
+    """Write w.q and what was measured there into `out`; the code."""
+    out, count = w.out, len(w.q)
     code = SOLVED if score <= 1.0 else UNSOLVED
     out[CODE], out[ITERATIONS], out[RESTARTS], out[COST], out[STATIONARY] = (
         code, iterations, restarts, cost, stationary,
@@ -415,7 +421,8 @@ def finish(p, w, iterations, restarts, stationary):
 
 @kernel
 def near_turn(p, w, start):
-    """Turn every revolute coordinate by whole turns towards `start`, as far as its limits allow."""
+    """Turn every revolute coordinate by whole turns towards `start`, as far as its limits allow; whether any turned."""
+    turned = False
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         if c.turns:
@@ -426,7 +433,8 @@ def near_turn(p, w, start):
                 turns = np.ceil((c.lower - x) / _TURN)
             x = x + turns * _TURN
             if turns != 0.0 and c.lower <= x <= c.upper:
-                w.q[c.q] = x
+                w.q[c.q], turned = x, True
+    return turned
 
 
 @routine
@@ -488,10 +496,11 @@ def solve(address):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
-        iterations, score = track(p, w, w.pool, told.max_iterations)
+        iterations, cost, score = track(p, w, w.pool, told.max_iterations)
         if score <= _INSIDE:
-            near_turn(p, w, w.pool)
-            return finish(p, w, iterations, np.int64(0), False)
+            if near_turn(p, w, w.pool):
+                cost, score = evaluate(p, w)
+            return answer(p, w, cost, score, iterations, np.int64(0), False)
     call(w.routines[SEARCH], p, w, wide(p, told.wide, told.wide_routines), address)
     if out[CODE] == RUNNING:
         return RUNNING
