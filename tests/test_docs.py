@@ -97,31 +97,6 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-ROOMS = [
-    {"errors"},
-    {"kernels"},
-    {"spatial"},
-    {"model"},
-    {"io", "robots", "geometry"},
-    {"tasks"},
-    {"methods"},
-    {"solving"},
-    {"bench", "experiments"},
-    {"references"},
-    {"cli", "__main__"},
-]
-"""As docs/design.md has them; a room imports from its own row and those above."""
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_arrows_between_rooms_do_not_point_back(name: str) -> None:
-    row = {room: i for i, rooms in enumerate(ROOMS) for room in rooms}
-    room = name.split(".")[1]
-    text = Path(str(importlib.import_module(name).__file__)).read_text()
-    for other in re.findall(r"^(?:from|import) poise\.(\w+)", text, re.MULTILINE):
-        assert other == room or (row[other] <= row[room] and room != "kernels"), f"{name} imports poise.{other}"
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_are_true(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0

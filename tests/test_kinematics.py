@@ -12,8 +12,9 @@ from trees import composed, configurations, reach, steady, trees
 from poise.errors import FrameNotFound, ShapeError
 from poise.io import load
 from poise.model.builder import ModelBuilder
+from poise.model.frame import WORLD
 from poise.model.joint import JointKind
-from poise.model.model import WORLD, Model
+from poise.model.model import Model
 from poise.spatial import SE3, Array
 
 STEP = 1e-3

@@ -15,8 +15,9 @@ from trees import ONE_AXIS, composed, configurations, position, reach, same_conf
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.model.builder import ModelBuilder
+from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind, Mimic
-from poise.model.model import WORLD, Model
+from poise.model.model import Model
 from poise.spatial import SE3, Array
 
 FAR = 3.0

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from poise.errors import ShapeError
-from poise.model.model import WORLD, Model
+from poise.model.frame import WORLD
+from poise.model.model import Model
 from poise.robots import TEXTBOOK, double_y, iiwa14, panda, planar, puma560, stanford, ur5e, y
 
 RIGHT = 0.5 * math.pi

@@ -8,8 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from poise.model.builder import ModelBuilder
+from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind, Mimic
-from poise.model.model import WORLD, Model
+from poise.model.model import Model
 from poise.spatial import SE3, Array
 
 ONE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL)

@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from poise.methods.selective import SelectivelyDamped as SelectivelyDamped
     from poise.methods.transpose import JacobianTranspose as JacobianTranspose
     from poise.model.builder import ModelBuilder as ModelBuilder
+    from poise.model.frame import Frame as Frame
     from poise.model.joint import Joint as Joint
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
-    from poise.model.model import Frame as Frame
     from poise.model.model import Model as Model
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
@@ -124,7 +124,7 @@ _HOME = {
     "ExtendedJacobian": "poise.methods.extended",
     "Fabrik": "poise.methods.fabrik",
     "FilteredInverse": "poise.methods.filtered",
-    "Frame": "poise.model.model",
+    "Frame": "poise.model.frame",
     "FrameNotFound": "poise.errors",
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",

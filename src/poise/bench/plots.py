@@ -4,12 +4,14 @@ import os
 from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.bench.report import Comparison, Row
 from poise.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from poise.bench.report import Comparison, Row
 
 _KINDS: Final = (".png", ".svg", ".pdf")
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
@@ -57,7 +59,7 @@ def require(path: str | os.PathLike[str]) -> Any:
         raise MissingExtra("drawing plots", "matplotlib", "plots") from None
 
 
-def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+def draw(comparison: "Comparison", path: str | os.PathLike[str]) -> None:
     """Write the picture; raises as `require` does."""
     matplotlib = require(path)
     ranking = comparison.ranking
@@ -87,7 +89,7 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
         figure.savefig(path)
 
 
-def _success(axes: Any, ranking: list[Row], styles: dict[str, dict[str, Any]], ticker: Any) -> None:
+def _success(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]], ticker: Any) -> None:
     """The share of the problems that are solved within a time; every curve ends at the method's success."""
     first, last = min(row.times.min() for row in ranking), max(row.times.max() for row in ranking)
     for row in ranking:
@@ -103,7 +105,7 @@ def _success(axes: Any, ranking: list[Row], styles: dict[str, dict[str, Any]], t
     axes.set_title("Solved within a time")
 
 
-def _convergence(axes: Any, ranking: list[Row], styles: dict[str, dict[str, Any]], ticker: Any, unit: str) -> None:
+def _convergence(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]], ticker: Any, unit: str) -> None:
     """The median error after so many iterations."""
     for row in ranking:
         iterations, errors = row.curve

@@ -7,7 +7,8 @@ from typing import Literal, final
 
 from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
-from poise.model.model import WORLD, Model
+from poise.model.frame import WORLD
+from poise.model.model import Model
 from poise.spatial import SE3
 
 Convention = Literal["standard", "modified"]

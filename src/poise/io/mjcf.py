@@ -15,8 +15,9 @@ import numpy as np
 
 from poise.errors import MissingExtra, ModelError, ModelWarning
 from poise.model.builder import Base, ModelBuilder
+from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
-from poise.model.model import WORLD, Model
+from poise.model.model import Model
 from poise.spatial import SE3, Array
 
 _KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKind.REVOLUTE)

@@ -11,8 +11,9 @@ import numpy as np
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
 from poise.model.builder import ModelBuilder
+from poise.model.frame import WORLD
 from poise.model.joint import Joint
-from poise.model.model import WORLD, Model
+from poise.model.model import Model
 from poise.spatial import unit_quaternion
 
 _HOMES = (

@@ -25,8 +25,9 @@ from poise.io.notes import Notes
 from poise.io.packages import PackageDirs, find_file, is_remote
 from poise.io.srdf import add_srdf, find_srdf
 from poise.model.builder import Base, ModelBuilder
+from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
-from poise.model.model import WORLD, Model
+from poise.model.model import Model
 from poise.spatial import SE3
 
 _ALIASES = {"ball": "spherical"}

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelError
+from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic
-from poise.model.model import WORLD, Frame, Model
+from poise.model.model import Model
 from poise.spatial import SE3
 
 Base = Literal["fixed", "planar", "floating"]

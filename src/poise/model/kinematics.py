@@ -1,7 +1,7 @@
 """Poses and Jacobians of a model's frames and of its centre of mass: names to arrays, arrays to kernels."""
 
 import math
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from poise.kernels.kinematics import query
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT, joined
-from poise.model.model import Frame, Model
+from poise.model.frame import Frame
 from poise.model.tree import (
     Columns,
     UnitArrays,
@@ -21,6 +21,9 @@ from poise.model.tree import (
     unit_columns,
 )
 from poise.spatial import Array, quaternion_matrix
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
 
 
 @final
@@ -44,7 +47,7 @@ class _Query:
         self.bodies = 3 * len(units.numbers) + 3
 
 
-def _query(model: Model, frame: Frame) -> _Query:
+def _query(model: "Model", frame: Frame) -> _Query:
     found = model.queries.get(frame.name)
     if found is None:
         unit, hangs = model.tree.links[frame.link]
@@ -60,7 +63,7 @@ def _query(model: Model, frame: Frame) -> _Query:
     return found
 
 
-def _balance(model: Model) -> _Query:
+def _balance(model: "Model") -> _Query:
     found = model.queries.get(None)
     if found is None:
         if model.mass == 0.0:
@@ -79,7 +82,7 @@ def _rows(q: Array) -> Array:
     return q.reshape(-1) if q.flags.carray else np.array(q, order="C").ravel()
 
 
-def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
+def frame_poses(model: "Model", frame: Frame, q: Array) -> Array:
     """(..., 7) world poses of `frame` at q (..., nq)."""
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     out = np.empty(7 * count)
@@ -89,7 +92,7 @@ def frame_poses(model: Model, frame: Frame, q: Array) -> Array:
     return out.reshape(*q.shape[:-1], 7)
 
 
-def frame_jacobians(model: Model, frame: Frame, q: Array) -> tuple[Array, Array]:
+def frame_jacobians(model: "Model", frame: Frame, q: Array) -> tuple[Array, Array]:
     """(..., 6, nv) world-aligned Jacobians and (..., 7) world poses of `frame` at q (..., nq)."""
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     poses, out = np.empty(7 * count), np.zeros((count, 6, model.nv))
@@ -100,7 +103,7 @@ def frame_jacobians(model: Model, frame: Frame, q: Array) -> tuple[Array, Array]
     return out.reshape(*q.shape[:-1], 6, model.nv), poses.reshape(*q.shape[:-1], 7)
 
 
-def mass_centres(model: Model, q: Array) -> Array:
+def mass_centres(model: "Model", q: Array) -> Array:
     """(..., 3) centres of mass of `model` in the world at q (..., nq); raises ValueError if it has no mass."""
     b, count = _balance(model), math.prod(q.shape[:-1])
     out = np.empty((count, 3))
@@ -110,7 +113,7 @@ def mass_centres(model: Model, q: Array) -> Array:
     return out.reshape(*q.shape[:-1], 3)
 
 
-def mass_centre_jacobians(model: Model, q: Array) -> Array:
+def mass_centre_jacobians(model: "Model", q: Array) -> Array:
     """(..., 3, nv) Jacobians of the centre of mass of `model` at q (..., nq); raises as `mass_centres` does."""
     b, count = _balance(model), math.prod(q.shape[:-1])
     out = np.zeros((count, 3, model.nv))

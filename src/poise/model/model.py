@@ -6,7 +6,6 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import accumulate
 from types import MappingProxyType
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.spatial import (
     SE3,
@@ -37,19 +37,6 @@ if TYPE_CHECKING:
 _WIDE = 20.0
 """Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
 _IMMUTABLE = "a Model does not change; make another with its chain or lock, with ModelBuilder or poise.load"
-WORLD = "world"
-"""The frame that every tree stands in."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """A named frame fixed to a link: a site, a tool centre point."""
-
-    name: str
-    link: str
-    origin: SE3 = field(default_factory=SE3.identity)
-    """Pose of the frame in the link."""
 
 
 @final

@@ -8,15 +8,18 @@ ball.  A ball is two units: one that only marks the three fixed axes about which
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
+from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind, aligning
-from poise.model.model import WORLD, Model
 from poise.spatial import SE3, Array, frozen, pose_of
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
 
 _AXIS_KIND = {
     JointKind.REVOLUTE: REVOLUTE,
@@ -80,7 +83,7 @@ class Tree:
         return out[::-1]
 
 
-def pack(model: Model) -> Tree:
+def pack(model: "Model") -> Tree:
     """The units of `model`."""
     units: list[Unit] = []
     links = {WORLD: (-1, _I)} | dict.fromkeys(model.links, (-1, _I))
@@ -251,14 +254,14 @@ def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:
     return moved, number
 
 
-def massless(model: Model) -> ValueError:
+def massless(model: "Model") -> ValueError:
     """The error for a centre of mass that there is not."""
     return ValueError(
         f"no link of {model.name} has a mass; give some with ModelBuilder.mass, or read a file with <inertial>"
     )
 
 
-def bodies(model: Model, arrays: UnitArrays, number: dict[int, int]) -> Array:
+def bodies(model: "Model", arrays: UnitArrays, number: dict[int, int]) -> Array:
     """(n + 1, 5) for `kinematics.mass`, of the n units of `arrays`; the last row is what stands still in the world.
 
     A row is the share of all mass that hangs on the unit itself, its centre 3 in the frame that the arrays give the

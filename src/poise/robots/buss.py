@@ -11,7 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from poise.model.builder import ModelBuilder
-from poise.model.model import WORLD, Model
+from poise.model.frame import WORLD
+from poise.model.model import Model
 from poise.spatial import SE3
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

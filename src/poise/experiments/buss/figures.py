@@ -10,7 +10,7 @@ from poise.experiments.buss.claims import SWEEPS, TITLES, Results
 from poise.experiments.buss.shapes import CURVES, TIME_STEP, mechanism, targets
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, MEASURED, PINV, SDLS, WARM_UP
 from poise.experiments.drawing import save, with_axes
-from poise.model.model import WORLD
+from poise.model.frame import WORLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

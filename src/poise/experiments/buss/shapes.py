@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from poise.model.builder import ModelBuilder
-from poise.model.model import WORLD, Model
+from poise.model.frame import WORLD
+from poise.model.model import Model
 from poise.robots import TEXTBOOK
 from poise.spatial import SE3, Array
 
