@@ -53,10 +53,15 @@ class Robot:
             yield file
 
 
+def panda() -> Robot:
+    """Franka Emika Panda."""
+    return Robot("Panda", example("panda_description/urdf/panda.urdf"), ("panda_link8",))
+
+
 def arms() -> tuple[Robot, ...]:
     """Panda, UR10 (the file with every joint limited to half a turn either way) and iiwa 14."""
     return (
-        Robot("Panda", example("panda_description/urdf/panda.urdf"), ("panda_link8",)),
+        panda(),
         Robot("UR10", example("ur_description/urdf/ur10_joint_limited_robot.urdf"), ("tool0",)),
         Robot("iiwa14", bullet("kuka_iiwa/model.urdf"), ("lbr_iiwa_link_7",)),
     )

@@ -72,7 +72,7 @@ def main() -> None:
         waits = startup()
         print("\n| poise, Panda | ms |\n|---|--:|")
         for what, seconds in waits.items():
-            print(f"| {what} | {1e3 * seconds:,.2f} |")
+            print(f"| {what} | {1e3 * seconds:,.4g} |")
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")

@@ -33,7 +33,10 @@ def compile_together(jobs: Iterable[Job]) -> None:
     wanted = list(dict.fromkeys(jobs))
     places = {job: _place(job[0]) for job in wanted if jit.missing(*job)}
     away = deque((job, place) for job, place in places.items() if place is not None)
-    leaders = [threading.Thread(target=_lead, args=(away,), daemon=True) for _ in range(_processes(len(away)) - 1)]
+    leaders = [
+        threading.Thread(target=_lead, args=(away,), daemon=True)
+        for _ in range(_processes(len(away)) - 1 if away else 0)
+    ]
     if leaders:
         jit.note()
     for leader in leaders:
