@@ -5,7 +5,6 @@ import pytest
 
 import poise as pz
 from poise.robots import planar
-from poise.solving.arguments import Task
 
 
 def chain(joints: int = 7) -> pz.Model:
@@ -26,7 +25,7 @@ def chain(joints: int = 7) -> pz.Model:
     return builder.build()
 
 
-def solved(model: pz.Model, *tasks: Task, method: str | None = None) -> np.ndarray:
+def solved(model: pz.Model, *tasks: pz.Task, method: str | None = None) -> np.ndarray:
     answer = pz.solve(model, tasks, q0=model.sample(seed=4), method=method)
     assert answer.success, answer.explain()
     assert ((model.lower <= answer.q) & (answer.q <= model.upper)).all()
@@ -196,8 +195,6 @@ def test_errors_name_what_is_wrong() -> None:
         pz.solve(model, pz.PlaneTask("l7", target=[float("nan"), 0.0, 0.0]))
     with pytest.raises(ValueError, match="target is nan"):
         pz.solve(model, pz.JointCouplingTask({"j1": 1.0}, float("nan")))
-    with pytest.raises(ValueError, match=r"compare judges frames in the world, not DistanceTask\('l7'\)"):
-        pz.compare(model, pz.DistanceTask("l7", 0.3))
 
 
 def test_a_joint_of_several_coordinates_is_not_coupled() -> None:

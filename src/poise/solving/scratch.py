@@ -12,10 +12,10 @@ import numpy.typing as npt
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address
 from poise.kernels.machine.lanes import workspace
-from poise.kernels.machine.layout import CALL, FIRST_ROWS, WIDTH
+from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SLOPES, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
-from poise.kernels.rows import kinds
 from poise.solving.problem import Problem
+from poise.solving.residual import places
 from poise.spatial import Array
 
 _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
@@ -94,14 +94,15 @@ class Bound:
     `method` is the routine of one update, where there is one; `functions` are addresses of a user's own.
     """
 
-    __slots__ = ("__weakref__", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
+    __slots__ = ("__weakref__", "_kept", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
 
     def __init__(self, problem: Problem, method: Any = None, functions: tuple[int, int] = (0, 0)) -> None:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
         self.rows = layout.total_rows(problem.words)
         self._pool: list[Scratch] = []
-        self.routines = np.zeros(FIRST_ROWS + len(problem.kinds), dtype=np.int64)
+        self._kept: list[Any] = []
+        self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         self.routines[layout.GRADIENT : layout.HESSIAN + 1] = functions
         self._look_up(self.routines, NARROW)
         self._wide_routines: npt.NDArray[np.int64] | None = None
@@ -119,7 +120,11 @@ class Bound:
         if self._method is not None:
             table[layout.METHOD] = address(self._method, PROBLEM_VIEW, width)
         for i, kind in enumerate(self._kinds):
-            table[FIRST_ROWS + i] = address(getattr(kinds, kind), PROBLEM_VIEW, width, WHOLE)
+            at = FIRST_ROWS + ENTRIES * i
+            table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
+            kept, *own = places(kind, width.ndim)
+            self._kept += kept
+            table[at + RESIDUAL], table[at + SLOPES] = own
 
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:

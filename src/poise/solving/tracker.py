@@ -17,7 +17,7 @@ from poise.methods.base import positive
 from poise.methods.registry import AnyMethod, method_of
 from poise.model.model import Model
 from poise.solving.arguments import (
-    Task,
+    AnyTask,
     one_a_task,
     one_start,
     refuse_goal,
@@ -30,8 +30,7 @@ from poise.solving.bound_method import BoundMethod
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
-from poise.tasks.base import levels
-from poise.tasks.pose import PositionTask
+from poise.tasks.base import POSITION, levels
 from poise.tasks.posture import PostureTask
 
 _BUSY: Final = "another thread is in this Tracker, which has a past of its own: make one for each thread"
@@ -69,7 +68,7 @@ class Tracker:
     def __init__(
         self,
         model: Model,
-        tasks: Task | Sequence[Task],
+        tasks: AnyTask | Sequence[AnyTask],
         method: str | AnyMethod | None = None,
         *,
         dt: float | None = None,
@@ -109,7 +108,7 @@ class Tracker:
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[:, :3]
-        self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
+        self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
         prepare(method_loop.step)
         self._step = partial(method_loop.step, scratch.address)
 

@@ -1,5 +1,6 @@
 """Stay near a posture, as far as the other tasks leave the choice."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -7,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import finite
-from poise.tasks.base import tolerance
+from poise.tasks.base import settled, tolerance
+from poise.tasks.error import TaskError
 
 
 @final
@@ -28,11 +30,21 @@ class PostureTask:
 
     def __post_init__(self) -> None:
         if self.target is not None:
-            array = finite("target", self.target)
-            object.__setattr__(self, "target", array)
+            object.__setattr__(self, "target", settled(finite("target", self.target)))
         weight: npt.NDArray[np.float64] = finite("weight", self.weight)
         if (weight < 0.0).any():
             place = np.argwhere(weight < 0.0)[0]
             raise ValueError(f"weight{list(map(int, place)) if weight.ndim else ''} is negative")
         structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
         object.__setattr__(self, "structure", structure)
+
+    def error(self, sizes: Sequence[float]) -> TaskError:
+        """What is left, from the largest |q_i - target_i|."""
+        return TaskError("PostureTask", posture=sizes[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.target, self.weight, self.tolerance)
+
+
+def _made(target: npt.ArrayLike | None, weight: npt.ArrayLike, limit: float) -> PostureTask:
+    return PostureTask(target, weight=weight, tolerance=limit)

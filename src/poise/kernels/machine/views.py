@@ -27,6 +27,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 from numba.np import arrayobj
 
 from poise.kernels.machine.layout import (
+    ENTRIES,
     FIRST_ROWS,
     HEADER_WORDS,
     PROBLEM,
@@ -464,6 +465,18 @@ def _as_array(typing: Any, rows: Any) -> Any:
 
 
 @intrinsic
+def _flat(typing: Any, rows: Any) -> Any:
+    kind = types.Array(types.float64, 1, "C")
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data, count = (builder.extract_value(args[0], i) for i in (0, 1))
+        width = WIDTH if sig.args[0].ndim == 2 else 1
+        return _array(context, builder, kind, data, [builder.mul(count, ir.Constant(_WORD, width))])
+
+    return kind(rows), emit
+
+
+@intrinsic
 def _as_matrix(typing: Any, rows: Any, height: Any, width: Any) -> Any:
     kind = types.Array(types.float64, 2, "C")
 
@@ -477,6 +490,16 @@ def _as_matrix(typing: Any, rows: Any, height: Any, width: Any) -> Any:
 # In plain Python ----------------------------------------------------------------------------------------------------
 
 
+class _PlainEntry:
+    """One record; NumPy's own has attributes of its own, such as `base`."""
+
+    def __init__(self, entry: Any) -> None:
+        self.entry = entry
+
+    def __getattr__(self, name: str) -> Any:
+        return self.entry[name]
+
+
 class _PlainProblem:
     """The words of a problem, its sections by name."""
 
@@ -488,7 +511,7 @@ class _PlainProblem:
             raise AttributeError(name)
         found = unpack(self.words, name)
         if isinstance(PROBLEM[name], Record):
-            found = found.view(np.recarray)
+            found = [_PlainEntry(entry) for entry in found]
         setattr(self, name, found)
         return found
 
@@ -525,7 +548,7 @@ def _plain_problem_at(words):
 
 def _plain_routines(problem, routines):
     most = max((effector.rows for effector in problem.effectors), default=0)
-    return _at(routines, ctypes.c_int64, max(FIRST_ROWS, most + 1))
+    return _at(routines, ctypes.c_int64, max(FIRST_ROWS, most + ENTRIES))
 
 
 def _plain_narrow(problem, work, routines):
@@ -543,7 +566,7 @@ def _plain_wide(problem, work, routines):
 
 def _plain_entry_at(address, record):
     """The record at an address."""
-    return _at(address, ctypes.c_int64, record.words).view(record.dtype).view(np.recarray)[0]
+    return _PlainEntry(_at(address, ctypes.c_int64, record.words).view(record.dtype)[0])
 
 
 def _plain_rows_at(address, count):
@@ -553,7 +576,7 @@ def _plain_rows_at(address, count):
 
 def _plain_settings_of(problem, record):
     """The settings of the method at hand, as its record names them."""
-    return problem.settings[: record.words].view(record.dtype).view(np.recarray)[0]
+    return _PlainEntry(problem.settings[: record.words].view(record.dtype)[0])
 
 
 def _plain_section(rows, start, count):
@@ -567,20 +590,27 @@ def _plain_table(numbers, start, rows, columns):
 
 
 def _plain_as_array(rows):
-    """Rows of one number as an array, for a user's function."""
-    return rows
+    """The first numbers of some rows, as many as there are rows, as an array for a user's function."""
+    return rows.reshape(-1)[: len(rows)]
+
+
+def _plain_flat(rows):
+    """All numbers of some rows, one lane beside the other, as an array."""
+    return rows.reshape(-1)
 
 
 def _plain_as_matrix(rows, height, width):
-    """Rows of one number as a matrix, for a user's function."""
-    return rows[: height * width].reshape(height, width)
+    """The first numbers of some rows as a matrix, for a user's function."""
+    return rows.reshape(-1)[: height * width].reshape(height, width)
 
 
 if numba.config.DISABLE_JIT:
     problem_at, narrow, wide, settings_of = _plain_problem_at, _plain_narrow, _plain_wide, _plain_settings_of
     entry_at, rows_at = _plain_entry_at, _plain_rows_at
     section, table, as_array, as_matrix = _plain_section, _plain_table, _plain_as_array, _plain_as_matrix
+    flat = _plain_flat
 else:
     problem_at, narrow, wide, settings_of = _problem_at, _work_of(1), _work_of(2), _settings_of
     entry_at, rows_at = _entry_at, _rows_at
     section, table, as_array, as_matrix = _section, _whole_table, _as_array, _as_matrix
+    flat = _flat
