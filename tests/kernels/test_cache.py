@@ -23,12 +23,13 @@ print(builder.build().pose("door", np.array([0.5])).array.tolist())
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the kernels' folder, which `machine.jit` takes for its own."""
+    """A copy of the folders with kernels, which `machine.jit` takes for its own."""
     monkeypatch.setenv("POISE_CACHE_DIR", str(tmp_path / "cache"))
-    copy = tmp_path / "kernels"
-    shutil.copytree(Path(jit.__file__).parent.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(jit, "__file__", str(copy / "machine" / "jit.py"))
-    return copy
+    house = Path(jit.__file__).parents[2]
+    for room in ("kernels", "tasks"):
+        shutil.copytree(house / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "kernels" / "machine" / "jit.py"))
+    return tmp_path / "kernels"
 
 
 def test_the_name_depends_on_the_text_and_not_on_the_place(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +57,7 @@ def swap(tree: Path) -> None:
 
 EDITS = {
     "a digit in a kernel that border functions only call": replace("1.0", "1.5", "algebra/scalar.py"),
+    "a digit in the rows of a task": replace("1e-24", "1e-20", "../tasks/aim.py"),
     "a comment": replace("@kernel", "# here\n@kernel", "algebra/tiles.py"),
     "the decorator": replace("nogil=True", "nogil=False", "machine/jit.py"),
     "a new file": lambda tree: (tree / "more.py").touch(),

@@ -18,6 +18,7 @@ from poise.bench.judge import judge
 from poise.kernels.machine.lanes import load, store
 from poise.solving.problem import Problem, pack
 from poise.solving.rows import rows_at
+from poise.solving.warmup import task_kinds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,6 +261,13 @@ def test_fields_are_numbers_that_nobody_changes() -> None:
     assert task.numbers == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1.0, 0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="read-only"):
         task.points[0, 0] = 1.0
+
+
+def test_a_base_of_tasks_and_every_kind_of_the_house_is_warmed_up() -> None:
+    kinds = task_kinds()
+    named = {getattr(pz, name) for name in pz.__all__ if name.endswith("Task")} - {pz.PostureTask}
+    assert named <= set(kinds)
+    assert all(issubclass(kind, pz.Task) and kind.__module__.startswith("poise.tasks.") for kind in kinds)
 
 
 # Errors ----------------------------------------------------------------------------------------------------------

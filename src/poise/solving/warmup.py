@@ -34,14 +34,16 @@ def compile_all() -> None:
     for routine in dict.fromkeys(ROUTINES.values()):
         for width in (ONE,) if routine in NARROW else (ONE, WIDE):
             address(routine, PROBLEM_VIEW, width)
-    for name in dict.fromkeys(kind.routine for kind in _kinds(Task) if kind.routine is not None):
+    for rows in dict.fromkeys(kind.routine for kind in task_kinds() if kind.routine is not None):
         for width in (ONE, WIDE):
-            address(name, PROBLEM_VIEW, width, WHOLE)
+            address(rows, PROBLEM_VIEW, width, WHOLE)
 
 
-def _kinds(kind: type[Task]) -> list[type[Task]]:
-    """A kind of task of this house and those that derive from it."""
+def task_kinds() -> list[type[Task]]:
+    """The kinds of tasks in the files of `poise.tasks`, and what they derive from."""
     for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
         importlib.import_module(module.name)
-    below = [k for k in kind.__subclasses__() if k.__module__.startswith(f"{tasks.__name__}.")]
-    return [kind, *(found for k in below for found in _kinds(k))]
+    found = [Task]
+    for kind in found:
+        found += [below for below in kind.__subclasses__() if below.__module__.startswith(f"{tasks.__name__}.")]
+    return found

@@ -6,7 +6,7 @@ house knows it by name.  One with a `residual` of its own, compiled by Numba, ne
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
@@ -30,6 +30,7 @@ ROTATION: Final = "rotation"
 
 _LEAST = 1e-9
 _FINEST = 1e-15
+_PLAIN: Final = frozenset((float, int, str, bool, type(None)))
 _NOWHERE: Final = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
@@ -124,7 +125,7 @@ class Task:
     @cached_property
     def structure(self) -> tuple[Any, ...]:
         """All but the target, hashable: two tasks of one structure share a prepared solver."""
-        given = (getattr(self, f.name) for f in fields(self) if f.name != "target")
+        given = (getattr(self, name) for name in _names(type(self)) if name != "target")
         return (type(self), *(_hashable(value) for value in given))
 
     @cached_property
@@ -170,7 +171,7 @@ class Task:
     @property
     def takes_target(self) -> bool:
         """Whether it has a field for one."""
-        return any(f.name == "target" for f in fields(self))
+        return "target" in _names(type(self))
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers that the kernel reads, for most place, then quaternion w x y z; checked for shape only."""
@@ -271,7 +272,7 @@ class Task:
 
     def _own_fields(self) -> Iterator[tuple[str, Any]]:
         """The fields that its class adds, and their values."""
-        return ((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in _SHARED)
+        return ((name, getattr(self, name)) for name in _names(type(self)) if name not in _SHARED)
 
     def _places(self, model: "Model") -> list[Place]:
         return [place(model, name) for name in self.frame_names]
@@ -299,6 +300,12 @@ class Task:
 _SHARED: Final = frozenset(("weight", "tolerance", "priority"))
 
 
+@cache
+def _names(kind: type[Task]) -> tuple[str, ...]:
+    """The names of the fields of a kind of task."""
+    return tuple(f.name for f in fields(kind))
+
+
 def _made(kind: type[Task], given: dict[str, Any]) -> Task:
     return kind(**given)
 
@@ -312,6 +319,8 @@ def settled(value: Any) -> Any:
 
 
 def _hashable(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, SE3 | SO3):
         value = value.array if isinstance(value, SE3) else value.wxyz
     if isinstance(value, np.ndarray):
@@ -336,6 +345,8 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
 
 def weights(name: str, value: Weight, rows: int) -> float | tuple[float, ...]:
     """One weight for all rows, or one a row; raises ValueError or ShapeError naming the argument and the entry."""
+    if type(value) is float and (value == 0.0 or _LEAST <= value <= 1.0 / _LEAST):
+        return value
     array = numbers(name, value)
     if array.ndim and (rows == 1 or array.shape != (rows,)):
         many = "" if rows == 1 else f" or {rows}, one a row"
@@ -349,6 +360,8 @@ def weights(name: str, value: Weight, rows: int) -> float | tuple[float, ...]:
 
 def tolerance(name: str, value: float) -> float:
     """A tolerance; raises ValueError unless it is a positive number."""
+    if type(value) is float and value >= _FINEST:
+        return value
     array = numbers(name, value)
     if array.ndim:
         raise ShapeError(f"{name} must be one number, got shape {array.shape}")

@@ -279,13 +279,14 @@ class _SetItem(AbstractTemplate):
 @infer_global(len)
 class _Length(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], _Records | _Numbers | RowsType):
+        if isinstance(args[0], _Records | _Numbers | _Table | RowsType):
             return signature(types.intp, args[0])
         return None
 
 
 @lower_builtin(len, _Records)
 @lower_builtin(len, _Numbers)
+@lower_builtin(len, _Table)
 @lower_builtin(len, RowsType)
 def _length(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.extract_value(args[0], 1)
