@@ -49,6 +49,12 @@ def test_distance_and_angle_are_those_of_the_poses() -> None:
         pz.PoseTask(ARM.tip, position_weight=(0, 3, 1), rotation_weight=0.5),
         pz.PositionTask(ARM.tip, weight=(1, 1, 0)),
         pz.OrientationTask(ARM.tip, weight=(1, 1, 0), axes="target"),
+        pz.PoseTask(ARM.tip, position_weight=(1, 0, 2), axes="target", base="panda_link3"),
+        pz.PlaneTask(ARM.tip, (1, 2, 3)),
+        pz.LineTask(ARM.tip, (1, 2, 3), base="panda_link3"),
+        pz.DistanceTask(ARM.tip, 0.3),
+        pz.ConeTask(ARM.tip, (0, 1, 1), angle=0.05),
+        pz.JointCouplingTask({"panda_joint1": 1.0, "panda_joint2": -2.0}),
         *TASKS,
     ],
 )

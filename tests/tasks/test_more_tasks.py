@@ -197,6 +197,25 @@ def test_errors_name_what_is_wrong() -> None:
         pz.solve(model, pz.JointCouplingTask({"j1": 1.0}, float("nan")))
 
 
+def test_all_of_them_are_compared() -> None:
+    model = chain()
+    tasks = [
+        pz.PositionTask("l7", base="s1"),
+        pz.CentreOfMassTask(weight=(1, 1, 0), tolerance=1e-5),
+        pz.JointCouplingTask({"j1": 1.0, "j3": -1.0}),
+    ]
+    comparison = pz.compare(model, tasks, methods=["lm"], count=10)
+    answers = comparison["lm"]
+    np.testing.assert_array_equal(answers.solved, answers.claimed)
+    assert answers.solved.any()
+    assert comparison.tasks[2] == "JointCouplingTask({'j1': 1.0, 'j3': -1.0}) to 1e-06"
+
+
+def test_what_a_coupling_lacks_is_told() -> None:
+    answer = pz.solve(chain(), pz.JointCouplingTask({"j1": 1.0}, 4.0), max_restarts=0)
+    assert "JointCouplingTask({'j1': 1.0}) lacks 1.5 rad or m" in answer.explain()
+
+
 def test_a_joint_of_several_coordinates_is_not_coupled() -> None:
     builder = pz.ModelBuilder("floating")
     builder.joint("base", "floating", parent="map", child="body")

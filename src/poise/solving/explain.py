@@ -43,7 +43,7 @@ def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
 
 def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    left = "; ".join(map(str, errors))
+    left = "; ".join(task.words(error) for task, error in zip(outcome.asked.tasks, errors, strict=True))
     if status is Status.CONVERGED:
         return f"Every task is within its tolerances: {left}."
     parts = [f"Not reached: {status.message}. What is left: {left}."]

@@ -125,7 +125,7 @@ class Task:
     @cached_property
     def structure(self) -> tuple[Any, ...]:
         """All but the target, hashable: two tasks of one structure share a prepared solver."""
-        given = (getattr(self, name) for name in _names(type(self)) if name != "target")
+        given = (getattr(self, name) for name in self._field_names if name != "target")
         return (type(self), *(_hashable(value) for value in given))
 
     @cached_property
@@ -171,7 +171,7 @@ class Task:
     @property
     def takes_target(self) -> bool:
         """Whether it has a field for one."""
-        return "target" in _names(type(self))
+        return "target" in self._field_names
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers that the kernel reads, for most place, then quaternion w x y z; checked for shape only."""
@@ -241,6 +241,11 @@ class Task:
         }
         return TaskError(self.label, left.get("m"), left.get("rad"), residual=left.get(""))
 
+    def words(self, error: TaskError) -> str:
+        """An error of this task, for people."""
+        sizes = ((error.position, " m"), (error.rotation, " rad"), (error.residual, ""))
+        return f"{self.label} {' and '.join(f'{size:.3g}{unit}' for size, unit in sizes if size is not None)}"
+
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone."""
         residual, found = self.function("residual"), np.zeros((len(q), 3 * len(self.blocks)))
@@ -270,9 +275,14 @@ class Task:
             for x in _flat(f"{name} of {type(self).__name__}", value)
         )
 
+    @property
+    def _field_names(self) -> tuple[str, ...]:
+        kind: Any = type(self)
+        return _names_of(kind)
+
     def _own_fields(self) -> Iterator[tuple[str, Any]]:
         """The fields that its class adds, and their values."""
-        return ((name, getattr(self, name)) for name in _names(type(self)) if name not in _SHARED)
+        return ((name, getattr(self, name)) for name in self._field_names if name not in _SHARED)
 
     def _places(self, model: "Model") -> list[Place]:
         return [place(model, name) for name in self.frame_names]
@@ -301,7 +311,7 @@ _SHARED: Final = frozenset(("weight", "tolerance", "priority"))
 
 
 @cache
-def _names(kind: type[Task]) -> tuple[str, ...]:
+def _names_of(kind: Any) -> tuple[str, ...]:
     """The names of the fields of a kind of task."""
     return tuple(f.name for f in fields(kind))
 

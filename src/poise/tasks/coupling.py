@@ -124,6 +124,10 @@ class JointCouplingTask(Task):
         """What is left, from the norm of its block."""
         return TaskError(self.label, posture=sizes[0])
 
+    def words(self, error: TaskError) -> str:
+        """An error of this task, for people."""
+        return f"{self.label} lacks {error.posture:.3g} rad or m"
+
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, 1) what the sums at `q` (N, nq) lack for the goals (N, 7) [rad or m]."""
         places, offset = self.terms(model)

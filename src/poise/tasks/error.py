@@ -19,15 +19,3 @@ class TaskError:
     """Largest |q_i - target_i| of a posture task, or what the sum of a coupling lacks [rad or m]; None for others."""
     residual: float | None = None
     """Of a task of your own in neither metres nor radians: the root of the sum of the squares; None for others."""
-
-    def __str__(self) -> str:
-        words = []
-        if self.position is not None:
-            words.append(f"{self.position:.3g} m")
-        if self.rotation is not None:
-            words.append(f"{self.rotation:.3g} rad")
-        if self.posture is not None:
-            words.append(f"{self.posture:.3g} rad or m")
-        if self.residual is not None:
-            words.append(f"{self.residual:.3g}")
-        return f"{self.task} {' and '.join(words)}"

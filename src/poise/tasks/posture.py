@@ -42,6 +42,10 @@ class PostureTask:
         """What is left, from the largest |q_i - target_i|."""
         return TaskError("PostureTask", posture=sizes[0])
 
+    def words(self, error: TaskError) -> str:
+        """An error of this task, for people."""
+        return f"PostureTask {error.posture:.3g} rad or m from the posture"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self.target, self.weight, self.tolerance)
 
