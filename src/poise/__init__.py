@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from poise.model.model import Model as Model
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
-    from poise.solving.outcome import TaskError as TaskError
     from poise.solving.outcome import Trace as Trace
     from poise.solving.solution import Solution as Solution
     from poise.solving.solver import Solver as Solver
@@ -84,8 +83,11 @@ if TYPE_CHECKING:
     from poise.spatial import SO3 as SO3
     from poise.tasks.aim import AxisTask as AxisTask
     from poise.tasks.aim import LookAtTask as LookAtTask
+    from poise.tasks.base import Task as Task
+    from poise.tasks.cone import ConeTask as ConeTask
     from poise.tasks.coupling import JointCouplingTask as JointCouplingTask
     from poise.tasks.distance import DistanceTask as DistanceTask
+    from poise.tasks.error import TaskError as TaskError
     from poise.tasks.mass import CentreOfMassTask as CentreOfMassTask
     from poise.tasks.pose import OrientationTask as OrientationTask
     from poise.tasks.pose import PoseTask as PoseTask
@@ -114,6 +116,7 @@ _HOME = {
     "ClampMag": "poise.methods.base",
     "Clearance": "poise.methods.base",
     "Comparison": "poise.bench.report",
+    "ConeTask": "poise.tasks.cone",
     "Constant": "poise.methods.damping",
     "Curvature": "poise.methods.damping",
     "CyclicCoordinateDescent": "poise.methods.ccd",
@@ -169,7 +172,8 @@ _HOME = {
     "Sphere": "poise.geometry.shapes",
     "Status": "poise.solving.outcome",
     "Sugihara": "poise.methods.damping",
-    "TaskError": "poise.solving.outcome",
+    "Task": "poise.tasks.base",
+    "TaskError": "poise.tasks.error",
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",

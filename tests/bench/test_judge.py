@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 import poise as pz
 from poise.bench.judge import judge
-from poise.bench.problems import Framed, goals, targets_at
+from poise.bench.problems import goals, targets_at
 
 ARM = pz.load("panda")
-TASKS: list[Framed] = [
+TASKS: list[pz.Task] = [
     pz.PoseTask(ARM.tip),
     pz.PositionTask(ARM.tip),
     pz.OrientationTask(ARM.tip),
@@ -21,7 +21,7 @@ TASKS: list[Framed] = [
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
-def test_the_configuration_that_made_a_target_reaches_it_and_another_does_not(task: Framed) -> None:
+def test_the_configuration_that_made_a_target_reaches_it_and_another_does_not(task: pz.Task) -> None:
     q = ARM.sample(20, seed=1)
     wanted = goals([task], targets_at(ARM, [task], q))
     verdict = judge(ARM, [task], wanted, q)
@@ -49,10 +49,16 @@ def test_distance_and_angle_are_those_of_the_poses() -> None:
         pz.PoseTask(ARM.tip, position_weight=(0, 3, 1), rotation_weight=0.5),
         pz.PositionTask(ARM.tip, weight=(1, 1, 0)),
         pz.OrientationTask(ARM.tip, weight=(1, 1, 0), axes="target"),
+        pz.PoseTask(ARM.tip, position_weight=(1, 0, 2), axes="target", base="panda_link3"),
+        pz.PlaneTask(ARM.tip, (1, 2, 3)),
+        pz.LineTask(ARM.tip, (1, 2, 3), base="panda_link3"),
+        pz.DistanceTask(ARM.tip, 0.3),
+        pz.ConeTask(ARM.tip, (0, 1, 1), angle=0.05),
+        pz.JointCouplingTask({"panda_joint1": 1.0, "panda_joint2": -2.0}),
         *TASKS,
     ],
 )
-def test_it_measures_what_a_solution_reports(task: Framed) -> None:
+def test_it_measures_what_a_solution_reports(task: pz.Task) -> None:
     (target,) = targets_at(ARM, [task], ARM.sample(1, seed=3))
     solution = pz.Solver(ARM, task, method="lm", max_iterations=2, max_restarts=0)(target)
     verdict = judge(ARM, [task], goals([task], [target]), solution.q[None])
@@ -73,7 +79,7 @@ def test_a_limit_is_broken_by_however_little_though_the_target_is_reached() -> N
 
 
 def test_all_tasks_count() -> None:
-    tasks: list[Framed] = [pz.PositionTask(ARM.tip), pz.OrientationTask("panda_link3")]
+    tasks: list[pz.Task] = [pz.PositionTask(ARM.tip), pz.OrientationTask("panda_link3")]
     q, other = ARM.sample((2, 1), seed=4)
     both = targets_at(ARM, tasks, q)
     mixed = [(both[0][0], targets_at(ARM, tasks, other)[0][1])]

@@ -22,7 +22,7 @@ from poise.model.model import Model
 from poise.solving.solver import Solver
 from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.base import FrameTask
+from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -205,7 +205,7 @@ def weights(rng: np.random.Generator, *, equal: bool) -> float | Sequence[float]
 
 def tasks_and_targets(
     rng: np.random.Generator, frame: str, axes: Any, *, equal: bool
-) -> list[tuple[FrameTask, Any, bool, bool]]:
+) -> list[tuple[Task, Any, bool, bool]]:
     """Every type of task with random weights, a random target, and whether it has position and rotation rows."""
     place, turn = rng.uniform(-2.0, 2.0, 3), SO3(wxyz=rng.normal(size=4))
     axis = rng.normal(size=3)
@@ -230,7 +230,7 @@ def tasks_and_targets(
     ]
 
 
-def apart_from_corners(model: Model, task: FrameTask, target: Any, q: Array) -> None:
+def apart_from_corners(model: Model, task: Task, target: Any, q: Array) -> None:
     """Discard what has no derivative: a half turn from the target, and a look from where the target is."""
     pose = model.pose(task.frame, q)
     if isinstance(task, PoseTask | OrientationTask):

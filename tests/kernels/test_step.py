@@ -26,7 +26,7 @@ from poise.solving.scratch import bind
 from poise.solving.solver import Solver
 from poise.spatial import SE3, SO3, Array, quaternion_product
 from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.base import FrameTask
+from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -115,7 +115,7 @@ class Descent:
 class Problem:
     """Tasks on a model, as the kernels read them."""
 
-    def __init__(self, model: Model, tasks: list[FrameTask], targets: list[Any]) -> None:
+    def __init__(self, model: Model, tasks: list[Task], targets: list[Any]) -> None:
         self.model, self.tasks, self.targets = model, tasks, targets
         self.packed = pack(model, tasks)
         self.goal = np.concatenate([task.goal(target) for task, target in zip(tasks, targets, strict=True)])
@@ -170,7 +170,7 @@ class Problem:
         held = jacobian * free
         row, wanted = 0, e.copy()
         for task in self.tasks:
-            if bold and isinstance(task, PoseTask) and task.structure[2:4] == ((1.0,) * 3, (1.0,) * 3):
+            if bold and isinstance(task, PoseTask) and task.weighing == 0:
                 # A bold step to a whole pose goes along its screw.
                 wanted[row : row + 3] = SE3.from_rotvec(e[row : row + 3], e[row + 3 : row + 6]).log()[:3]
             row += 6 if isinstance(task, PoseTask) else 3
@@ -183,7 +183,7 @@ def moving_frames(model: Model) -> list[str]:
     return [name for name in model.frames if any(j.size for j in model.root_path(model.frame(name).link))]
 
 
-def any_task(rng: np.random.Generator, frame: str, q: Array, model: Model) -> tuple[FrameTask, Any]:
+def any_task(rng: np.random.Generator, frame: str, q: Array, model: Model) -> tuple[Task, Any]:
     """A task about `frame` with random weights, and a target near where it stands at `q`."""
     pose = model.pose(frame, q)
     near = SE3.from_rotvec(0.3 * rng.normal(size=3), 0.3 * rng.normal(size=3)) @ pose
@@ -287,12 +287,9 @@ def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) ->
         assert seen.score[0, lane] == pytest.approx(max(ratios), rel=1e-9, abs=1e-9)
 
 
-def rows_of(task: Any) -> list[tuple[Any, float]]:
+def rows_of(task: Task) -> list[tuple[Any, float]]:
     """Weights and tolerance of each block of three rows."""
-    if isinstance(task, PoseTask):
-        _, _, position, rotation, far, turned, *_ = task.structure
-        return [(position, far), (rotation, turned)]
-    return [(np.broadcast_to(task.weight, 3), task.tolerance)]
+    return [(block.weight, block.tolerance) for block in task.blocks]
 
 
 # Going on, and going back ----------------------------------------------------------------------------------------
@@ -381,7 +378,7 @@ def test_descents_of_arms_agree_in_either_width(name: str) -> None:
         tip = arm.pose(arm.tip, there)
         # Not the last joint's own axis: its gradient is zero, and rounding would decide whether a limit holds it.
         axis = np.array([0.6, 0.0, 0.8])
-        tasks: list[FrameTask] = [PositionTask(arm.tip), AxisTask(arm.tip, axis)] if several else [PoseTask(arm.tip)]
+        tasks: list[Task] = [PositionTask(arm.tip), AxisTask(arm.tip, axis)] if several else [PoseTask(arm.tip)]
         problem = Problem(arm, tasks, [tip.xyz, tip.rotation.act(axis)] if several else [tip])
         wide = problem.descend(lanes(starts), 5)
         for lane, q in enumerate(starts):

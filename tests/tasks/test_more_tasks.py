@@ -5,7 +5,6 @@ import pytest
 
 import poise as pz
 from poise.robots import planar
-from poise.solving.arguments import Task
 
 
 def chain(joints: int = 7) -> pz.Model:
@@ -26,7 +25,7 @@ def chain(joints: int = 7) -> pz.Model:
     return builder.build()
 
 
-def solved(model: pz.Model, *tasks: Task, method: str | None = None) -> np.ndarray:
+def solved(model: pz.Model, *tasks: pz.Task, method: str | None = None) -> np.ndarray:
     answer = pz.solve(model, tasks, q0=model.sample(seed=4), method=method)
     assert answer.success, answer.explain()
     assert ((model.lower <= answer.q) & (answer.q <= model.upper)).all()
@@ -196,8 +195,25 @@ def test_errors_name_what_is_wrong() -> None:
         pz.solve(model, pz.PlaneTask("l7", target=[float("nan"), 0.0, 0.0]))
     with pytest.raises(ValueError, match="target is nan"):
         pz.solve(model, pz.JointCouplingTask({"j1": 1.0}, float("nan")))
-    with pytest.raises(ValueError, match=r"compare judges frames in the world, not DistanceTask\('l7'\)"):
-        pz.compare(model, pz.DistanceTask("l7", 0.3))
+
+
+def test_all_of_them_are_compared() -> None:
+    model = chain()
+    tasks = [
+        pz.PositionTask("l7", base="s1"),
+        pz.CentreOfMassTask(weight=(1, 1, 0), tolerance=1e-5),
+        pz.JointCouplingTask({"j1": 1.0, "j3": -1.0}),
+    ]
+    comparison = pz.compare(model, tasks, methods=["lm"], count=10)
+    answers = comparison["lm"]
+    np.testing.assert_array_equal(answers.solved, answers.claimed)
+    assert answers.solved.any()
+    assert comparison.tasks[2] == "JointCouplingTask({'j1': 1.0, 'j3': -1.0}) to 1e-06"
+
+
+def test_what_a_coupling_lacks_is_told() -> None:
+    answer = pz.solve(chain(), pz.JointCouplingTask({"j1": 1.0}, 4.0), max_restarts=0)
+    assert "JointCouplingTask({'j1': 1.0}) lacks 1.5 rad or m" in answer.explain()
 
 
 def test_a_joint_of_several_coordinates_is_not_coupled() -> None:

@@ -8,17 +8,18 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.bench.judge import judge, tolerances
-from poise.bench.problems import Framed, Problems, given_starts, goals, reachable, starts
+from poise.bench.judge import judge
+from poise.bench.problems import Problems, given_starts, goals, reachable, starts
 from poise.bench.report import Comparison, Row
 from poise.errors import ShapeError
 from poise.methods.registry import METHODS, AnyMethod, method_of
 from poise.model.model import Model
-from poise.solving.arguments import Task, several, whole
+from poise.solving.arguments import AnyTask, several, whole
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
 from poise.spatial import SE3, Array
+from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
 _TRACED: Final = 25
@@ -41,7 +42,7 @@ class _Entrant:
 
 def compare(
     model: Model,
-    tasks: Task | Sequence[Task],
+    tasks: AnyTask | Sequence[AnyTask],
     targets: Any = None,
     *,
     methods: Sequence[str | AnyMethod] | None = None,
@@ -96,7 +97,7 @@ def compare(
     return Comparison(
         model=model.name,
         tasks=tuple(_stated(task) for task in followed),
-        unit=" and ".join(unit for _, unit in _allowed(*followed)),
+        unit=" and ".join(unit for _, unit in _allowed(*followed) if unit),
         problems=problems,
         seed=seed,
         max_restarts=max_restarts,
@@ -126,19 +127,17 @@ def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
     return at[:stop], errors[:stop]
 
 
-def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[Framed, ...]:
-    out: list[Framed] = []
+def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
+    out: list[Task] = []
     for task in several(tasks):
         if isinstance(task, PostureTask):
             raise ValueError("compare takes no PostureTask: what settles a posture is the same for all methods")
-        if not isinstance(task, Framed) or task.base is not None:
-            raise ValueError(f"compare judges frames in the world, not {task.label}: leave it out")
         out.append(task)
     return tuple(out)
 
 
 def _problems(
-    model: Model, tasks: Sequence[Framed], targets: Any, q0: npt.ArrayLike | None, count: int, seed: int
+    model: Model, tasks: Sequence[Task], targets: Any, q0: npt.ArrayLike | None, count: int, seed: int
 ) -> Problems:
     whole("count", count, 1)
     whole("seed", seed, 0)
@@ -162,7 +161,7 @@ def _problems(
 
 def _entrants(
     model: Model,
-    tasks: Sequence[Framed],
+    tasks: Sequence[Task],
     methods: Sequence[str | AnyMethod] | None,
     *,
     limits: bool,
@@ -240,12 +239,13 @@ def _traces(tracer: Solver, problems: Problems) -> list[Trace]:
     return [solution.trace for solution in solved if solution.trace is not None]
 
 
-def _allowed(*tasks: Framed) -> list[tuple[float, str]]:
-    """The least tolerances of position and rotation with their units, of those that the tasks have."""
-    least = np.min([tolerances(task) for task in tasks], axis=0)
-    return [(limit, unit) for limit, unit in zip(least, ("m", "rad"), strict=True) if limit < np.inf]
+def _allowed(*tasks: Task) -> list[tuple[float, str]]:
+    """The least tolerance in each unit that the tasks have."""
+    blocks = [block for task in tasks for block in task.blocks]
+    units = [unit for unit in ("m", "rad", "") if any(block.unit == unit for block in blocks)]
+    return [(min(block.tolerance for block in blocks if block.unit == unit), unit) for unit in units]
 
 
-def _stated(task: Framed) -> str:
+def _stated(task: Task) -> str:
     """Type, frame and tolerances of a task."""
-    return f"{task.label} to {' and '.join(f'{v:g} {unit}' for v, unit in _allowed(task))}"
+    return f"{task.label} to {' and '.join(f'{limit:g} {unit}'.strip() for limit, unit in _allowed(task))}"

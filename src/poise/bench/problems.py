@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,9 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import SE3, Array, rotate
-from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-
-Framed: TypeAlias = PoseTask | PositionTask | OrientationTask | AxisTask | LookAtTask
-"""A task about a frame: all but postures."""
+from poise.spatial import SE3, Array
+from poise.tasks.base import Task
+from poise.tasks.frame import OfFrame
 
 _NEAR = 0.1
 """How far a near start is from an answer, a joint [rad or m]."""
@@ -38,13 +35,13 @@ class Problems:
     """(N, nq) where each solve begins."""
 
 
-def reachable(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+def reachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
     """Targets at random configurations within the limits; starts within the limits too, independent of them."""
     goal, _ = _streams(seed)
     return Problems(targets_at(model, tasks, model.sample(count, seed=goal)), starts(model, count, seed))
 
 
-def near(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+def near(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
     """Targets as in `reachable`; every joint starts within 0.1 rad or m of an answer."""
     goal, start = _streams(seed)
     answers = model.sample(count, seed=goal)
@@ -52,23 +49,26 @@ def near(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Proble
     return Problems(targets_at(model, tasks, answers), np.clip(moved, model.lower, model.upper))
 
 
-def singular(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
-    """Targets at the worst of 100 random configurations: least ratio of least to largest singular value of J."""
+def singular(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
+    """Targets at the worst of 100 random configurations: least ratio of least to largest singular value of J.
+
+    Raises ValueError for tasks that are not about a frame in the world.
+    """
     goal, _ = _streams(seed)
     drawn = model.sample((count, _CANDIDATES), seed=goal)
-    rows = [model.jacobian(task.frame, drawn)[..., _rows(task), :] for task in tasks]
+    rows = [_rows(model, task, drawn) for task in tasks]
     values = np.linalg.svd(np.concatenate(rows, axis=-2), compute_uv=False)
     worst = np.argmin(values[..., -1] / values[..., 0], axis=1)
     return Problems(targets_at(model, tasks, drawn[np.arange(count), worst]), starts(model, count, seed))
 
 
-def unreachable(model: Model, tasks: Sequence[Framed], count: int, seed: int) -> Problems:
+def unreachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
     """Targets as in `reachable`, their positions moved out to 1.5 times the reach, seen from the world's origin.
 
     Raises ValueError for tasks without a position, and for a robot that can slide without limit.
     """
     for task in tasks:
-        if not isinstance(task, (PoseTask, PositionTask)):
+        if task.placed is None:
             raise ValueError(f"{task.label} has no position that could be out of reach")
     for joint in model.joints:
         if joint.kind in _SLIDES and not np.isfinite([joint.lower, joint.upper]).all():
@@ -78,14 +78,15 @@ def unreachable(model: Model, tasks: Sequence[Framed], count: int, seed: int) ->
     probes = np.concatenate([answers, model.sample(1000, seed=goal)])
     targets = []
     for task in tasks:
+        assert isinstance(task, OfFrame)
         pose = model.pose(task.frame, answers).array.copy()
         reach = np.linalg.norm(model.pose(task.frame, probes).xyz, axis=-1).max()
         pose[:, :3] *= _BEYOND * reach / np.linalg.norm(pose[:, :3], axis=-1, keepdims=True)
-        targets.append(_of(task, SE3(pose)))
+        targets.append([task.target_of(SE3(row)) for row in pose])
     return Problems(_by_problem(targets), starts(model, count, seed))
 
 
-SETS: Final[Mapping[str, Callable[[Model, Sequence[Framed], int, int], Problems]]] = MappingProxyType(
+SETS: Final[Mapping[str, Callable[[Model, Sequence[Task], int, int], Problems]]] = MappingProxyType(
     {make.__name__: make for make in (reachable, near, singular, unreachable)}
 )
 """What makes each set, by name."""
@@ -97,12 +98,17 @@ def starts(model: Model, count: int, seed: int) -> Array:
     return model.sample(count, seed=start)
 
 
-def targets_at(model: Model, tasks: Sequence[Framed], q: Array) -> tuple[Any, ...]:
-    """N targets that the configurations `q` (N, nq) fulfil."""
-    return _by_problem([_of(task, model.pose(task.frame, q)) for task in tasks])
+def targets_at(model: Model, tasks: Sequence[Task], q: Array) -> tuple[Any, ...]:
+    """N targets that the configurations `q` (N, nq) fulfil; raises ValueError for a task that cannot tell one."""
+    for task in tasks:
+        if task.takes_target and task.target_at(model, q[0]) is None:
+            raise ValueError(
+                f"{task.label} tells no targets within reach: give it target_at(model, q), or give targets"
+            )
+    return _by_problem([[task.target_at(model, row) for row in q] for task in tasks])
 
 
-def goals(tasks: Sequence[Framed], targets: Sequence[Any]) -> Array:
+def goals(tasks: Sequence[Task], targets: Sequence[Any]) -> Array:
     """(N, tasks, 7) numbers of N targets; raises ShapeError or ValueError that says which one is none."""
     out = np.zeros((len(targets), len(tasks), 7))
     for i, given in enumerate(targets):
@@ -133,26 +139,12 @@ def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
     return goal, start
 
 
-def _rows(task: Framed) -> slice:
-    """The rows of a frame's Jacobian that a task follows; an aim is taken as a whole rotation."""
-    if isinstance(task, PoseTask):
-        return slice(0, 6)
-    return slice(0, 3) if isinstance(task, PositionTask) else slice(3, 6)
-
-
-def _of(task: Framed, pose: SE3) -> list[Any]:
-    """N targets of one task that its frame fulfils at N poses."""
-    match task:
-        case PoseTask():
-            return [pose[i] for i in range(len(pose.array))]
-        case PositionTask():
-            return list(pose.xyz)
-        case OrientationTask():
-            return [pose[i].rotation for i in range(len(pose.array))]
-        case AxisTask():
-            return list(rotate(pose.wxyz, np.array(task.axis)))
-        case LookAtTask():
-            return list(pose.act(np.array(task.axis)))
+def _rows(model: Model, task: Task, q: Array) -> Array:
+    """(..., rows, nv) of the Jacobian of a task's frame, as far as it follows them; an aim is a whole rotation."""
+    if not isinstance(task, OfFrame) or not task.in_world:
+        raise ValueError(f"singular poses are of frames in the world, not of {task.label}: choose other problems")
+    jacobian, units = model.jacobian(task.frame, q), {block.unit for block in task.blocks}
+    return jacobian[..., 0 if "m" in units else 3 : 6 if "rad" in units else 3, :]
 
 
 def _by_problem(targets: list[list[Any]]) -> tuple[Any, ...]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from poise.model.model import Model
-    from poise.solving.outcome import TaskError
     from poise.solving.solution import Solution
+    from poise.tasks.error import TaskError
 
 Base = Literal["fixed", "planar", "floating"]
 """As `poise.model.builder.Base`, whose module would import NumPy before the help is printed."""

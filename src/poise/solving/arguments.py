@@ -10,40 +10,22 @@ from poise.errors import ShapeError
 from poise.kernels.machine.layout import BAD_START
 from poise.model.model import Model
 from poise.spatial import SE3, Array
-from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.base import FrameTask
-from poise.tasks.coupling import JointCouplingTask
-from poise.tasks.distance import DistanceTask
-from poise.tasks.mass import CentreOfMassTask
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
-from poise.tasks.surface import LineTask, PlaneTask
 
-Task: TypeAlias = (
-    PoseTask
-    | PositionTask
-    | OrientationTask
-    | AxisTask
-    | LookAtTask
-    | PlaneTask
-    | LineTask
-    | DistanceTask
-    | CentreOfMassTask
-    | JointCouplingTask
-    | PostureTask
-)
+AnyTask: TypeAlias = Task | PostureTask
 
 WHOLE: Final = 2**62
 """A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
 
 
-def several(tasks: Task | Sequence[Task]) -> tuple[Task, ...]:
+def several(tasks: AnyTask | Sequence[AnyTask]) -> tuple[AnyTask, ...]:
     """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
     found = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
     if not found:
         raise ValueError("tasks is empty; state at least one")
     for i, task in enumerate(found):
-        if not isinstance(task, Task):
+        if not isinstance(task, AnyTask):
             place = f"tasks[{i}]" if len(found) > 1 else "tasks"
             raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}")
     return found
@@ -59,7 +41,7 @@ def whole(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name} is {value}; it must be less than 2**62")
 
 
-def one_a_task(tasks: Sequence[Task], target: Any) -> list[tuple[str, Any]]:
+def one_a_task(tasks: Sequence[AnyTask], target: Any) -> list[tuple[str, Any]]:
     """The target of each task with its name in messages; raises ShapeError for another number of them."""
     targets = [target] if len(tasks) == 1 else target
     if not isinstance(targets, (Sequence, np.ndarray)) or len(targets) != len(tasks):
@@ -77,17 +59,14 @@ def joined(goals: list[Array]) -> Array:
     return out
 
 
-def refuse_goal(tasks: Sequence[FrameTask], goal: Array) -> NoReturn:
+def refuse_goal(tasks: Sequence[Task], goal: Array) -> NoReturn:
     """Raises ValueError that says which number of `goal` (7 tasks,) is no target."""
     name = "target"
     for k, task in enumerate(tasks):
         numbers = goal[7 * k : 7 * k + 7]
         if len(tasks) > 1:
             name = f"target[{k}]"
-        for i in np.flatnonzero(~np.isfinite(numbers)):
-            raise ValueError(f"{name}[{i}] of {task.label} is {numbers[i]}")
-        if isinstance(task, AxisTask) and np.linalg.norm(numbers[:3]) < 1e-9:
-            raise ValueError(f"{name} of {task.label} is a zero direction")
+        task.refuse(numbers, name)
     raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
 
@@ -100,7 +79,7 @@ def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
 
 
 def refuse_numbers(
-    code: int, model: Model, tasks: Sequence[FrameTask], goal: Array, start: Array, name: str = "q0"
+    code: int, model: Model, tasks: Sequence[Task], goal: Array, start: Array, name: str = "q0"
 ) -> NoReturn:
     """Raises ValueError that says which number a kernel refused with this code."""
     if code == BAD_START:

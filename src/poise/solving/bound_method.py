@@ -36,10 +36,8 @@ from poise.solving.potential import Compiled
 from poise.solving.problem import Problem
 from poise.solving.rows import active_rows
 from poise.solving.scratch import Bound, Scratch, bind
-from poise.solving.task_arrays import moving
 from poise.spatial import Array
-from poise.tasks.base import FrameTask, OfFrame, levels
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.base import POSITION, Task, levels
 
 _ESTIMATED = (at.ESTIMATED, at.ESTIMATED_TWO)
 _READS_VALUES = (at.FILTERED, at.HYBRID)
@@ -56,7 +54,7 @@ class BoundMethod:
     def __init__(
         self,
         model: Model,
-        tasks: Sequence[FrameTask],
+        tasks: Sequence[Task],
         problem: Problem,
         method: Method,
         *,
@@ -186,7 +184,7 @@ def _terms(method: Method) -> tuple[NullSpace, ...]:
     return method.terms if isinstance(method, NullSpaceMethod) else ()
 
 
-def _plan(model: Model, tasks: Sequence[FrameTask], problem: Problem, settings: Array, stated: int) -> Plan:
+def _plan(model: Model, tasks: Sequence[Task], problem: Problem, settings: Array, stated: int) -> Plan:
     """What the method's kernel reads beside the problem, under `stated` inequalities."""
     method = settings[at.METHOD]
     if method == at.CCD:
@@ -240,7 +238,7 @@ def _rank(model: Model, problem: Problem, rows: npt.NDArray[np.int64] | slice = 
     return max(ranks)
 
 
-def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: bool) -> None:
+def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool) -> None:
     """Raises ValueError, with the way out, for what the method cannot do."""
     can, name = method.capabilities, method.name
     for term in _terms(method):
@@ -264,11 +262,11 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
             "'priority', which does, or give all tasks the same"
         )
     for task in tasks:
-        if can.tasks == "positions" and not isinstance(task, PositionTask):
+        if can.tasks == "positions" and task.leads != (POSITION,):
             raise ValueError(f"the method {name!r} follows positions only, not {task.label}")
-        if can.tasks == "poses" and not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
+        if can.tasks == "poses" and not task.leads:
             raise ValueError(f"the method {name!r} follows poses only, not {task.label}")
-        if can.tasks != "any" and isinstance(task, OfFrame) and task.base is not None:
+        if can.tasks != "any" and not task.in_world:
             raise ValueError(f"the method {name!r} follows frames in the world only, not {task.label}")
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
@@ -277,25 +275,23 @@ def refuse(model: Model, tasks: Sequence[FrameTask], method: Method, *, limits: 
         _refuse_balls(model, tasks, type(method.criterion).__name__)
 
 
-def _refuse_criteria(task: FrameTask, method: Method) -> None:
+def _refuse_criteria(task: Task, method: Method) -> None:
     if not any(isinstance(term, Manipulability) for term in _terms(method)):
         return
     place = task.label
-    if not isinstance(task, (PoseTask, PositionTask, OrientationTask)) or task.base is not None:
+    if not task.leads or not task.in_world:
         raise ValueError(
             f"Manipulability is of positions and rotations in the world, not of {place}: leave it out of the criteria"
         )
-    names = ("position_weight", "rotation_weight") if isinstance(task, PoseTask) else ("weight",)
-    if any((np.asarray(getattr(task, name)) != 1.0).any() for name in names):
+    if not all(block.plain for block in task.blocks):
         raise ValueError(f"Manipulability needs tasks without weights, and {place} has some: leave one of them out")
 
 
-def _refuse_weights(task: FrameTask, method: Method) -> None:
+def _refuse_weights(task: Task, method: Method) -> None:
     heeds = method.capabilities.weights
-    if heeds == "any" or not isinstance(task, (PoseTask, PositionTask, OrientationTask)):
+    if heeds == "any" or not task.leads:
         return
-    names = ("position_weight", "rotation_weight") if isinstance(task, PoseTask) else ("weight",)
-    for field in names:
+    for field in task.weight_names:
         weight = np.broadcast_to(getattr(task, field), 3)
         if (heeds == "none" and (weight != 1.0).any()) or np.ptp(weight) > 0.0:
             alike = "the same along all axes" if heeds == "blocks" else "1"
@@ -305,7 +301,7 @@ def _refuse_weights(task: FrameTask, method: Method) -> None:
             )
 
 
-def _refuse_levels(model: Model, tasks: Sequence[FrameTask], problem: Problem, plan: Plan) -> None:
+def _refuse_levels(model: Model, tasks: Sequence[Task], problem: Problem, plan: Plan) -> None:
     """Raises ValueError for a level that can never do anything."""
     stated, n = levels(tasks), len(problem.velocities)
     count = len(stated)
@@ -321,11 +317,11 @@ def _refuse_levels(model: Model, tasks: Sequence[FrameTask], problem: Problem, p
             )
 
 
-def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> None:
+def _refuse_joints(model: Model, tasks: Sequence[Task], method: Method) -> None:
     can, tree = method.capabilities, model.tree
     names = {v: joint.name for joint in model.joints for v in _velocities(model, joint)}
     seen: set[int] = set()
-    for u in sorted({u for task in tasks for u in moving(model, task)}):
+    for u in sorted({u for task in tasks for u in task.moving(model)}):
         unit = tree.units[u]
         if unit.kind == BALL_TURN or unit.multiplier == 0.0:
             continue
@@ -342,8 +338,8 @@ def _refuse_joints(model: Model, tasks: Sequence[FrameTask], method: Method) -> 
         seen.add(unit.iv)
 
 
-def _refuse_balls(model: Model, tasks: Sequence[FrameTask], criterion: str) -> None:
-    places = {model.tree.units[u].iv for task in tasks for u in moving(model, task)}
+def _refuse_balls(model: Model, tasks: Sequence[Task], criterion: str) -> None:
+    places = {model.tree.units[u].iv for task in tasks for u in task.moving(model)}
     for joint in model.joints:
         if joint.quaternion_at is not None and places.intersection(_velocities(model, joint)):
             raise ValueError(

@@ -7,25 +7,15 @@ import numpy as np
 
 from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
-from poise.solving.outcome import Outcome, Status, TaskError
+from poise.solving.outcome import Outcome, Status
 from poise.solving.rows import rows_at
 from poise.spatial import Array
-from poise.tasks.aim import AxisTask, LookAtTask
-from poise.tasks.coupling import JointCouplingTask
-from poise.tasks.distance import DistanceTask
-from poise.tasks.mass import CentreOfMassTask
-from poise.tasks.pose import PoseTask, PositionTask
+from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
-from poise.tasks.surface import LineTask, PlaneTask
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 
-
-_ROWS = {AxisTask: 2, LookAtTask: 2, LineTask: 2, PlaneTask: 1, DistanceTask: 1, JointCouplingTask: 1}
-"""Rows of the tasks that always ask for as many."""
-_PLACED = PositionTask | PlaneTask | LineTask | DistanceTask | CentreOfMassTask
-"""Tasks with a position alone."""
 _MANY = 50
 """Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
 
@@ -43,24 +33,17 @@ def cause(outcome: Outcome) -> Status:
 
 def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
     """The error of each task, from the error of each block and the posture's in `raw` (blocks + 1,)."""
-    left = iter(raw.tolist())
-    out = []
+    left, out = raw.tolist(), []
     for task in tasks:
-        if isinstance(task, PostureTask):
-            out.append(TaskError("PostureTask", None, None, float(raw[-1])))
-            continue
-        position = next(left) if isinstance(task, PoseTask | _PLACED) else None
-        rotation = None if isinstance(task, _PLACED) else next(left)
-        if isinstance(task, JointCouplingTask):
-            out.append(TaskError(task.label, None, None, rotation))
-        else:
-            out.append(TaskError(task.label, position, rotation))
+        count = 0 if isinstance(task, PostureTask) else len(task.blocks)
+        out.append(task.error(left[:count] or left[-1:]))
+        left = left[count:]
     return tuple(out)
 
 
 def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    left = "; ".join(_left(e.task, e.position, e.rotation, e.posture) for e in errors)
+    left = "; ".join(task.words(error) for task, error in zip(outcome.asked.tasks, errors, strict=True))
     if status is Status.CONVERGED:
         return f"Every task is within its tolerances: {left}."
     parts = [f"Not reached: {status.message}. What is left: {left}."]
@@ -101,17 +84,6 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
     return out
 
 
-def _left(task: str, position: float | None, rotation: float | None, posture: float | None) -> str:
-    words = []
-    if position is not None:
-        words.append(f"{position:.3g} m")
-    if rotation is not None:
-        words.append(f"{rotation:.3g} rad")
-    if posture is not None:
-        words.append(f"{posture:.3g} rad or m from the posture")
-    return f"{task} {' and '.join(words)}"
-
-
 def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
     asked = outcome.asked
@@ -123,15 +95,13 @@ def _out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
     out = []
     for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):
-        if not isinstance(task, PoseTask | PositionTask) or task.base is not None:
+        if task.placed is None:
             continue
-        weight = task.weight if isinstance(task, PositionTask) else task.position_weight
-        if np.min(weight) == 0.0:
-            continue
-        root, reach = _reach(outcome.model, task.frame, limits=outcome.asked.problem.limits)
+        frame, tolerance = task.placed
+        root, reach = _reach(outcome.model, frame, limits=outcome.asked.problem.limits)
         beyond = float(np.linalg.norm(goal[:3] - root)) - reach
-        if beyond > (task.tolerance if isinstance(task, PositionTask) else task.position_tolerance):
-            out.append(f"The target of {task.frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m.")
+        if beyond > tolerance:
+            out.append(f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m.")
     return out
 
 
@@ -154,15 +124,7 @@ def _reach(model: Model, frame: str, *, limits: bool) -> tuple[Array, float]:
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the tasks ask for more rows than there are joints to follow them."""
-    rows = 0
-    for task in outcome.asked.frame_tasks:
-        if type(task) in _ROWS:
-            rows += _ROWS[type(task)]
-        elif isinstance(task, PoseTask):
-            rows += int(np.count_nonzero(np.broadcast_to(task.position_weight, 3)))
-            rows += int(np.count_nonzero(np.broadcast_to(task.rotation_weight, 3)))
-        else:
-            rows += int(np.count_nonzero(np.broadcast_to(getattr(task, "weight", 1.0), 3)))
+    rows = sum(task.asked for task in outcome.asked.frame_tasks)
     joints = len(outcome.asked.problem.velocities)
     if joints >= rows:
         return []

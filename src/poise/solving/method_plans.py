@@ -16,10 +16,8 @@ from poise.model.tree import carrying, unit_arrays
 from poise.solving.problem import Problem
 from poise.solving.rows import active_rows
 from poise.solving.scratch import bind
-from poise.solving.task_arrays import needed
 from poise.spatial import Array
-from poise.tasks.base import FrameTask, levels
-from poise.tasks.pose import PoseTask, PositionTask
+from poise.tasks.base import POSITION, Task, levels
 
 _HELD: Final = 12
 """Rows in which a kernel holds an effector's pose, or a link's motion."""
@@ -71,16 +69,14 @@ class _Joints:
         return link == unit
 
 
-def repelled(
-    model: Model, tasks: Sequence[FrameTask], problem: Problem, term: Clearance | None
-) -> tuple[Problem, Plan]:
+def repelled(model: Model, tasks: Sequence[Task], problem: Problem, term: Clearance | None) -> tuple[Problem, Plan]:
     """The points that obstacles push, and the obstacles, as `poise.kernels.methods.criteria` reads them.
 
     In the problem that is returned all axes of these points' units are kept.  Raises FrameNotFound for a frame that the
     model does not have, ValueError for one that the tasks' joints do not carry.
     """
     joints, tree = _Joints(problem), model.tree
-    _, number = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
+    _, number = carrying(tree, sorted({u for task in tasks for u in task.needed(model)}))
     if term is None or term.frames is None:
         frames = [j.child for j in model.joints if j.kind is not JointKind.FIXED and tree.links[j.child][0] in number]
     else:
@@ -131,7 +127,7 @@ def sweep(problem: Problem) -> Plan:
     return Plan(np.array(numbers, dtype=np.int64), _HELD * len(joints.tips))
 
 
-def pairs(model: Model, tasks: Sequence[FrameTask], problem: Problem, *, printed: bool) -> Plan:
+def pairs(model: Model, tasks: Sequence[Task], problem: Problem, *, printed: bool) -> Plan:
     """The pairs of consecutive axes of a problem, as `poise.kernels.methods.pairwise` reads them.
 
     Raises ValueError if `printed` and the problem is no chain of parallel hinges that takes a position.
@@ -140,7 +136,7 @@ def pairs(model: Model, tasks: Sequence[FrameTask], problem: Problem, *, printed
     if printed:
         _refuse_all_but_planar(model, tasks, problem, joints)
     tree = model.tree
-    units, _ = carrying(tree, sorted({u for task in tasks for u in needed(model, task)}))
+    units, _ = carrying(tree, sorted({u for task in tasks for u in task.needed(model)}))
     lifts = unit_arrays(units, set(joints.tips)).lifts
     # The point of a link at which its motion is taken: its effector, else the origin of the joint after it.
     points: dict[int, tuple[int, float]] = {}
@@ -172,9 +168,9 @@ def pairs(model: Model, tasks: Sequence[FrameTask], problem: Problem, *, printed
     return Plan(numbers, stacked * (n + 1) + n * n, np.array(heights))
 
 
-def _refuse_all_but_planar(model: Model, tasks: Sequence[FrameTask], problem: Problem, joints: _Joints) -> None:
+def _refuse_all_but_planar(model: Model, tasks: Sequence[Task], problem: Problem, joints: _Joints) -> None:
     way = "take form='twists', which serves any tree"
-    if len(tasks) != 1 or not isinstance(tasks[0], PositionTask):
+    if len(tasks) != 1 or tasks[0].leads != (POSITION,):
         given = ", ".join(task.label for task in tasks)
         raise ValueError(f"form='printed' of the method 'pairwise' leads one PositionTask, not {given}: {way}")
     active = [u for u in range(len(joints.kinds)) if not joints.idle(u)]
@@ -244,11 +240,11 @@ def skeleton(model: Model, problem: Problem) -> Plan:
     return Plan(numbers, 13 * len(nodes) + _HELD * (1 + len(joints.kinds)))
 
 
-def ranking(tasks: Sequence[FrameTask], problem: Problem, stated: int) -> Plan:
+def ranking(tasks: Sequence[Task], problem: Problem, stated: int) -> Plan:
     """The rows of a problem by levels, as `poise.kernels.methods.priority` reads them; under `stated` inequalities."""
     m, n = 3 * problem.blocks, len(problem.velocities)
     steps = levels(tasks)
-    counts = np.array([6 if isinstance(task, PoseTask) else 3 for task in tasks])
+    counts = np.array([3 * len(task.blocks) for task in tasks])
     ranks = np.repeat([steps.index(task.priority) for task in tasks], counts)
     first = np.searchsorted(np.sort(ranks), range(len(steps) + 1))
     numbers = np.concatenate([[len(steps)], first, np.argsort(ranks, kind="stable")])

@@ -12,12 +12,12 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.methods import extended
 from poise.methods.extended import ExtendedJacobian
 from poise.model.model import Model
-from poise.solving.arguments import Task, joined, several
+from poise.solving.arguments import AnyTask, joined, several
 from poise.solving.bound_method import BoundMethod
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
 from poise.spatial import Array
-from poise.tasks.base import FrameTask
+from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
 _UPDATES: Final = 200
@@ -41,7 +41,7 @@ class AlgorithmicSingularity:
 
 def relax(
     model: Model,
-    tasks: Task | Sequence[Task],
+    tasks: AnyTask | Sequence[AnyTask],
     q: npt.ArrayLike,
     method: ExtendedJacobian | None = None,
     *,
@@ -68,7 +68,7 @@ def relax(
 
 def algorithmic_singularity(
     model: Model,
-    tasks: Task | Sequence[Task],
+    tasks: AnyTask | Sequence[AnyTask],
     q: npt.ArrayLike,
     method: ExtendedJacobian | None = None,
 ) -> AlgorithmicSingularity:
@@ -102,7 +102,7 @@ def _one(model: Model, q: npt.ArrayLike) -> Array:
     return start
 
 
-def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[FrameTask, ...]:
+def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
     given = several(tasks)
     found = tuple(task for task in given if not isinstance(task, PostureTask))
     if len(found) < len(given):
@@ -110,6 +110,6 @@ def _frame_tasks(tasks: Task | Sequence[Task]) -> tuple[FrameTask, ...]:
     return found
 
 
-def _goals(model: Model, tasks: Sequence[FrameTask], q: Array) -> Array:
+def _goals(model: Model, tasks: Sequence[Task], q: Array) -> Array:
     """(7 tasks,) the goals that q fulfils."""
     return joined([task.at(model, q) for task in tasks])

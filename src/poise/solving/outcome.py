@@ -8,7 +8,7 @@ from typing import Any, Protocol, final
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.spatial import Array
-from poise.tasks.base import FrameTask
+from poise.tasks.base import Task
 
 
 class Status(Enum):
@@ -27,21 +27,6 @@ class Status(Enum):
     def message(self) -> str:
         """What happened, as a sentence."""
         return self.value
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TaskError:
-    """What is left of one task, recomputed by forward kinematics, over the rows whose weight is not 0."""
-
-    task: str
-    """What it is and of what."""
-    position: float | None
-    """[m]; None if the task has no position."""
-    rotation: float | None
-    """[rad]; None if the task has no rotation."""
-    posture: float | None = None
-    """Largest |q_i - target_i| of a posture task, or what the sum of a coupling lacks [rad or m]; None for others."""
 
 
 @final
@@ -69,7 +54,7 @@ class Asked(Protocol):
         """All tasks, in the order of targets and errors."""
 
     @property
-    def frame_tasks(self) -> Sequence[FrameTask]:
+    def frame_tasks(self) -> Sequence[Task]:
         """Those with rows of their own."""
 
     @property

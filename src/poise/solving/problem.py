@@ -22,16 +22,18 @@ from poise.kernels.machine.layout import (
     GOAL_NUMBERS,
     IDLE,
     REVOLUTE,
+    SIGHT,
     STATE,
     UNIT,
     joined,
 )
+from poise.kernels.rows.own import own_room
 from poise.model.model import Model
 from poise.model.tree import bodies, carrying, unit_arrays
-from poise.solving.task_arrays import Effector, effector_of, needed
+from poise.solving.residual import try_residual
 from poise.spatial import Array
-from poise.tasks.base import FrameTask
-from poise.tasks.coupling import JointCouplingTask
+from poise.tasks.base import Task
+from poise.tasks.effector import Effector, Units
 
 _POSITION_ROWS: Final = 3
 
@@ -47,8 +49,8 @@ class Problem:
     words: npt.NDArray[np.int64]
     velocities: tuple[int, ...]
     """The velocities that move the tasks, in the order in which the kernels number them."""
-    kinds: tuple[str, ...] = ()
-    """The kinds of rows that the tasks have, in the order of the effectors' `rows`."""
+    kinds: tuple[type[Task], ...] = ()
+    """The kinds of tasks whose rows are routines, in the order of the effectors' `rows`."""
     limits: bool = True
     """Whether joint limits hold."""
     blocks: int = field(init=False)
@@ -89,37 +91,47 @@ class Problem:
         return Problem(words, self.velocities, self.kinds, limits=False)
 
 
-def pack(model: Model, tasks: Sequence[FrameTask], *, limits: bool = True) -> Problem:
-    """The problem of `tasks` on `model`; raises FrameNotFound for a frame that the model does not have."""
-    wanted = [needed(model, task) for task in tasks]
+def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem:
+    """The problem of `tasks` on `model`.
+
+    Raises FrameNotFound for a frame that the model does not have, ValueError for a task that does not work there.
+    """
+    for task in tasks:
+        if task.own:
+            try_residual(model, task)
+    wanted = [task.needed(model) for task in tasks]
     units, number = carrying(model.tree, sorted(set().union(*wanted)))
     arrays = unit_arrays(units, {number[u] for some in wanted for u in some})
-    made = [effector_of(model, task, units, arrays, number) for task in tasks]
+    made = [task.effector(Units(model, units, arrays, number)) for task in tasks]
     velocities = sorted({v for e in made for v in e.columns.velocities})
     active = {v: a for a, v in enumerate(velocities)}
-    kinds = tuple(dict.fromkeys(e.rows for e in made if e.rows))
+    kinds = tuple(dict.fromkeys(type(task) for task in tasks if task.routine is not None))
 
     effectors: list[tuple[int, ...]] = []
     blocks: list[tuple[int, int]] = []
     weights: list[list[float]] = []
     slots: list[int] = []
     numbers: list[float] = []
+    sights: list[tuple[int, int, int]] = []
     row = column = 0
-    for e in made:
+    for task, e in zip(tasks, made, strict=True):
         width, first = len(e.columns.velocities), len(blocks)
-        starts = []
-        for weight, tolerance, metres in e.blocks:
-            starts.append(row)
-            blocks.append((row, int(metres)))
-            inverse = [0.0 if w == 0.0 else 1.0 / w for w in weight]
-            weights.append([*weight, *inverse, tolerance**-2])
+        places, starts = {"m": -1, "rad": -1}, {"m": -1, "rad": -1}
+        for block in task.blocks:
+            if e.tip >= 0:
+                starts[block.unit] = row
+            if block.whole:
+                places[block.unit] = len(blocks)
+            blocks.append((row, int(block.unit == "m")))
+            inverse = [0.0 if w == 0.0 else 1.0 / w for w in block.weight]
+            weights.append([*block.weight, *inverse, block.tolerance**-2])
             row += _POSITION_ROWS * width
         effectors.append(
             (
-                layout.FIRST_ROWS + kinds.index(e.rows) if e.rows else -1,
-                e.goal,
-                -1 if e.position is None else first + e.position,
-                -1 if e.rotation is None else first + e.rotation,
+                -1 if task.routine is None else layout.FIRST_ROWS + layout.ENTRIES * kinds.index(type(task)),
+                task.goal_kind if task.takes_target else 0,
+                places["m"],
+                places["rad"],
                 e.tip,
                 e.base,
                 first,
@@ -128,18 +140,28 @@ def pack(model: Model, tasks: Sequence[FrameTask], *, limits: bool = True) -> Pr
                 column,
                 column + len(e.columns.raw),
                 len(slots),
-                -1 if e.linear is None else starts[e.linear],
-                -1 if e.angular is None else starts[e.angular],
-                e.weighing,
+                starts["m"],
+                starts["rad"],
+                task.weighing,
                 len(numbers),
+                len(numbers) + len(e.numbers),
+                len(sights),
+                len(sights) + len(e.sights),
+                task.rows if task.own else 0,
+                int(task.own and task.function("jacobian") is not None),
+                int(task.lanes),
             )
         )
+        at = column
+        for sight in e.sights:
+            sights.append((sight.unit, at, at + len(sight.columns.raw)))
+            at += len(sight.columns.raw)
         column += len(e.columns.raw)
         slots += [active[v] for v in e.columns.velocities]
         numbers += e.numbers
 
     tiles, pairs = _gram_tiles(effectors, made, blocks, active)
-    coupled = {i for task in tasks if isinstance(task, JointCouplingTask) for i in task.terms(model)[0]}
+    coupled = {i for task in tasks for i in task.coupled(model)}
     coordinates, ranges, balls = _coordinates(model, units, active, coupled)
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coordinates}, {b[0] for b in balls})
     heavy = any(e.heavy for e in made)
@@ -162,9 +184,10 @@ def pack(model: Model, tasks: Sequence[FrameTask], *, limits: bool = True) -> Pr
         "idle_balls": idle_balls,
         "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
         "numbers": numbers,
+        "sights": joined(SIGHT, sights, [sight.tool for e in made for sight in e.sights]),
     }
     n, m, nq = len(active), 3 * len(blocks), model.nq
-    widest = 3 * max((len(e.columns.velocities) for e in made), default=0)
+    room = [_room(task, e) for task, e in zip(tasks, made, strict=True)]
     rows = {
         "goal": GOAL_NUMBERS * len(made),
         "start": nq,
@@ -173,7 +196,7 @@ def pack(model: Model, tasks: Sequence[FrameTask], *, limits: bool = True) -> Pr
         "frames": FRAME * len(units),
         "e": m,
         "jacobian": row,
-        "scratch": max(widest, 3 * len(units) + 3 if heavy else 0),
+        "scratch": max([*room, 3 * len(units) + 3 if heavy else 0]),
         "free": n,
         "matrix": m * m,
         "y": m,
@@ -186,6 +209,15 @@ def pack(model: Model, tasks: Sequence[FrameTask], *, limits: bool = True) -> Pr
     }
     problem = Problem(layout.pack(parts, rows), tuple(velocities), kinds)
     return problem if limits else problem.without_limits()
+
+
+def _room(task: Task, e: Effector) -> int:
+    """Rows of scratch that the rows of a task need."""
+    width = len(e.columns.velocities)
+    if not task.own:
+        return 3 * width
+    numbers = len(e.numbers) + (GOAL_NUMBERS if task.takes_target else 0)
+    return own_room(len(e.sights), numbers, task.rows, width)
 
 
 def _gram_tiles(

@@ -11,10 +11,10 @@ from poise.solving.arguments import refuse_numbers
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch, bind
 from poise.spatial import Array
-from poise.tasks.base import FrameTask
+from poise.tasks.base import Task
 
 
-def rows_at(model: Model, tasks: Sequence[FrameTask], problem: Problem, q: Array, goal: Array) -> tuple[Array, Array]:
+def rows_at(model: Model, tasks: Sequence[Task], problem: Problem, q: Array, goal: Array) -> tuple[Array, Array]:
     """Residual rows `e` (m,) and their Jacobian `J` (m, nv) at `q` (nq,) for the goal numbers (7 tasks,).
 
     Raises ValueError for a number that is no goal or no configuration.

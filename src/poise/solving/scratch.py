@@ -12,12 +12,12 @@ import numpy.typing as npt
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address
 from poise.kernels.machine.lanes import workspace
-from poise.kernels.machine.layout import CALL, FIRST_ROWS, WIDTH
+from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SLOPES, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
-from poise.kernels.rows import kinds
 from poise.kernels.solver import lm_solver
 from poise.solving.problem import Problem
+from poise.solving.residual import places
 from poise.spatial import Array
 
 _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
@@ -33,8 +33,8 @@ class Scratch:
     """
 
     __slots__ = (
-        "_bound",
         "_kept",
+        "_lent",
         "address",
         "call",
         "goal",
@@ -49,11 +49,11 @@ class Scratch:
     )
 
     def __init__(self, bound: "Bound") -> None:
-        self._bound = bound
+        self._kept: list[Any] = [bound.words, bound.routines]
         self.narrow: Array = workspace(bound.rows)
         self.wide: Array | None = None
         self.trace: Array | None = None
-        self._kept: list[Any] = []
+        self._lent: list[Any] = []
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
         rows = {name: layout.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
@@ -66,11 +66,12 @@ class Scratch:
             routines=bound.routines.ctypes.data,
         )
 
-    def widen(self) -> None:
+    def widen(self, bound: "Bound") -> None:
         """Make the workspace of eight lanes, where there is none."""
         if self.wide is None:
-            self.wide = workspace(self._bound.rows, WIDTH)
-            self.tell(wide=self.wide.ctypes.data, wide_routines=self._bound.wide_routines.ctypes.data)
+            self.wide = workspace(bound.rows, WIDTH)
+            self._kept.append(bound.wide_routines)
+            self.tell(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
 
     def tell(self, **numbers: int) -> None:
         """Set fields of the record, see `layout.CALL`."""
@@ -89,7 +90,7 @@ class Scratch:
 
     def tell_of(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
-        self._kept = list(arrays.values())
+        self._lent = list(arrays.values())
         self.tell(**{name: array.ctypes.data for name, array in arrays.items()})
 
 
@@ -104,14 +105,15 @@ class Bound:
     `method` is the routine of one update, where there is one; `functions` are addresses of a user's own.
     """
 
-    __slots__ = ("__weakref__", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
+    __slots__ = ("__weakref__", "_kept", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
 
     def __init__(self, problem: Problem, method: Any = None, functions: tuple[int, int] = (0, 0)) -> None:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
         self.rows = layout.total_rows(problem.words)
         self._pool: list[Scratch] = []
-        self.routines = np.zeros(FIRST_ROWS + len(problem.kinds), dtype=np.int64)
+        self._kept: list[Any] = []
+        self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         self.routines[layout.GRADIENT : layout.HESSIAN + 1] = functions
         self._look_up(self.routines, NARROW)
         self._wide_routines: npt.NDArray[np.int64] | None = None
@@ -129,7 +131,11 @@ class Bound:
         if self._method is not None:
             table[layout.METHOD] = address(self._method, PROBLEM_VIEW, width)
         for i, kind in enumerate(self._kinds):
-            table[FIRST_ROWS + i] = address(getattr(kinds, kind), PROBLEM_VIEW, width, WHOLE)
+            at = FIRST_ROWS + ENTRIES * i
+            table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
+            kept, *own = places(kind, width.ndim)
+            self._kept += kept
+            table[at + RESIDUAL], table[at + SLOPES] = own
 
     def add_search(self) -> None:
         """Look up the search from eight starts; the two widths of the solver are compiled side by side."""

@@ -7,8 +7,9 @@ import numpy as np
 from poise.kernels.machine.layout import ANSWER, COST, ITERATIONS, NOT_FINITE, RESTARTS, SOLVED, STATIONARY
 from poise.model.model import Model
 from poise.solving import explain
-from poise.solving.outcome import Asked, Outcome, Status, TaskError, Trace, duration
+from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
 from poise.spatial import Array
+from poise.tasks.error import TaskError
 
 
 @final

@@ -17,7 +17,7 @@ from poise.kernels.methods import method_loop
 from poise.kernels.solver import lm_solver
 from poise.methods.registry import AnyMethod, method_of
 from poise.model.model import Model
-from poise.solving.arguments import Task, joined, one_a_task, one_start, refuse_numbers, several, whole
+from poise.solving.arguments import AnyTask, joined, one_a_task, one_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
 from poise.solving.posture import Posture
 from poise.solving.problem import pack
@@ -25,8 +25,7 @@ from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
-from poise.tasks.base import levels
-from poise.tasks.pose import PoseTask
+from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.posture import PostureTask
 
 _ITERATIONS: Final = 30
@@ -69,7 +68,7 @@ class Search:
     def __init__(
         self,
         model: Model,
-        tasks: Task | Sequence[Task],
+        tasks: AnyTask | Sequence[AnyTask],
         *,
         method: str | AnyMethod | None = None,
         limits: bool = True,
@@ -79,7 +78,7 @@ class Search:
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
-        self.tasks: tuple[Task, ...] = several(tasks)
+        self.tasks: tuple[AnyTask, ...] = several(tasks)
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         if method is None and len(levels(self.frame_tasks)) > 1:
             method = "priority"
@@ -108,9 +107,9 @@ class Search:
         if chosen is not None:
             self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits)
         self._home = np.array(model.home)
-        self._pose_alone = len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask)
+        self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
-        if all(task.target is not None for task in self.frame_tasks):
+        if all(task.aimed for task in self.frame_tasks):
             self._own = joined([task.goal(task.target) for task in self.frame_tasks])
         self._bind()
 
@@ -137,7 +136,7 @@ class Search:
         scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
         scratch.tell(chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK)
         if self._prepared is None:
-            scratch.widen()
+            scratch.widen(self._bound)
         elif self.trace:
             self._prepared.add_trace(scratch, self.max_iterations + 1)
         return scratch
@@ -224,7 +223,7 @@ class Solver:
     def __init__(
         self,
         model: Model,
-        tasks: Task | Sequence[Task],
+        tasks: AnyTask | Sequence[AnyTask],
         *,
         method: str | AnyMethod | None = None,
         limits: bool = True,
@@ -249,7 +248,7 @@ class Solver:
         return self._search(self.model, target, q0, seed)
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[AnyTask, ...]:
         """What it solves for, in the order of targets and errors."""
         return self._search.tasks
 
@@ -302,7 +301,7 @@ class Solver:
 
 def solve(
     model: Model,
-    tasks: Task | Sequence[Task],
+    tasks: AnyTask | Sequence[AnyTask],
     *,
     q0: npt.ArrayLike | None = None,
     method: str | AnyMethod | None = None,
@@ -350,7 +349,7 @@ def solve(
             prepared.move_to_end(key)
     targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
     for task, target in zip(given, targets, strict=True):
-        if target is None:
+        if target is None and not (isinstance(task, Task) and task.aimed):
             raise ValueError(f"{type(task).__name__} has no target; give it one")
     return search(model, targets if len(targets) > 1 else targets[0], q0, seed)
 

@@ -18,7 +18,7 @@ from poise.methods.base import positive
 from poise.methods.registry import AnyMethod, method_of
 from poise.model.model import Model
 from poise.solving.arguments import (
-    Task,
+    AnyTask,
     one_a_task,
     one_start,
     refuse_goal,
@@ -32,8 +32,7 @@ from poise.solving.inequalities import Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
-from poise.tasks.base import levels
-from poise.tasks.pose import PoseTask, PositionTask
+from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.posture import PostureTask
 
 _BUSY: Final = "another thread is in this Tracker, which has a past of its own: make one for each thread"
@@ -58,6 +57,7 @@ class Tracker:
     """
 
     __slots__ = (
+        "_bound",
         "_count",
         "_lock",
         "_points",
@@ -78,7 +78,7 @@ class Tracker:
     def __init__(
         self,
         model: Model,
-        tasks: Task | Sequence[Task],
+        tasks: AnyTask | Sequence[AnyTask],
         method: str | AnyMethod | None = None,
         *,
         dt: float | None = None,
@@ -121,14 +121,15 @@ class Tracker:
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
         self._lock, self._warned = Lock(), False
-        scratch = self._scratch = Scratch(self._prepared.bound())
+        self._bound = self._prepared.bound()
+        scratch = self._scratch = Scratch(self._bound)
         scratch.tell(updates=self._count)
         self._start = scratch.start_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[:, :3]
-        self._points_shape = self._points.shape if all(isinstance(t, PositionTask) for t in self.tasks) else None
-        self._pose_alone = len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask)
+        self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
+        self._pose_alone = [task.leads for task in self.tasks] == [(POSITION, ROTATION)]
         prepare(method_loop.step)
         self._step = partial(method_loop.step, scratch.address)
 
@@ -259,7 +260,7 @@ class Tracker:
         entry = method_loop.rollout if alone else method_loop.rollout_lanes
         prepare(entry)
         if not alone:
-            scratch.widen()
+            scratch.widen(self._bound)
         many = 1 if alone else WIDTH
         for c in range(0, characters, many):
             some = slice(c, c + many)

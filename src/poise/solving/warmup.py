@@ -1,14 +1,17 @@
 """Compile every kernel ahead of its first use."""
 
+import importlib
+import pkgutil
+
+from poise import tasks
 from poise.kernels.kinematics import query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
 from poise.kernels.methods import extended, method_loop, routines
-from poise.kernels.rows import kinds
 from poise.kernels.solver import lm_solver, posture
 from poise.solving.scratch import SOLVER
-from poise.solving.task_arrays import ROWS
+from poise.tasks.base import Task
 
 
 def compile_all() -> None:
@@ -27,7 +30,7 @@ def compile_all() -> None:
         query.mass_centre_jacobians,
     ]
     methods = {r: (NARROW,) if r in routines.NARROW else (WIDE, NARROW) for r in routines.ROUTINES.values()}
-    rows = [getattr(kinds, name) for name in sorted({name for name in ROWS.values() if name})]
+    rows = dict.fromkeys(kind.routine for kind in task_kinds() if kind.routine is not None)
     compile_together(
         [
             *SOLVER,
@@ -36,3 +39,13 @@ def compile_all() -> None:
             *((entry,) for entry in entries),
         ]
     )
+
+
+def task_kinds() -> list[type[Task]]:
+    """The kinds of tasks in the files of `poise.tasks`, and what they derive from."""
+    for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
+        importlib.import_module(module.name)
+    found = [Task]
+    for kind in found:
+        found += [below for below in kind.__subclasses__() if below.__module__.startswith(f"{tasks.__name__}.")]
+    return found

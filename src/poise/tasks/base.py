@@ -1,105 +1,348 @@
-"""What every task is made of: checked weights and tolerances, and the form that the solver reads."""
+"""What every task is: weights, a tolerance and a priority; and all that solving, judging and explaining ask of it.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+A task is a file: a subclass says its rows, what carries it, its goal numbers and its errors, and nothing else in the
+house knows it by name.  One with a `residual` of its own, compiled by Numba, needs to say nothing more.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.spatial import SE3, Array, finite, frozen
+from poise.kernels.machine.jit import from_python, plain
+from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
+from poise.kernels.rows.own import own_rows
+from poise.spatial import SE3, SO3, Array, finite, quaternion_matrix
+from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
+from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
 Weight: TypeAlias = npt.ArrayLike
-"""One number for all three rows, or one a row; 0 drops a row."""
-
+"""One number for all rows, or one a row; 0 drops a row."""
+POSITION: Final = "position"
+ROTATION: Final = "rotation"
 
 _LEAST = 1e-9
 _FINEST = 1e-15
+_PLAIN: Final = frozenset((float, int, str, bool, type(None)))
+_NOWHERE: Final = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
-class FrameTask(Protocol):
-    """A task with rows of its own: about a frame, the centre of mass or joints."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Task:
+    """What a robot shall do; the base of all tasks, and of your own.
+
+    A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba
+    compiles.  They belong to the class and have no `self`:
+
+    - `residual(frames, numbers, out)` writes `out` (rows,), which vanishes when the task is fulfilled.  `frames`
+      (n, 12) are poses in the world: place [m], then the rotation matrix row by row.  They are those of the frames that
+      the task names: in `frames`, if the class has such an attribute or field, else in its fields that are text.
+      `numbers` are the other fields in their order, arrays and poses number by number; if `target` is one of them, its
+      numbers come last, seven with zeros at the end.
+    - `jacobian(frames, numbers, out)`, if there is one, writes `out` (rows, 6 n): the derivatives of the rows by the
+      twist of each frame, linear, then angular, along the world's axes.  Without it they are central differences over
+      1e-5 m and rad, good to about nine digits where the residual is smooth.
+
+    `unit` is "m" or "rad" if the rows are such.  With `lanes = True` the functions are written with `load`, `store` and
+    `select` of `poise.kernels.machine.lanes` in place of brackets and `if`, and serve eight problems at once: row
+    12 f + i of `frames` is number i of frame f, row 6 n r + c of the Jacobian's `out` is column c of row r.
+
+    Before it is compiled, each function runs once in plain Python (with `lanes`, compiled too), and a Jacobian is
+    compared with differences; a ValueError says what does not work.
+    """
+
+    weight: Weight = 1.0
+    """Weight of the rows, in the inverse of their unit: one number, or one a row where the rows are not alike; 0 drops
+    a row."""
+    tolerance: float = 1e-6
+    """How much may be left [m or rad], over the rows whose weight is not 0; with more than three, of each three."""
+    priority: int = 0
+    """Its level, 0 first; a level disturbs none before it."""
+
+    rows: ClassVar[int] = 1
+    """Rows of the residual, as far as weights tell them apart."""
+    unit: ClassVar[Measure] = ""
+    """"m" or "rad" for a residual in metres or radians; empty for another one."""
+    lanes: ClassVar[bool] = False
+    """Whether the functions of a task of your own serve eight problems at once."""
+
+    routine: ClassVar[Any] = staticmethod(own_rows)
+    """Writes the rows of its residual and their Jacobian; None for a pose, whose rows the solver has at hand."""
+    goal_kind: ClassVar[int] = PLACE
+    """What its goal numbers are: bits of `layout`; without PLACE, TURN and DIRECTION it has none."""
+    weight_names: ClassVar[tuple[str, ...]] = ("weight",)
+    tolerance_names: ClassVar[tuple[str, ...]] = ("tolerance",)
+    """The fields that are weights, and those that are tolerances."""
+    leads: ClassVar[tuple[str, ...]] = ()
+    """What of its frame it leads all of: POSITION, ROTATION or both."""
+    along_target: ClassVar[bool] = False
+    """Whether rows and weights are along the target's own axes."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def target(self) -> Any:
+            """Where to; None if it is given at the call, or if there is none."""
+    else:
+        target = None
+
+    def __post_init__(self) -> None:
+        for name in self.weight_names:
+            self._set(name, weights(name, getattr(self, name), self.rows))
+        for name in self.tolerance_names:
+            tolerance(name, getattr(self, name))
+        if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
+            raise ValueError(f"priority is {self.priority!r}; it must be a whole number, 0 (first) or more")
+        self._set("priority", int(self.priority))
+        for name, value in self._own_fields():
+            self._set(name, settled(value))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (type(self), {f.name: getattr(self, f.name) for f in fields(self) if f.init})
+
+    def __repr__(self) -> str:
+        own = [f for f in fields(self) if f.init and f.repr and not f.kw_only]
+        named = [f for f in fields(self) if f.init and f.repr and f.kw_only]
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in (*own, *named))})"
+
+    # What it is of ------------------------------------------------------------------------------------------------
 
     @property
     def label(self) -> str:
         """What it is and of what, in messages."""
+        return f"{type(self).__name__}({', '.join(map(repr, self.frame_names))})"
 
-    @property
-    def target(self) -> Any:
-        """Where to; None if it is given at the call."""
-
-    @property
-    def priority(self) -> int:
-        """Its level, 0 first; a level disturbs none before it."""
-
-    @property
+    @cached_property
     def structure(self) -> tuple[Any, ...]:
         """All but the target, hashable: two tasks of one structure share a prepared solver."""
+        given = (getattr(self, name) for name in self._field_names if name != "target")
+        return (type(self), *(_hashable(value) for value in given))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        count = self.rows
+        each = [*np.broadcast_to(self.weight, count).tolist(), 1.0, 1.0]
+        return tuple(
+            Block((each[i], each[i + 1], each[i + 2]), self.tolerance, self.unit, rows=min(3, count - i))
+            for i in range(0, count, 3)
+        )
+
+    @property
+    def weighing(self) -> int:
+        """0 without weights, 1 with, 2 with weights along the target's own axes."""
+        return 0 if all(block.plain for block in self.blocks) else 2 if self.along_target else 1
+
+    @property
+    def asked(self) -> int:
+        """How many numbers it asks the joints for."""
+        return sum(block.asked for block in self.blocks)
+
+    @property
+    def in_world(self) -> bool:
+        """Whether it is seen from the world, not from a base."""
+        return True
+
+    @property
+    def placed(self) -> tuple[str, float] | None:
+        """A frame whose origin must come to the goal's place in the world, and the tolerance [m].
+
+        None if no length can prove the task out of reach.
+        """
+        return None
+
+    # Targets ------------------------------------------------------------------------------------------------------
+
+    @property
+    def aimed(self) -> bool:
+        """Whether it has a target, or needs none."""
+        return self.target is not None or not self.takes_target
+
+    @property
+    def takes_target(self) -> bool:
+        """Whether it has a field for one."""
+        return "target" in self._field_names
 
     def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers that the kernel reads: place, then quaternion w x y z; checked for shape only."""
+        """(7,) numbers that the kernel reads, for most place, then quaternion w x y z; checked for shape only."""
+        if not self.takes_target:
+            if target is not None:
+                raise ShapeError(f"{name}: {self.label} takes no target, give None; got {target!r}")
+            return np.array(_NOWHERE)
+        found = np.array(list(_flat(name, target)))
+        if len(found) > GOAL_NUMBERS:
+            raise ShapeError(f"{name} of {self.label} must be at most {GOAL_NUMBERS} numbers, got {len(found)}")
+        return np.pad(found, (0, GOAL_NUMBERS - len(found)))
 
     def at(self, model: "Model", q: Array) -> Array:
         """(7,) the goal that the configuration `q` (nq,) fulfils."""
+        target = self.target_at(model, q)
+        return np.array(_NOWHERE) if target is None else self.goal(target)
 
+    def target_at(self, model: "Model", q: Array) -> Any:
+        """A target that the configuration `q` (nq,) fulfils, as the task takes it; None if it cannot tell one."""
+        return None
 
-class Value:
-    """A frozen dataclass that stays frozen when it is copied or pickled, and the same to the last bit."""
+    def refuse(self, goal: Array, name: str = "target") -> None:
+        """Raises ValueError that says which of the goal's numbers (7,) is no target, if one is not."""
+        for i in np.flatnonzero(~np.isfinite(goal)):
+            raise ValueError(f"{name}[{i}] of {self.label} is {goal[i]}")
+        if self.goal_kind & DIRECTION and np.linalg.norm(goal[:3]) < 1e-9:
+            raise ValueError(f"{name} of {self.label} is a zero direction")
 
-    __slots__ = ()
+    # Among the units of a model -----------------------------------------------------------------------------------
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
-        return _again, (type(self), [dict(value) if isinstance(value, Mapping) else value for value in values])
+    def needed(self, model: "Model") -> set[int]:
+        """The units of the tree whose frames, or whose places in q, it reads.
 
+        Raises FrameNotFound and JointNotFound for names that the model does not have, ValueError for a task that
+        nothing moves.
+        """
+        if not self.moving(model):
+            raise ValueError(f"{self.label} never moves: no joint of {model.name} moves its frames")
+        return {unit for at in self._places(model) for unit in at.read}
 
-def _again(kind: Any, values: Sequence[Any]) -> Any:
-    """The value of these fields; its constructor would check and round them once more."""
-    value = object.__new__(kind)
-    fix(value, **{field.name: content for field, content in zip(fields(kind), values, strict=True)})
-    return value
-
-
-def fix(value: Value, **contents: Any) -> None:
-    """Give a frozen dataclass these fields: copies that nobody can change, of what a caller could."""
-    for name, content in contents.items():
-        object.__setattr__(value, name, _unchanging(content))
-
-
-def _unchanging(content: Any) -> Any:
-    match content:
-        case np.ndarray():
-            return frozen(content)
-        case list():
-            return tuple(content)
-        case Mapping():
-            return MappingProxyType(dict(content))
-    return content
-
-
-class OfFrame(Value):
-    """A task about a frame, seen from a base or from the world."""
-
-    __slots__ = ()
-
-    frame: str
-    base: str | None
+    def moving(self, model: "Model") -> set[int]:
+        """The units of the tree that move it."""
+        return {unit for at in self._places(model) for unit in at.moved(model)}
 
     @property
-    def label(self) -> str:
-        """What it is and of what, in messages."""
-        base = "" if self.base is None else f", base={self.base!r}"
-        return f"{type(self).__name__}({self.frame!r}{base})"
+    def own(self) -> bool:
+        """Whether it has a residual of its own."""
+        return type(self).routine is own_rows
 
-    def seen(self, model: "Model", q: Array) -> SE3:
-        """Pose of the frame at `q` (nq,), seen from the base."""
-        pose = model.pose(self.frame, q)
-        return pose if self.base is None else model.pose(self.base, q).inverse() @ pose
+    def coupled(self, model: "Model") -> set[int]:
+        """The places in q that it reads as numbers, so that whole turns are not all the same."""
+        return set()
+
+    def effector(self, units: Units) -> Effector:
+        """It among the units of a problem."""
+        columns, seen = sights(units, self._places(units.model))
+        return Effector(columns=columns, numbers=self.numbers, sights=seen)
+
+    # What is left -------------------------------------------------------------------------------------------------
+
+    def error(self, sizes: Sequence[float]) -> TaskError:
+        """What is left, from the norm of each block."""
+        left = {
+            unit: float(np.linalg.norm(some))
+            for unit in ("m", "rad", "")
+            if (some := [size for size, block in zip(sizes, self.blocks, strict=True) if block.unit == unit])
+        }
+        return TaskError(self.label, left.get("m"), left.get("rad"), residual=left.get(""))
+
+    def words(self, error: TaskError) -> str:
+        """An error of this task, for people."""
+        sizes = ((error.position, " m"), (error.rotation, " rad"), (error.residual, ""))
+        return f"{self.label} {' and '.join(f'{size:.3g}{unit}' for size, unit in sizes if size is not None)}"
+
+    def judged(self, model: "Model", goal: Array, q: Array) -> Array:
+        """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone."""
+        residual, found = self.function("residual"), np.zeros((len(q), 3 * len(self.blocks)))
+        assert residual is not None
+        for at, numbers, out in zip(q, goal, found, strict=True):
+            seen = self.frames_at(model, at)
+            residual(seen.ravel() if self.lanes else seen, self.all_numbers(numbers), out[: self.rows])
+        return np.stack([b.norms(found[:, 3 * i : 3 * i + 3]) for i, b in enumerate(self.blocks)], axis=1)
+
+    # A residual of a user's ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """The frames that a residual of its own reads."""
+        given = getattr(self, "frames", None)
+        if given is None:
+            return tuple(value for _, value in self._own_fields() if isinstance(value, str))
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        """The numbers that a residual of its own reads, before the target's."""
+        return tuple(
+            x
+            for name, value in self._own_fields()
+            if name not in ("target", "frames") and not isinstance(value, str)
+            for x in _flat(f"{name} of {type(self).__name__}", value)
+        )
+
+    @property
+    def _field_names(self) -> tuple[str, ...]:
+        kind: Any = type(self)
+        return _names_of(kind)
+
+    def _own_fields(self) -> Iterator[tuple[str, Any]]:
+        """The fields that its class adds, and their values."""
+        return ((name, getattr(self, name)) for name in self._field_names if name not in _SHARED)
+
+    def _places(self, model: "Model") -> list[Place]:
+        return [place(model, name) for name in self.frame_names]
+
+    def frames_at(self, model: "Model", q: Array) -> Array:
+        """(n, 12) the frames as a residual of its own reads them, at `q` (nq,)."""
+        poses = [model.pose(name, q) for name in self.frame_names]
+        return np.array([[*pose.xyz, *quaternion_matrix(pose.wxyz).ravel()] for pose in poses]).reshape(-1, 12)
+
+    def all_numbers(self, goal: Array) -> Array:
+        """The numbers as a residual of its own reads them, the goal's (7,) at the end."""
+        return np.concatenate([self.numbers, goal if self.takes_target else ()])
+
+    def function(self, name: str) -> Callable[..., Any] | None:
+        """A function of its own for Python to call; None if it has none of this name.
+
+        It takes all axes of its arguments as one where it is made for `lanes`.
+        """
+        given: Callable[..., Any] | None = getattr(type(self), name, None)
+        if given is None:
+            return None
+        return from_python(given) if self.lanes else plain(given)
+
+
+_SHARED: Final = frozenset(("weight", "tolerance", "priority"))
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a kind of task."""
+    return tuple(f.name for f in fields(kind))
+
+
+def _made(kind: type[Task], given: dict[str, Any]) -> Task:
+    return kind(**given)
+
+
+def settled(value: Any) -> Any:
+    """A field's value that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
+    if isinstance(value, np.ndarray):
+        value = np.array(value, dtype=np.float64)
+        value.flags.writeable = False
+    return tuple(settled(x) for x in value) if isinstance(value, list) else value
+
+
+def _hashable(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, SE3 | SO3):
+        value = value.array if isinstance(value, SE3) else value.wxyz
+    if isinstance(value, np.ndarray):
+        return value.shape, value.tobytes()
+    return tuple(value.items()) if isinstance(value, Mapping) else value
+
+
+def _flat(name: str, value: Any) -> Iterator[float]:
+    """The numbers of a field or a target."""
+    if isinstance(value, SE3 | SO3):
+        value = value.array if isinstance(value, SE3) else value.wxyz
+    yield from numbers(name, value).ravel().tolist()
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
@@ -110,39 +353,35 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
         raise ShapeError(f"{name} must be numbers, got {value!r}") from error
 
 
-def weights(name: str, value: Weight) -> tuple[float, float, float]:
-    """Three row weights; raises ValueError or ShapeError naming the argument and the entry."""
+def weights(name: str, value: Weight, rows: int) -> float | tuple[float, ...]:
+    """One weight for all rows, or one a row; raises ValueError or ShapeError naming the argument and the entry."""
+    if type(value) is float and (value == 0.0 or _LEAST <= value <= 1.0 / _LEAST):
+        return value
     array = numbers(name, value)
-    if array.ndim == 0:
-        array = np.full(3, float(array))
-    if array.shape != (3,):
-        raise ShapeError(f"{name} must be one number or three, one a row, got shape {array.shape}")
-    for i, w in enumerate(array):
+    if array.ndim and (rows == 1 or array.shape != (rows,)):
+        many = "" if rows == 1 else f" or {rows}, one a row"
+        raise ShapeError(f"{name} must be one number{many}, got shape {array.shape}")
+    for i, w in enumerate(array.ravel()):
         if not (w == 0.0 or _LEAST <= w <= 1.0 / _LEAST):
-            raise ValueError(f"{name}[{i}] is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}")
-    x, y, z = map(float, array)
-    return x, y, z
+            place = f"[{i}]" if array.ndim else ""
+            raise ValueError(f"{name}{place} is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}")
+    return tuple(array.tolist()) if array.ndim else float(array)
 
 
 def tolerance(name: str, value: float) -> float:
     """A tolerance; raises ValueError unless it is a positive number."""
+    if type(value) is float and value >= _FINEST:
+        return value
     array = numbers(name, value)
     if array.ndim:
         raise ShapeError(f"{name} must be one number, got shape {array.shape}")
-    number = float(array)
-    if not number >= _FINEST:
+    found = float(array)
+    if not found >= _FINEST:
         raise ValueError(f"{name} is {value}; a tolerance must be positive, and at least {_FINEST:g}")
-    return number
+    return found
 
 
-def level(value: int) -> int:
-    """A priority; raises ValueError unless it is a whole number of 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise ValueError(f"priority is {value!r}; it must be a whole number, 0 (first) or more")
-    return int(value)
-
-
-def levels(tasks: Sequence[FrameTask]) -> tuple[int, ...]:
+def levels(tasks: Sequence[Task]) -> tuple[int, ...]:
     """The priorities that the tasks state, the first of them first."""
     return tuple(sorted({task.priority for task in tasks}))
 
@@ -165,14 +404,6 @@ def number(name: str, value: npt.ArrayLike) -> float:
     return float(array)
 
 
-def one_weight(value: float) -> float:
-    """The weight of a task with one row, or with all rows alike; raises as `weights` does."""
-    given = numbers("weight", value)
-    if given.ndim:
-        raise ShapeError(f"weight must be one number, got shape {given.shape}")
-    return weights("weight", given)[0]
-
-
 def direction(name: str, value: npt.ArrayLike) -> tuple[float, float, float]:
     """A unit vector; raises ShapeError, or ValueError for what has no direction."""
     array = finite(name, point(name, value), 3)
@@ -181,3 +412,10 @@ def direction(name: str, value: npt.ArrayLike) -> tuple[float, float, float]:
         raise ValueError(f"{name} is zero; it must have a direction")
     x, y, z = array / length
     return float(x), float(y), float(z)
+
+
+def goal_of(place: npt.ArrayLike, rest: npt.ArrayLike = 0.0) -> Array:
+    """(7,) goal numbers: three and four."""
+    out = np.zeros(GOAL_NUMBERS)
+    out[:3], out[3:] = place, rest
+    return out

@@ -1,60 +1,85 @@
 """Tie joints to each other."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from poise.kernels.machine.jit import routine
+from poise.kernels.machine.lanes import load, splat, store
+from poise.kernels.machine.layout import GOAL
+from poise.model.tree import Columns
 from poise.spatial import Array
-from poise.tasks.base import Value, fix, level, number, one_weight, tolerance
+from poise.tasks.base import Task, goal_of, number
+from poise.tasks.effector import Block, Effector, Units
+from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
 
+@routine
+def coupling_rows(p: Any, w: Any, k: Any) -> None:
+    """What a sum of coordinates lacks, in the first row [rad or m].
+
+    The place in q of each coefficient is its COLUMN's `axis`; the first number is what does not move.
+    """
+    effector = p.effectors[k]
+    row, j, o = 3 * effector.first_block, p.blocks[effector.first_block].start, splat(w.e, 0.0)
+    lacking = load(w.target, GOAL * k + 9) - p.numbers[effector.first_number]
+    for r in range(effector.first_column, effector.last_column):
+        c = p.columns[r]
+        lacking = lacking - c.scale * load(w.q, c.axis)
+        store(w.jacobian, j, splat(w.e, c.scale)), store(w.jacobian, j + 1, o), store(w.jacobian, j + 2, o)
+        j += 3
+    store(w.e, row, lacking), store(w.e, row + 1, o), store(w.e, row + 2, o)
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class JointCouplingTask(Value):
+@dataclass(frozen=True, eq=False, repr=False)
+class JointCouplingTask(Task):
     """Bring `sum coefficient * q` over some joints of one coordinate to the number `target`, such as 0 [rad or m].
 
     `{"left": 1.0, "right": -1.0}` keeps two joints alike, `{"knee": 1.0, "hip": -2.0}` makes one turn twice as far.
+    The weight is one number, the tolerance in the unit of the sum.
     """
 
     coefficients: Mapping[str, float]
     """Joint to coefficient."""
     target: float | None = None
-    weight: float = field(default=1.0, kw_only=True)
-    tolerance: float = field(default=1e-6, kw_only=True)
-    """In the unit of the sum."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    routine: ClassVar[Any] = staticmethod(coupling_rows)
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
             raise ValueError(f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}")
-        pairs = tuple((name, number(f"coefficients[{name!r}]", x)) for name, x in self.coefficients.items())
-        target = None if self.target is None else number("target", self.target)
-        limit, weight, priority = tolerance("tolerance", self.tolerance), one_weight(self.weight), level(self.priority)
-        fix(self, coefficients=dict(pairs), target=target, weight=weight, tolerance=limit, priority=priority)
-        fix(self, structure=(JointCouplingTask, pairs, 3 * (weight,), limit, priority))
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers, of which the first is the target."""
-        out = np.zeros(7)
-        out[0] = number(name, target)
-        return out
+        pairs = {name: number(f"coefficients[{name!r}]", x) for name, x in self.coefficients.items()}
+        self._set("coefficients", pairs)
+        if self.target is not None:
+            number("target", self.target)
+        super().__post_init__()
 
     @property
     def label(self) -> str:
         """What it is and of what, in messages."""
         return f"JointCouplingTask({dict(self.coefficients)!r})"
 
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        weight = float(self.weight)  # type: ignore[arg-type]
+        return (Block((weight, weight, weight), self.tolerance, "", rows=1),)
+
+    def goal(self, target: Any, name: str = "target") -> Array:
+        """(7,) numbers, of which the first is the target."""
+        return goal_of((number(name, target), 0.0, 0.0))
+
+    def target_at(self, model: "Model", q: Array) -> float:
+        """The target that the configuration `q` (nq,) fulfils."""
         places, offset = self.terms(model)
-        return self.goal(offset + sum(x * q[i] for i, x in places.items()))
+        return float(offset + sum(x * q[i] for i, x in places.items()))
 
     def terms(self, model: "Model") -> tuple[dict[int, float], float]:
         """Place in q to coefficient, and what joints that follow others add.
@@ -73,3 +98,38 @@ class JointCouplingTask(Value):
             places[i] = places.get(i, 0.0) + coefficient * multiplier
             offset += coefficient * more
         return places, offset
+
+    def needed(self, model: "Model") -> set[int]:
+        """The units of the tree whose places in q it reads; raises as `terms` does."""
+        places = self.coupled(model)
+        return {u for u, unit in enumerate(model.tree.units) if unit.iq in places}
+
+    def moving(self, model: "Model") -> set[int]:
+        """The units of the tree that move it."""
+        return self.needed(model)
+
+    def coupled(self, model: "Model") -> set[int]:
+        """The places in q that it reads as numbers, so that whole turns are not all the same."""
+        return set(self.terms(model)[0])
+
+    def effector(self, units: Units) -> Effector:
+        """It among the units of a problem."""
+        places, offset = self.terms(units.model)
+        speeds = {unit.iq: unit.iv for unit in units.units if unit.iq in places}
+        raw = np.array([[i, 0, 0, c] for c, i in enumerate(places)], dtype=np.int64)
+        scales = np.array([[coefficient, 0.0] for coefficient in places.values()])
+        return Effector(columns=Columns(tuple(speeds[i] for i in places), raw, scales), numbers=[offset])
+
+    def error(self, sizes: Sequence[float]) -> TaskError:
+        """What is left, from the norm of its block."""
+        return TaskError(self.label, posture=sizes[0])
+
+    def words(self, error: TaskError) -> str:
+        """An error of this task, for people."""
+        return f"{self.label} lacks {error.posture:.3g} rad or m"
+
+    def judged(self, model: "Model", goal: Array, q: Array) -> Array:
+        """(N, 1) what the sums at `q` (N, nq) lack for the goals (N, 7) [rad or m]."""
+        places, offset = self.terms(model)
+        total = offset + q[:, list(places)] @ np.array(list(places.values()))
+        return np.abs(goal[:, :1] - total[:, None]) * (self.weight != 0.0)

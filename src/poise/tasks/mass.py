@@ -1,49 +1,88 @@
 """Bring the centre of mass somewhere."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.kinematics.mass import mass_columns, mass_moments
+from poise.kernels.machine.jit import routine
+from poise.kernels.machine.lanes import load, store
+from poise.kernels.machine.layout import GOAL
+from poise.kernels.machine.views import section
+from poise.model.tree import massless, unit_columns
 from poise.spatial import Array
-from poise.tasks.base import Value, Weight, fix, level, point, tolerance, weights
+from poise.tasks.base import Task, goal_of, point, settled
+from poise.tasks.effector import Block, Effector, Units
+from poise.tasks.pose import three
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
 
+@routine
+def mass_rows(p: Any, w: Any, k: Any) -> None:
+    """The displacement of the centre of mass to the target [m]."""
+    effector = p.effectors[k]
+    mass_moments(p.units, p.bodies, w.frames, w.scratch)
+    row, goal, world = 3 * effector.first_block, GOAL * k + 9, 3 * len(p.units)
+    for i in range(3):
+        store(w.e, row + i, load(w.target, goal + i) - load(w.scratch, world + i))
+    out = section(w.jacobian, p.blocks[effector.first_block].start, 3 * effector.columns)
+    mass_columns(p.columns, effector.first_column, effector.last_column, p.bodies, w.frames, w.scratch, out)
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class CentreOfMassTask(Value):
-    """Bring the centre of all masses of the model to the point `target` [m], shape (3,), of the world."""
+@dataclass(frozen=True, eq=False, repr=False)
+class CentreOfMassTask(Task):
+    """Bring the centre of all masses of the model to the point `target` [m], shape (3,), of the world.
+
+    Weights [1/m] are along the world's axes: (1, 1, 0) leaves the height free.
+    """
 
     target: npt.ArrayLike | None = None
-    weight: Weight = field(default=1.0, kw_only=True)
-    """Weight of the rows [1/m]; one number, or one a row along the world's axes: (1, 1, 0) leaves the height free."""
-    tolerance: float = field(default=1e-6, kw_only=True)
-    """[m], over the rows whose weight is not 0."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    rows: ClassVar[int] = 3
+    routine: ClassVar[Any] = staticmethod(mass_rows)
 
     def __post_init__(self) -> None:
-        target = None if self.target is None else point("target", self.target)
-        limit, priority = tolerance("tolerance", self.tolerance), level(self.priority)
-        structure = (CentreOfMassTask, weights("weight", self.weight), limit, priority)
-        fix(self, target=target, weight=self.weight, tolerance=limit, priority=priority, structure=structure)
+        if self.target is not None:
+            self._set("target", settled(point("target", self.target)))
+        super().__post_init__()
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        return (Block(three(self.weight), self.tolerance, "m"),)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point."""
-        out = np.zeros(7)
-        out[:3] = point(name, target)
-        return out
+        return goal_of(point(name, target))
 
-    @property
-    def label(self) -> str:
-        """What it is and of what, in messages."""
-        return "CentreOfMassTask()"
+    def target_at(self, model: "Model", q: Array) -> Array:
+        """The target that the configuration `q` (nq,) fulfils."""
+        return model.centre_of_mass(q)
 
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.goal(model.centre_of_mass(q))
+    def needed(self, model: "Model") -> set[int]:
+        """The units of the tree with a mass; raises ValueError without masses that move."""
+        if model.mass == 0.0:
+            raise massless(model)
+        masses = model.tree.masses
+        if not masses[:-1].any():
+            raise ValueError(f"{self.label} never moves: all masses of {model.name} stand still")
+        return {int(unit) for unit in np.flatnonzero(masses[:-1])}
+
+    def moving(self, model: "Model") -> set[int]:
+        """The units of the tree that move a mass."""
+        return {u for unit in self.needed(model) for u in model.tree.path(unit)}
+
+    def effector(self, units: Units) -> Effector:
+        """It among the units of a problem."""
+        moved = [(units.number[u], 1.0) for u in sorted(self.moving(units.model))]
+        return Effector(columns=unit_columns(units.units, moved), heavy=True)
+
+    def judged(self, model: "Model", goal: Array, q: Array) -> Array:
+        """(N, 1) distances at `q` (N, nq) to the goals (N, 7) [m]."""
+        return self.blocks[0].norms(goal[:, :3] - model.centre_of_mass(q))[:, None]

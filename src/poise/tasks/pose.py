@@ -6,35 +6,45 @@ along the target's own axes, so that a weight of 0 can drop, say, the turn about
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, final
+from functools import cached_property
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.spatial import SE3, SO3, Array
-from poise.tasks.base import OfFrame, Weight, fix, level, point, tolerance, weights
-
-if TYPE_CHECKING:
-    from poise.model.model import Model
+from poise.kernels.machine.jit import routine
+from poise.kernels.machine.layout import PLACE, TURN
+from poise.kernels.rows.frame import seen_frame
+from poise.kernels.rows.residuals import place_rows, turn_rows
+from poise.spatial import SE3, SO3, Array, conjugate, quaternion_log, quaternion_product, rotate
+from poise.tasks.base import POSITION, ROTATION, Weight, goal_of, point, settled
+from poise.tasks.effector import Block
+from poise.tasks.frame import OfFrame
 
 Axes = Literal["world", "target"]
 
 
-def _axes(value: str) -> None:
-    if value not in ("world", "target"):
-        raise ValueError(f"axes must be 'world' or 'target', got {value!r}")
+@routine
+def position_rows(p: Any, w: Any, k: Any) -> None:
+    """The displacement of the frame to the target [m]."""
+    place_rows(seen_frame(p, w, k), 0)
+
+
+@routine
+def orientation_rows(p: Any, w: Any, k: Any) -> None:
+    """The rotation vector that takes the frame to the target [rad]."""
+    turn_rows(seen_frame(p, w, k), 0)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PoseTask(OfFrame):
     """Bring `frame` to the pose `target` (an SE3, 7 numbers or a 4x4 matrix), within both tolerances.
 
     Raises ValueError for weights that are negative or not finite, tolerances that are not positive.
     """
 
-    frame: str
     target: SE3 | npt.ArrayLike | None = None
     position_weight: Weight = field(default=1.0, kw_only=True)
     """Weight of the position rows [1/m]; one number, or one a row."""
@@ -46,25 +56,41 @@ class PoseTask(OfFrame):
     """[rad], over the rows whose weight is not 0."""
     axes: Axes = field(default="world", kw_only=True)
     """The axes along which rows and weights are taken; "world" are those of the base, if there is one."""
-    base: str | None = field(default=None, kw_only=True)
-    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+    weight: Weight = field(default=1.0, init=False, repr=False)
+    tolerance: float = field(default=1e-6, init=False, repr=False)
+
+    rows: ClassVar[int] = 3
+    goal_kind: ClassVar[int] = PLACE | TURN
+    leads: ClassVar[tuple[str, ...]] = (POSITION, ROTATION)
+    weight_names: ClassVar[tuple[str, ...]] = ("position_weight", "rotation_weight")
+    tolerance_names: ClassVar[tuple[str, ...]] = ("position_tolerance", "rotation_tolerance")
 
     def __post_init__(self) -> None:
-        target = None if self.target is None else SE3.parse(self.target, "target")
-        if target is not None:
-            _single(target)
+        if self.target is not None:
+            pose = SE3.parse(self.target, "target")
+            _single(pose)
+            self._set("target", pose)
         _axes(self.axes)
-        limit = tolerance("position_tolerance", self.position_tolerance)
-        turn = tolerance("rotation_tolerance", self.rotation_tolerance)
-        position = weights("position_weight", self.position_weight)
-        rotation = weights("rotation_weight", self.rotation_weight)
-        priority = level(self.priority)
-        fix(self, target=target, position_weight=self.position_weight, rotation_weight=self.rotation_weight)
-        fix(self, position_tolerance=limit, rotation_tolerance=turn, priority=priority)
-        fix(self, structure=(PoseTask, self.frame, position, rotation, limit, turn, self.axes, priority, self.base))
+        super().__post_init__()
+
+    @property
+    def along_target(self) -> bool:  # type: ignore[override]
+        """Whether rows and weights are along the target's own axes."""
+        return self.axes == "target"
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        place, turn = three(self.position_weight), three(self.rotation_weight)
+        return (
+            Block(place, self.position_tolerance, "m", whole=True),
+            Block(turn, self.rotation_tolerance, "rad", whole=True),
+        )
+
+    @property
+    def placed(self) -> tuple[str, float] | None:
+        """The frame and the tolerance of its position, unless a direction is free or the base may come nearer."""
+        return (self.frame, self.position_tolerance) if self.in_world and min(self.blocks[0].weight) > 0.0 else None
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a pose: an SE3, 7 numbers, or a 4x4 matrix."""
@@ -73,73 +99,84 @@ class PoseTask(OfFrame):
         _single(target)
         return target.array
 
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.seen(model, q).array
+    def target_of(self, pose: SE3) -> SE3:
+        """The target that the frame fulfils where it is seen at `pose`."""
+        return pose
+
+    def left(self, goal: Array, pose: SE3) -> list[Array]:
+        """(N, 3) what the positions lack [m], and the rotations [rad], along the axes of the weights."""
+        place, turn = goal[:, :3] - pose.xyz, turns(goal[:, 3:], pose)
+        return [rotate(conjugate(goal[:, 3:]), x) for x in (place, turn)] if self.along_target else [place, turn]
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PositionTask(OfFrame):
-    """Bring the origin of `frame` to the point `target` [m], shape (3,)."""
+    """Bring the origin of `frame` to the point `target` [m], shape (3,); weights [1/m] are along the world's axes."""
 
-    frame: str
     target: npt.ArrayLike | None = None
-    weight: Weight = field(default=1.0, kw_only=True)
-    """Weight of the rows [1/m]; one number, or one a row along the world's axes."""
-    tolerance: float = field(default=1e-6, kw_only=True)
-    """[m], over the rows whose weight is not 0."""
-    base: str | None = field(default=None, kw_only=True)
-    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    rows: ClassVar[int] = 3
+    routine: ClassVar[Any] = staticmethod(position_rows)
+    leads: ClassVar[tuple[str, ...]] = (POSITION,)
 
     def __post_init__(self) -> None:
-        target = None if self.target is None else point("target", self.target)
-        weight, limit = weights("weight", self.weight), tolerance("tolerance", self.tolerance)
-        priority = level(self.priority)
-        fix(self, target=target, weight=self.weight, tolerance=limit, priority=priority)
-        fix(self, structure=(PositionTask, self.frame, weight, limit, priority, self.base))
+        if self.target is not None:
+            self._set("target", settled(point("target", self.target)))
+        super().__post_init__()
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        return (Block(three(self.weight), self.tolerance, "m", whole=True),)
+
+    @property
+    def placed(self) -> tuple[str, float] | None:
+        """The frame and the tolerance of its position, unless a direction is free or the base may come nearer."""
+        return (self.frame, self.tolerance) if self.in_world and min(self.blocks[0].weight) > 0.0 else None
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point."""
-        out = np.zeros(7)
-        out[:3] = point(name, target)
-        return out
+        return goal_of(point(name, target))
 
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.goal(self.seen(model, q).xyz)
+    def target_of(self, pose: SE3) -> Array:
+        """The target that the frame fulfils where it is seen at `pose`."""
+        return pose.xyz
+
+    def left(self, goal: Array, pose: SE3) -> list[Array]:
+        """(N, 3) what the positions lack [m]."""
+        return [goal[:, :3] - pose.xyz]
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OrientationTask(OfFrame):
-    """Turn `frame` to the rotation `target` (an SO3), wherever its origin is."""
+    """Turn `frame` to the rotation `target` (an SO3), wherever its origin is; weights [1/rad] are along `axes`."""
 
-    frame: str
     target: SO3 | None = None
-    weight: Weight = field(default=1.0, kw_only=True)
-    """Weight of the rows [1/rad]; one number, or one a row."""
-    tolerance: float = field(default=1e-6, kw_only=True)
-    """[rad], over the rows whose weight is not 0."""
     axes: Axes = field(default="world", kw_only=True)
     """The axes along which rows and weights are taken; "world" are those of the base, if there is one."""
-    base: str | None = field(default=None, kw_only=True)
-    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+
+    rows: ClassVar[int] = 3
+    routine: ClassVar[Any] = staticmethod(orientation_rows)
+    goal_kind: ClassVar[int] = TURN
+    leads: ClassVar[tuple[str, ...]] = (ROTATION,)
 
     def __post_init__(self) -> None:
         if self.target is not None:
             self.goal(self.target)
         _axes(self.axes)
-        weight, limit = weights("weight", self.weight), tolerance("tolerance", self.tolerance)
-        priority = level(self.priority)
-        fix(self, weight=self.weight, tolerance=limit, priority=priority)
-        fix(self, structure=(OrientationTask, self.frame, weight, limit, self.axes, priority, self.base))
+        super().__post_init__()
+
+    @property
+    def along_target(self) -> bool:  # type: ignore[override]
+        """Whether rows and weights are along the target's own axes."""
+        return self.axes == "target"
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        return (Block(three(self.weight), self.tolerance, "rad", whole=True),)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a rotation."""
@@ -147,13 +184,32 @@ class OrientationTask(OfFrame):
             raise ShapeError(f"{name} must be an SO3, got {type(target).__name__}; see SO3.from_rpy, SO3.from_matrix")
         if target.wxyz.ndim != 1:
             raise ShapeError(f"{name} must be one rotation, got a batch of {target.wxyz.shape[:-1]}")
-        out = np.zeros(7)
-        out[3:] = target.wxyz
-        return out
+        return goal_of(0.0, target.wxyz)
 
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.goal(self.seen(model, q).rotation)
+    def target_of(self, pose: SE3) -> SO3:
+        """The target that the frame fulfils where it is seen at `pose`."""
+        return pose.rotation
+
+    def left(self, goal: Array, pose: SE3) -> list[Array]:
+        """(N, 3) what the rotations lack [rad], along the axes of the weights."""
+        turn = turns(goal[:, 3:], pose)
+        return [rotate(conjugate(goal[:, 3:]), turn) if self.along_target else turn]
+
+
+def three(weight: Weight) -> tuple[float, float, float]:
+    """The weight of each of three rows."""
+    x, y, z = np.broadcast_to(weight, 3).tolist()
+    return x, y, z
+
+
+def turns(target: Array, pose: SE3) -> Array:
+    """(N, 3) rotation vectors from the poses to the target quaternions (N, 4), along the world's axes [rad]."""
+    return quaternion_log(quaternion_product(target, conjugate(pose.wxyz)))
+
+
+def _axes(value: str) -> None:
+    if value not in ("world", "target"):
+        raise ValueError(f"axes must be 'world' or 'target', got {value!r}")
 
 
 def _single(target: SE3) -> None:

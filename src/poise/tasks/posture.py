@@ -1,5 +1,6 @@
 """Stay near a posture, as far as the other tasks leave the choice."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -7,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import finite
-from poise.tasks.base import Value, fix, tolerance
+from poise.tasks.base import settled, tolerance
+from poise.tasks.error import TaskError
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PostureTask(Value):
+class PostureTask:
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
     It never disturbs them: it moves the joints within the null space of their Jacobian (Liegeois 1977), towards the
@@ -27,11 +29,26 @@ class PostureTask(Value):
     structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        target = None if self.target is None else finite("target", self.target)
+        if self.target is not None:
+            object.__setattr__(self, "target", settled(finite("target", self.target)))
         weight: npt.NDArray[np.float64] = finite("weight", self.weight)
         if (weight < 0.0).any():
             place = np.argwhere(weight < 0.0)[0]
             raise ValueError(f"weight{list(map(int, place)) if weight.ndim else ''} is negative")
-        limit = tolerance("tolerance", self.tolerance)
-        structure = (PostureTask, weight.tobytes(), limit)
-        fix(self, target=target, weight=self.weight, tolerance=limit, structure=structure)
+        structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
+        object.__setattr__(self, "structure", structure)
+
+    def error(self, sizes: Sequence[float]) -> TaskError:
+        """What is left, from the largest |q_i - target_i|."""
+        return TaskError("PostureTask", posture=sizes[0])
+
+    def words(self, error: TaskError) -> str:
+        """An error of this task, for people."""
+        return f"PostureTask {error.posture:.3g} rad or m from the posture"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.target, self.weight, self.tolerance)
+
+
+def _made(target: npt.ArrayLike | None, weight: npt.ArrayLike, limit: float) -> PostureTask:
+    return PostureTask(target, weight=weight, tolerance=limit)

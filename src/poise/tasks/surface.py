@@ -1,84 +1,86 @@
 """Keep the origin of a frame on a plane or on a line; along them it is free."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.machine.layout import PLACE, TURN
 from poise.model.joint import aligning
-from poise.spatial import Array
-from poise.tasks.base import OfFrame, direction, fix, level, one_weight, point, tolerance
+from poise.spatial import SE3, Array, conjugate, rotate
+from poise.tasks.base import direction, point, settled
+from poise.tasks.effector import Block
+from poise.tasks.frame import OfFrame
+from poise.tasks.pose import position_rows
 
-if TYPE_CHECKING:
-    from poise.model.model import Model
+Axis = tuple[float, float, float]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class _OnSurface(OfFrame):
-    """What planes and lines have in common: a point, and a direction that their `structure` holds."""
+    """What planes and lines have in common: a point that the frame lacks along some axes of a turned cross.
 
-    __slots__ = ()
+    The weight [1/m] is one number, the tolerance a distance [m].
+    """
 
-    structure: tuple[Any, ...]
+    routine: ClassVar[Any] = staticmethod(position_rows)
+    goal_kind: ClassVar[int] = PLACE | TURN
+    along_target: ClassVar[bool] = True
+    axis_name: ClassVar[str]
+    bound: ClassVar[Axis]
+    """1 for the axes of the cross along which it is bound, 0 for the others; z is the normal or the direction."""
+
+    def __post_init__(self) -> None:
+        self._set(self.axis_name, direction(self.axis_name, getattr(self, self.axis_name)))
+        if self.target is not None:
+            self._set("target", settled(point("target", self.target)))
+        super().__post_init__()
+
+    @cached_property
+    def _turn(self) -> Array:
+        """(4,) the rotation that takes z to the normal or the direction."""
+        return np.asarray(aligning(getattr(self, self.axis_name)))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows of its residual, three by three."""
+        x, y, z = (float(self.weight) * one for one in self.bound)  # type: ignore[arg-type]
+        return (Block((x, y, z), self.tolerance, "m", whole=True),)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a point on the surface, and of the rotation that takes z to its normal or direction."""
-        return np.concatenate([point(name, target), aligning(self.structure[2])])
+        return np.concatenate([point(name, target), self._turn])
 
-    def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils."""
-        return self.goal(self.seen(model, q).xyz)
+    def target_of(self, pose: SE3) -> Array:
+        """A target that the frame fulfils where it is seen at `pose`."""
+        return pose.xyz
+
+    def left(self, goal: Array, pose: SE3) -> list[Array]:
+        """(N, 3) what the positions lack [m], along the axes of the cross."""
+        return [rotate(conjugate(goal[:, 3:]), goal[:, :3] - pose.xyz)]
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlaneTask(_OnSurface):
     """Bring the origin of `frame` onto the plane through the point `target` [m], shape (3,), normal to `normal`."""
 
-    frame: str
     normal: npt.ArrayLike = (0.0, 0.0, 1.0)
     target: npt.ArrayLike | None = None
-    weight: float = field(default=1.0, kw_only=True)
-    """[1/m]"""
-    tolerance: float = field(default=1e-6, kw_only=True)
-    """[m]"""
-    base: str | None = field(default=None, kw_only=True)
-    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        _prepare(self, self.normal, "normal")
+    axis_name: ClassVar[str] = "normal"
+    bound: ClassVar[Axis] = (0.0, 0.0, 1.0)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LineTask(_OnSurface):
     """Bring the origin of `frame` onto the line through the point `target` [m], shape (3,), along `direction`."""
 
-    frame: str
     direction: npt.ArrayLike = (0.0, 0.0, 1.0)
     target: npt.ArrayLike | None = None
-    weight: float = field(default=1.0, kw_only=True)
-    """[1/m]"""
-    tolerance: float = field(default=1e-6, kw_only=True)
-    """[m]"""
-    base: str | None = field(default=None, kw_only=True)
-    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
-    priority: int = field(default=0, kw_only=True)
-    """Its level, 0 first; a level disturbs none before it."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        _prepare(self, self.direction, "direction")
-
-
-def _prepare(task: PlaneTask | LineTask, axis: npt.ArrayLike, name: str) -> None:
-    unit = direction(name, axis)
-    target = None if task.target is None else point("target", task.target)
-    x, priority = one_weight(task.weight), level(task.priority)
-    weight = (0.0, 0.0, x) if isinstance(task, PlaneTask) else (x, x, 0.0)
-    limit = tolerance("tolerance", task.tolerance)
-    fix(task, **{name: unit}, target=target, weight=x, tolerance=limit, priority=priority)
-    fix(task, structure=(type(task), task.frame, unit, weight, limit, priority, task.base))
+    axis_name: ClassVar[str] = "direction"
+    bound: ClassVar[Axis] = (1.0, 1.0, 0.0)

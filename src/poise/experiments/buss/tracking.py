@@ -103,7 +103,7 @@ def tracker(shape: str, method: AnyMethod, effectors: Iterable[int] | None = Non
 def follow(follower: Tracker, goals: Array, nudge: float = 0.0) -> tuple[Array, Array]:
     """The way (steps, nq) from q = `nudge`, and the errors (steps, tasks) after each update."""
     path = follower.rollout(np.full(follower.model.nq, nudge), goals)
-    frames = [task.frame for task in follower.tasks if isinstance(task, PositionTask)]
+    frames = [task.placed[0] for task in follower.tasks if task.placed is not None]
     places = np.stack([follower.model.pose(frame, path).xyz for frame in frames], axis=1)
     return path, np.linalg.norm(places - goals, axis=2)
 

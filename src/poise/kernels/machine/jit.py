@@ -35,6 +35,7 @@ REAL, WHOLE = numba.types.float64, numba.types.int64
 REALS, TABLE, BATCH = REAL[::1], REAL[:, ::1], REAL[:, :, ::1]
 WHOLES, WHOLE_TABLE = WHOLE[::1], WHOLE[:, ::1]
 FROZEN = numba.types.Array(REAL, 1, "C", readonly=True)
+FROZEN_TABLE = numba.types.Array(REAL, 2, "C", readonly=True)
 """Types of the arguments at the border: numbers, and contiguous arrays of one, two and three axes."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -82,12 +83,26 @@ def routine(function: _Function) -> _Function:
     return cast(_Function, _kept(function, no_cpython_wrapper=True))
 
 
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The Python function of what may be a function of Numba's."""
+    inner: Callable[..., Any] = getattr(function, "py_func", function)
+    return inner
+
+
+@functools.lru_cache(maxsize=64)
+def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A user's function that is written with the primitives of `lanes`, for Python to call with arrays."""
+    made: Callable[..., Any] = numba.njit(error_model="numpy", fastmath=_FLAGS)(plain(function))
+    return made
+
+
 @functools.lru_cache(maxsize=64)
 def adopt(function: Callable[..., Any], *signature: Any) -> Any:
-    """Compile a user's function of these two arguments, an input and an output that it writes, like a routine.
+    """Compile a user's function of two or three arguments, the last an output that it writes, like a routine.
 
-    The output is zeros before, and NaN where the function raises.  Nothing is kept on disk; whoever uses the `address`
-    of what is returned keeps that too.  Raises what Numba raises for a function that it cannot compile.
+    An output that is an array is zeros before, and NaN where the function raises; one of rows is the function's alone.
+    Nothing is kept on disk; whoever uses the `address` of what is returned keeps that too.  Raises what Numba raises
+    for a function that it cannot compile.
 
     LLVM's engine does not let go of what it has compiled, and its types and constants stay in any case: over a
     megabyte for each function, for good.  So a function that is made anew time and again is warned of.
@@ -105,9 +120,22 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
         except Exception:
             out[:] = np.nan
 
+    def guarded_two(given: Any, numbers: Any, out: Any) -> None:
+        out[:] = 0.0
+        try:
+            inner(given, numbers, out)
+        except Exception:
+            out[:] = np.nan
+
+    def trusted(given: Any, numbers: Any, out: Any) -> None:
+        inner(given, numbers, out)
+
+    chosen: Callable[..., None] = guarded if len(signature) == 2 else guarded_two
+    if not isinstance(signature[-1], numba.types.Array):
+        chosen = trusted
     if numba.config.DISABLE_JIT:
-        return guarded
-    adopted = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(guarded)
+        return chosen
+    adopted = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(chosen)
     adopted.compile(signature)
     return adopted
 

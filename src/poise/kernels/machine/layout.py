@@ -74,7 +74,7 @@ place (3) [m]; with `common_normal` it is a [m], cos alpha, sin alpha, d [m].  T
 EFFECTOR: Final = Record(
     "Effector",
     "rows goal position rotation tip base first_block last_block columns first_column last_column first_slot "
-    "linear angular weighing first_number",
+    "linear angular weighing first_number last_number first_sight last_sight residual_rows sloped lanes",
     "tool[12] base_tool[12]",
 )
 """What a task is to the kernels: a frame, the centre of mass or joints that are led somewhere.
@@ -88,7 +88,14 @@ EFFECTOR: Final = Record(
   of the COLUMNs from `first_column` to `last_column`.  Those of the frame's linear and angular motion go to the rows
   `linear` and `angular` of the workspace's `jacobian`; -1: they are no rows of the task, and go to `scratch`.
 - `weighing`: 0 without weights, 1 with, 2 with weights along the target's own axes.
-- `first_number`: where among the problem's `numbers` its own begin."""
+- `first_number`, `last_number`: where among the problem's `numbers` its own begin and end.
+- Of a task with a residual of the user's: `first_sight`, `last_sight` among the SIGHTs are the frames that it reads,
+  `residual_rows` are its rows, `sloped` whether there are derivatives of the user's, `lanes` whether his functions take
+  rows of a workspace, of one number or of eight."""
+
+SIGHT: Final = Record("Sight", "unit first_column last_column", "tool[12]")
+"""A frame that a user's residual reads: it hangs at `tool` on `unit` (-1: the world), and its motion adds the COLUMNs
+from `first_column` to `last_column` to those of the effector."""
 
 PLACE, TURN, DIRECTION = 1, 2, 4
 """Bits of an effector's `goal`: the first three goal numbers are a place [m]; the last four are a quaternion; the first
@@ -137,6 +144,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "idle_balls": WHOLE,
     "bodies": BODY,
     "numbers": REAL,
+    "sights": SIGHT,
     "posture_weights": REAL,
     # What a method adds.
     "settings": REAL,
@@ -223,7 +231,9 @@ of the tables of routines for each width, then numbers; `goals`, `path` and `tra
 
 SEARCH, METHOD, GRADIENT, HESSIAN, FIRST_ROWS = range(5)
 """Places in a table of routines: the search from eight starts, one update of the method, the derivatives of a user's
-criterion, and from FIRST_ROWS on the rows of tasks."""
+criterion, and from FIRST_ROWS on those of each kind of task."""
+RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
+"""Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
 SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
 """What an entry point returns."""

@@ -27,6 +27,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 from numba.np import arrayobj
 
 from poise.kernels.machine.layout import (
+    ENTRIES,
     FIRST_ROWS,
     HEADER_WORDS,
     PROBLEM,
@@ -465,6 +466,18 @@ def _as_array(typing: Any, rows: Any) -> Any:
 
 
 @intrinsic
+def _flat(typing: Any, rows: Any) -> Any:
+    kind = types.Array(types.float64, 1, "C")
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data, count = (builder.extract_value(args[0], i) for i in (0, 1))
+        width = WIDTH if sig.args[0].ndim == 2 else 1
+        return _array(context, builder, kind, data, [builder.mul(count, ir.Constant(_WORD, width))])
+
+    return kind(rows), emit
+
+
+@intrinsic
 def _as_matrix(typing: Any, rows: Any, height: Any, width: Any) -> Any:
     kind = types.Array(types.float64, 2, "C")
 
@@ -553,7 +566,7 @@ def _plain_problem_at(words):
 
 def _plain_routines(problem, routines):
     most = max((effector.rows for effector in problem.effectors), default=0)
-    return _at(routines, ctypes.c_int64, max(FIRST_ROWS, most + 1))
+    return _at(routines, ctypes.c_int64, max(FIRST_ROWS, most + ENTRIES))
 
 
 def _plain_narrow(problem, work, routines):
@@ -595,20 +608,27 @@ def _plain_table(numbers, start, rows, columns):
 
 
 def _plain_as_array(rows):
-    """Rows of one number as an array, for a user's function."""
-    return rows
+    """The first numbers of some rows, as many as there are rows, as an array for a user's function."""
+    return rows.reshape(-1)[: len(rows)]
+
+
+def _plain_flat(rows):
+    """All numbers of some rows, one lane beside the other, as an array."""
+    return rows.reshape(-1)
 
 
 def _plain_as_matrix(rows, height, width):
-    """Rows of one number as a matrix, for a user's function."""
-    return rows[: height * width].reshape(height, width)
+    """The first numbers of some rows as a matrix, for a user's function."""
+    return rows.reshape(-1)[: height * width].reshape(height, width)
 
 
 if numba.config.DISABLE_JIT:
     problem_at, narrow, wide, settings_of = _plain_problem_at, _plain_narrow, _plain_wide, _plain_settings_of
     entry_at, rows_at = _plain_entry_at, _plain_rows_at
     section, table, as_array, as_matrix = _plain_section, _plain_table, _plain_as_array, _plain_as_matrix
+    flat = _plain_flat
 else:
     problem_at, narrow, wide, settings_of = _problem_at, _work_of(1), _work_of(2), _settings_of
     entry_at, rows_at = _entry_at, _rows_at
     section, table, as_array, as_matrix = _section, _whole_table, _as_array, _as_matrix
+    flat = _flat

@@ -31,7 +31,7 @@ def seen_frame(p, w, k):
     r0, r3, r6 = load(w.frames, at + 6), load(w.frames, at + 7), load(w.frames, at + 8)
     r1, r4, r7 = load(w.frames, at + 9), load(w.frames, at + 10), load(w.frames, at + 11)
     if effector.base > 0:
-        b0, b1, b2, b3, b4, b5, b6, b7, b8, o0, o1, o2 = _hung(effector.base - 2, effector.base_tool, w.frames)
+        b0, b1, b2, b3, b4, b5, b6, b7, b8, o0, o1, o2 = hung(effector.base - 2, effector.base_tool, w.frames)
         px, py, pz = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, px - o0, py - o1, pz - o2)
         r0, r3, r6 = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, r0, r3, r6)
         r1, r4, r7 = _seen(b0, b1, b2, b3, b4, b5, b6, b7, b8, r1, r4, r7)
@@ -52,7 +52,7 @@ def _rows_of(w, start, rows):
 
 
 @kernel
-def _hung(unit, tool, frames):
+def hung(unit, tool, frames):
     """Rotation, row by row, and origin of the frame that hangs at `tool` on a unit; unit -1 is the world."""
     h0, h1, h2, h3, h4, h5, h6, h7, h8 = (
         tool[0], tool[1], tool[2], tool[3], tool[4], tool[5], tool[6], tool[7], tool[8],

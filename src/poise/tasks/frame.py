@@ -1,0 +1,91 @@
+"""What tasks about one frame have in common: the frame, and the base from which it is seen."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from poise.spatial import SE3, Array
+from poise.tasks.base import Task
+from poise.tasks.effector import NO_TOOL, Effector, Place, Units, place
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OfFrame(Task):
+    """A task about a frame, seen from a base or from the world."""
+
+    frame: str
+    base: str | None = field(default=None, kw_only=True)
+    """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
+
+    routine: ClassVar[Any] = None
+
+    @property
+    def label(self) -> str:
+        """What it is and of what, in messages."""
+        base = "" if self.base is None else f", base={self.base!r}"
+        return f"{type(self).__name__}({self.frame!r}{base})"
+
+    @property
+    def in_world(self) -> bool:
+        """Whether it is seen from the world, not from a base."""
+        return self.base is None
+
+    def seen(self, model: "Model", q: Array) -> SE3:
+        """Poses of the frame at `q` (..., nq), seen from the base."""
+        pose = model.pose(self.frame, q)
+        return pose if self.base is None else model.pose(self.base, q).inverse() @ pose
+
+    def target_of(self, pose: SE3) -> Any:
+        """A target that the frame fulfils where it is seen at `pose`."""
+        raise NotImplementedError
+
+    def target_at(self, model: "Model", q: Array) -> Any:
+        """A target that the configuration `q` (nq,) fulfils, as the task takes it."""
+        return self.target_of(self.seen(model, q))
+
+    def place(self, model: "Model") -> Place:
+        """Where the frame hangs; raises FrameNotFound, and ValueError for one that does not move."""
+        found = place(model, self.frame, self.base)
+        if found.tip < 0:
+            raise ValueError(f"the frame {self.frame!r} does not move: no joint of {model.name} carries it")
+        if not found.moved(model):
+            raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
+        return found
+
+    def needed(self, model: "Model") -> set[int]:
+        """The units of the tree whose frames it reads; raises as `place` does."""
+        return self.place(model).read
+
+    def moving(self, model: "Model") -> set[int]:
+        """The units of the tree that move it."""
+        return self.place(model).moved(model)
+
+    def effector(self, units: Units) -> Effector:
+        """It among the units of a problem."""
+        at = self.place(units.model)
+        based = at.base is not None and at.base_hang is not None
+        return Effector(
+            columns=units.columns(at.tip, at.base),
+            tip=units.number[at.tip],
+            base=0 if at.base is None else units.number[at.base] + 2,
+            tool=units.tool(at.tip, at.hang),
+            base_tool=units.tool(at.base, at.base_hang) if based else NO_TOOL,  # type: ignore[arg-type]
+            numbers=self.constants(units.hang(at.tip, at.hang)),
+        )
+
+    def constants(self, hang: SE3) -> list[float]:
+        """Numbers that its rows read, for a frame that hangs at `hang` on its unit."""
+        return []
+
+    def judged(self, model: "Model", goal: Array, q: Array) -> Array:
+        """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone."""
+        rows = self.left(goal, self.seen(model, q))
+        return np.stack([block.norms(some) for block, some in zip(self.blocks, rows, strict=True)], axis=1)
+
+    def left(self, goal: Array, pose: SE3) -> list[Array]:
+        """(N, 3) rows of each block for the goals (N, 7) at N poses, without weights, or others as long."""
+        raise NotImplementedError
