@@ -7,6 +7,7 @@ house knows it by name.  One with a `residual` of its own, compiled by Numba, ne
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
 from poise.kernels.rows.own import own_rows
-from poise.spatial import SE3, SO3, Array, finite, quaternion_matrix
+from poise.spatial import SE3, SO3, Array, finite, frozen, quaternion_matrix
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
 from poise.tasks.error import TaskError
 
@@ -34,8 +35,34 @@ _PLAIN: Final = frozenset((float, int, str, bool, type(None)))
 _NOWHERE: Final = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
+class Value:
+    """A frozen dataclass that stays frozen when it is copied or pickled, and the same to the last bit."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        plain_ones = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+        return _again, (type(self), plain_ones)
+
+
+def _again(kind: Any, values: Mapping[str, Any]) -> Any:
+    """The value of these fields; its constructor would check and round them once more."""
+    value = object.__new__(kind)
+    for name, content in values.items():
+        object.__setattr__(value, name, content)
+    settle(value)
+    return value
+
+
+def settle(value: Any) -> None:
+    """Give a frozen dataclass copies that nobody can change of what a caller could."""
+    for field in fields(value):
+        object.__setattr__(value, field.name, settled(getattr(value, field.name)))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Task:
+class Task(Value):
     """What a robot shall do; the base of all tasks, and of your own.
 
     A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba
@@ -97,18 +124,14 @@ class Task:
         for name in self.weight_names:
             self._set(name, weights(name, getattr(self, name), self.rows))
         for name in self.tolerance_names:
-            tolerance(name, getattr(self, name))
+            self._set(name, tolerance(name, getattr(self, name)))
         if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
             raise ValueError(f"priority is {self.priority!r}; it must be a whole number, 0 (first) or more")
         self._set("priority", int(self.priority))
-        for name, value in self._own_fields():
-            self._set(name, settled(value))
+        settle(self)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (type(self), {f.name: getattr(self, f.name) for f in fields(self) if f.init})
 
     def __repr__(self) -> str:
         own = [f for f in fields(self) if f.init and f.repr and not f.kw_only]
@@ -316,16 +339,16 @@ def _names_of(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 
-def _made(kind: type[Task], given: dict[str, Any]) -> Task:
-    return kind(**given)
-
-
-def settled(value: Any) -> Any:
-    """A field's value that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
-    if isinstance(value, np.ndarray):
-        value = np.array(value, dtype=np.float64)
-        value.flags.writeable = False
-    return tuple(settled(x) for x in value) if isinstance(value, list) else value
+def settled(content: Any) -> Any:
+    """A field's content that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
+    match content:
+        case np.ndarray():
+            return frozen(content) if content.ndim else float(content)
+        case list():
+            return tuple(settled(x) for x in content)
+        case Mapping():
+            return MappingProxyType(dict(content))
+    return content
 
 
 def _hashable(value: Any) -> Any:

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.spatial import finite
-from poise.tasks.base import settled, tolerance
+from poise.tasks.base import Value, settle, tolerance
 from poise.tasks.error import TaskError
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PostureTask:
+class PostureTask(Value):
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
     It never disturbs them: it moves the joints within the null space of their Jacobian (Liegeois 1977), towards the
@@ -30,13 +30,14 @@ class PostureTask:
 
     def __post_init__(self) -> None:
         if self.target is not None:
-            object.__setattr__(self, "target", settled(finite("target", self.target)))
+            finite("target", self.target)
         weight: npt.NDArray[np.float64] = finite("weight", self.weight)
         if (weight < 0.0).any():
             place = np.argwhere(weight < 0.0)[0]
             raise ValueError(f"weight{list(map(int, place)) if weight.ndim else ''} is negative")
         structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
         object.__setattr__(self, "structure", structure)
+        settle(self)
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the largest |q_i - target_i|."""
@@ -45,10 +46,3 @@ class PostureTask:
     def words(self, error: TaskError) -> str:
         """An error of this task, for people."""
         return f"PostureTask {error.posture:.3g} rad or m from the posture"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.target, self.weight, self.tolerance)
-
-
-def _made(target: npt.ArrayLike | None, weight: npt.ArrayLike, limit: float) -> PostureTask:
-    return PostureTask(target, weight=weight, tolerance=limit)
