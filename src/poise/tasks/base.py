@@ -82,7 +82,8 @@ class Task(Value):
     12 f + i of `frames` is number i of frame f, row 6 n r + c of the Jacobian's `out` is column c of row r.
 
     Before it is compiled, each function runs once in plain Python (with `lanes`, compiled too), and a Jacobian is
-    compared with differences; a ValueError says what does not work.
+    compared with differences; a ValueError says what does not work.  Each process compiles them anew, which takes about
+    half a second a task.
     """
 
     weight: Weight = 1.0
