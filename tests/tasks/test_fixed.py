@@ -69,8 +69,6 @@ def test_a_task_keeps_what_it_was_given_and_lets_nobody_change_it(kind: Any, giv
 def test_every_task_is_among_these() -> None:
     named = {getattr(pz, name) for name in pz.__all__ if name.endswith("Task")}
     assert {kind for kind, _ in GIVEN} == named - {pz.Task}
-        pz.Task
-    }
 
 
 def test_a_target_is_where_it_was_when_the_task_was_made() -> None:
