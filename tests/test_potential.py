@@ -181,6 +181,7 @@ def raising(q: Array, out: Array) -> None:
         raise ArithmeticError("no such place")
 
 
+@pytest.mark.filterwarnings("ignore:a step of this Tracker:RuntimeWarning")
 @pytest.mark.parametrize("method", METHODS, ids=KINDS)
 @pytest.mark.parametrize("gradient", [spoilt, raising])
 def test_where_it_is_no_number_the_update_fails_and_the_next_one_is_sound(
@@ -196,6 +197,7 @@ def test_where_it_is_no_number_the_update_fails_and_the_next_one_is_sound(
     np.testing.assert_allclose(after, pz.Tracker(PANDA, POINT, method()).step(good, GOAL), rtol=0, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:a step of this Tracker:RuntimeWarning")
 @pytest.mark.parametrize("gradient", [spoilt, raising])
 def test_so_it_is_with_a_hessian(gradient: Function) -> None:
     def flat(q: Array, out: Array) -> None:

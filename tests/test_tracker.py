@@ -353,6 +353,7 @@ def turret() -> pz.Model:
     return builder.build()
 
 
+@pytest.mark.filterwarnings("ignore:a step of this Tracker:RuntimeWarning")
 def test_a_singular_pose_stops_the_undamped_method_where_it_is() -> None:
     model, task, target = turret(), pz.PositionTask("tip"), [0.5, 0.4, 0.3]
     ik = pz.Tracker(model, task, pz.Pseudoinverse(form="rows"))

@@ -240,6 +240,7 @@ def test_the_twists_keep_the_rank_there() -> None:
         assert np.abs(got).max() < 1.0
 
 
+@pytest.mark.filterwarnings("ignore:a step of this Tracker:RuntimeWarning")
 def test_a_singular_printed_system_is_marked_or_leads_far_and_never_silent() -> None:
     arm = planar(2)
     method = pz.PairwiseJacobian(form="printed", solver="lu", **FREE)  # type: ignore[arg-type]
