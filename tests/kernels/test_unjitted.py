@@ -130,7 +130,7 @@ def summary(solution: pz.Solution) -> dict[str, Any]:
         "status": solution.status.name,
         "position": solution.position_error,
         "rotation": solution.rotation_error,
-        "inside": solution.solver.model.within_limits(solution.q),
+        "inside": solution.model.within_limits(solution.q),
     }
 
 

@@ -219,7 +219,7 @@ def test_of_two_that_collide_the_first_is_reached_and_the_second_as_near_as_that
         pz.PositionTask(middle, elbow, weight=weight, priority=1),
     ]
     found = pz.solve(arm, tasks, q0=q + 0.1, max_restarts=3)
-    assert found.solver.method == pz.TaskPriority()
+    assert found.method == pz.TaskPriority()
     assert abs(arm.pose(arm.tip, found.q).xyz[0] - tip[0]) < 1e-8
     # On the curve of the first task, by brute force.
     turns = np.linspace(-np.pi, np.pi, 100001)

@@ -18,7 +18,7 @@ KINDS = list(pz.METHODS.values())
 JACOBIAN = [kind for kind in KINDS if issubclass(kind, JacobianMethod)]
 NULL_SPACE = [kind for kind in KINDS if issubclass(kind, NullSpaceMethod)]
 DAMPED = [kind for kind in KINDS if kind in (pz.DampedLeastSquares, pz.LevenbergMarquardt)]
-RULES = damping.DampingRule.__args__
+RULES = list(damping.RULES.values())
 NUMBERS = [(rule, field.name) for rule in RULES for field in dataclasses.fields(rule) if field.type in ("float", float)]
 
 

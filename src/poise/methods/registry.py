@@ -1,50 +1,76 @@
-"""Methods by their short names."""
+"""Methods by their short names.
 
+A method's module is imported when its class is asked for, so that the names alone cost nothing.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
-from poise.methods.bounded import BoundedLeastSquares
-from poise.methods.ccd import CyclicCoordinateDescent
-from poise.methods.damped import DampedLeastSquares
-from poise.methods.das import DasSlotineSheridan
-from poise.methods.extended import ExtendedJacobian
-from poise.methods.fabrik import Fabrik
-from poise.methods.filtered import FilteredInverse
-from poise.methods.halley import Halley
-from poise.methods.hybrid import Hybrid
-from poise.methods.newton import GaussNewton, LevenbergMarquardt
-from poise.methods.pairwise import PairwiseJacobian
-from poise.methods.priority import TaskPriority
-from poise.methods.pseudoinverse import Pseudoinverse
-from poise.methods.quasi_newton import BFGS, LBFGS
-from poise.methods.selective import SelectivelyDamped
-from poise.methods.transpose import JacobianTranspose
+if TYPE_CHECKING:
+    from poise.methods.base import Method
 
-AnyMethod: TypeAlias = (
-    JacobianTranspose
-    | Pseudoinverse
-    | DampedLeastSquares
-    | SelectivelyDamped
-    | FilteredInverse
-    | GaussNewton
-    | LevenbergMarquardt
-    | Halley
-    | Hybrid
-    | CyclicCoordinateDescent
-    | Fabrik
-    | BoundedLeastSquares
-    | BFGS
-    | LBFGS
-    | TaskPriority
-    | DasSlotineSheridan
-    | ExtendedJacobian
-    | PairwiseJacobian
-)
-METHODS: Final[dict[str, type[AnyMethod]]] = {kind.name: kind for kind in AnyMethod.__args__}
+_HOMES: Final = {
+    "jt": "transpose.JacobianTranspose",
+    "pinv": "pseudoinverse.Pseudoinverse",
+    "dls": "damped.DampedLeastSquares",
+    "sdls": "selective.SelectivelyDamped",
+    "filtered": "filtered.FilteredInverse",
+    "gn": "newton.GaussNewton",
+    "lm": "newton.LevenbergMarquardt",
+    "halley": "halley.Halley",
+    "hybrid": "hybrid.Hybrid",
+    "ccd": "ccd.CyclicCoordinateDescent",
+    "fabrik": "fabrik.Fabrik",
+    "qp": "bounded.BoundedLeastSquares",
+    "bfgs": "quasi_newton.BFGS",
+    "lbfgs": "quasi_newton.LBFGS",
+    "priority": "priority.TaskPriority",
+    "das": "das.DasSlotineSheridan",
+    "extended": "extended.ExtendedJacobian",
+    "pairwise": "pairwise.PairwiseJacobian",
+}
+"""Where the library's own methods are, within `poise.methods`."""
+
+_Kind = TypeVar("_Kind", bound=type[Any])
+
+
+@final
+class Kinds(Mapping[str, _Kind]):
+    """Classes by name: those of the library, imported when they are asked for, then those that users register."""
+
+    def __init__(self, what: str, homes: Mapping[str, str]) -> None:
+        self._what = what
+        self._homes = {name: f"poise.methods.{place}" for name, place in homes.items()}
+        self._own: dict[str, _Kind] = {}
+
+    def register(self, kind: _Kind) -> None:
+        """Add a class; raises ValueError if its name is that of another one."""
+        name, place = kind.name, f"{kind.__module__}.{kind.__qualname__}"
+        if self._homes.setdefault(name, place) != place:
+            raise ValueError(
+                f"the {self._what} {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name"
+            )
+        self._own[name] = kind
+
+    def __getitem__(self, name: str) -> _Kind:
+        if name not in self._own:
+            importlib.import_module(self._homes[name].rpartition(".")[0])
+        return self._own[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+METHODS: "Final[Kinds[type[Method]]]" = Kinds("method", _HOMES)
 """The class of each short name."""
 
 
-def method_of(method: str | AnyMethod) -> AnyMethod:
+def method_of(method: "str | Method") -> "Method":
     """A method, or the one of this short name with its defaults.
 
     Raises ValueError for a name that is none, with the nearest one; TypeError for what is no method.
@@ -57,7 +83,7 @@ def method_of(method: str | AnyMethod) -> AnyMethod:
                 f"no method {method!r}; {hint} ({', '.join(METHODS)})".replace("there are (", "there are: (")
             )
         return METHODS[method]()
-    if not isinstance(method, tuple(METHODS.values())):
+    if METHODS.get(getattr(method, "name", "")) is not type(method):
         raise TypeError(
             f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}"
         )

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 
 from poise.kernels.machine.jit import FROZEN, REALS, TABLE, address, adopt
-from poise.methods.base import Potential
+from poise.methods.criteria import Potential
 from poise.model.model import Model
 from poise.spatial import Array
 

@@ -14,6 +14,7 @@ from poise.kernels.machine.jit import WHOLE, address
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, FIRST_ROWS, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.methods.routines import Routine
 from poise.kernels.rows import kinds
 from poise.solving.problem import Problem
 from poise.spatial import Array
@@ -91,14 +92,22 @@ class Scratch:
 class Bound:
     """A problem in this process: where its routines are, and scratch to borrow.
 
-    `method` is the routine of one update, where there is one; `functions` are addresses of a user's own.
+    `method` is the routine of one update and `rule` that of its damping rule, where there is one; `functions` are
+    addresses of a user's own.
     """
 
-    __slots__ = ("__weakref__", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
+    __slots__ = ("__weakref__", "_kinds", "_method", "_pool", "_rule", "_wide_routines", "routines", "rows", "words")
 
-    def __init__(self, problem: Problem, method: Any = None, functions: tuple[int, int] = (0, 0)) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        method: Routine | None = None,
+        rule: Routine | None = None,
+        functions: tuple[int, int] = (0, 0),
+    ) -> None:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
+        self._rule = rule
         self.rows = layout.total_rows(problem.words)
         self._pool: list[Scratch] = []
         self.routines = np.zeros(FIRST_ROWS + len(problem.kinds), dtype=np.int64)
@@ -117,7 +126,9 @@ class Bound:
 
     def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
         if self._method is not None:
-            table[layout.METHOD] = address(self._method, PROBLEM_VIEW, width)
+            table[layout.METHOD] = self._method.address(width)
+        if self._rule is not None:
+            table[layout.RULE] = self._rule.address(width)
         for i, kind in enumerate(self._kinds):
             table[FIRST_ROWS + i] = address(getattr(kinds, kind), PROBLEM_VIEW, width, WHOLE)
 

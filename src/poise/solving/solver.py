@@ -15,7 +15,8 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import lm_solver
-from poise.methods.registry import AnyMethod, method_of
+from poise.methods.base import Method
+from poise.methods.registry import method_of
 from poise.model.model import Model
 from poise.solving.arguments import Task, joined, one_a_task, one_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
@@ -72,7 +73,7 @@ class Search:
         model: Model,
         tasks: Task | Sequence[Task],
         *,
-        method: str | AnyMethod | None = None,
+        method: str | Method | None = None,
         limits: bool = True,
         seed: int = 0,
         max_iterations: int | None = None,
@@ -228,7 +229,7 @@ class Solver:
         model: Model,
         tasks: Task | Sequence[Task],
         *,
-        method: str | AnyMethod | None = None,
+        method: str | Method | None = None,
         limits: bool = True,
         seed: int = 0,
         max_iterations: int | None = None,
@@ -256,7 +257,7 @@ class Solver:
         return self._search.tasks
 
     @property
-    def method(self) -> AnyMethod | None:
+    def method(self) -> Method | None:
         """The method whose updates it iterates, if one was named or the tasks' priorities ask for one."""
         return self._search.method
 
@@ -307,7 +308,7 @@ def solve(
     tasks: Task | Sequence[Task],
     *,
     q0: npt.ArrayLike | None = None,
-    method: str | AnyMethod | None = None,
+    method: str | Method | None = None,
     limits: bool = True,
     seed: int = 0,
     max_iterations: int | None = None,

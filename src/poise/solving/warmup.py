@@ -4,10 +4,12 @@ from poise.kernels.kinematics import query
 from poise.kernels.machine.jit import WHOLE, address, prepare
 from poise.kernels.machine.views import NARROW as ONE
 from poise.kernels.machine.views import PROBLEM_VIEW, WIDE
-from poise.kernels.methods import extended, method_loop
-from poise.kernels.methods.routines import NARROW, ROUTINES
+from poise.kernels.methods import method_loop
+from poise.kernels.methods.routines import ROUTINES
 from poise.kernels.rows import kinds
 from poise.kernels.solver import lm_solver, posture
+from poise.methods.extended import reduced_hessian
+from poise.methods.registry import METHODS
 from poise.solving.task_arrays import ROWS
 
 
@@ -25,12 +27,13 @@ def compile_all() -> None:
         method_loop.rollout,
         method_loop.rollout_lanes,
         method_loop.iterate,
-        extended.reduced_hessian,
+        reduced_hessian,
     ):
         prepare(function)
-    for routine in dict.fromkeys(ROUTINES.values()):
-        for width in (ONE,) if routine in NARROW else (ONE, WIDE):
-            address(routine, PROBLEM_VIEW, width)
+    list(METHODS.values())
+    for routine in ROUTINES.values():
+        for width in (ONE, WIDE) if routine.wide else (ONE,):
+            routine.address(width)
     for name in sorted({name for name in ROWS.values() if name}):
         for width in (ONE, WIDE):
             address(getattr(kinds, name), PROBLEM_VIEW, width, WHOLE)

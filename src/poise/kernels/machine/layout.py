@@ -122,6 +122,21 @@ BODY: Final = Record("Body", "", "share centre[3] carried")
 """The share of all mass that hangs on a unit itself, its centre in the unit's frame [m], the share that it carries.
 The last is of what stands still in the world."""
 
+COMMON: Final = Record(
+    "Common",
+    "clamp at_target null dependent",
+    "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
+    "potential_gain",
+)
+"""What the settings of all methods have in common.
+
+- `clamp`: how errors are clamped, see `poise.kernels.methods.clamp`, to `max_error` [m] and `max_turn` [rad].
+  `at_target`: whether columns are taken at the target instead of the effector.
+- `null`: whether there is a null-space term; the gains of criteria that are not there are 0.  `limit_longest` is what
+  the distance from limits asks of a joint at most [rad or m].
+- `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
+- `max_step`: the largest entry of a step [rad or m]; infinite: none."""
+
 PROBLEM: Final[Mapping[str, Record | str]] = {
     "units": UNIT,
     "effectors": EFFECTOR,
@@ -139,7 +154,9 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "numbers": REAL,
     "posture_weights": REAL,
     # What a method adds.
+    "common": COMMON,
     "settings": REAL,
+    "rule": REAL,
     "speeds": REAL,
     "posture": REAL,
     "bounds": REAL,
@@ -152,6 +169,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.
 
+`settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, 0 where none is stated.  `posture` (nq,): where
 a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
@@ -219,9 +237,9 @@ CALL: Final = Record(
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
 
-METHOD, GRADIENT, HESSIAN, FIRST_ROWS = range(4)
-"""Places in a table of routines: one update of the method, the derivatives of a user's criterion, and from FIRST_ROWS
-on the rows of tasks."""
+METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(5)
+"""Places in a table of routines: one update of the method, its damping rule, the derivatives of a user's criterion, and
+from FIRST_ROWS on the rows of tasks."""
 
 SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
 """What an entry point returns."""

@@ -278,13 +278,14 @@ class _SetItem(AbstractTemplate):
 @infer_global(len)
 class _Length(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], _Records | _Numbers | RowsType):
+        if isinstance(args[0], _Records | _Numbers | _Table | RowsType):
             return signature(types.intp, args[0])
         return None
 
 
 @lower_builtin(len, _Records)
 @lower_builtin(len, _Numbers)
+@lower_builtin(len, _Table)
 @lower_builtin(len, RowsType)
 def _length(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.extract_value(args[0], 1)
@@ -400,12 +401,15 @@ def _work_of(ndim: int) -> Any:
     return work_at
 
 
-@intrinsic
-def _settings_of(typing: Any, problem: Any, record: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.gep(args[0], [_word(builder, args[0], header_word("settings"))])
+def _record_in(name: str) -> Any:
+    @intrinsic
+    def record_in(typing: Any, problem: Any, record: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.gep(args[0], [_word(builder, args[0], header_word(name))])
 
-    return _Entry(record.record)(problem, record), emit
+        return _Entry(record.record)(problem, record), emit
+
+    return record_in
 
 
 @intrinsic
@@ -477,6 +481,16 @@ def _as_matrix(typing: Any, rows: Any, height: Any, width: Any) -> Any:
 # In plain Python ----------------------------------------------------------------------------------------------------
 
 
+class _PlainEntry:
+    """One record; NumPy's own has attributes of its own, such as `base`."""
+
+    def __init__(self, entry: Any) -> None:
+        self.entry = entry
+
+    def __getattr__(self, name: str) -> Any:
+        return self.entry[name]
+
+
 class _PlainProblem:
     """The words of a problem, its sections by name."""
 
@@ -488,7 +502,7 @@ class _PlainProblem:
             raise AttributeError(name)
         found = unpack(self.words, name)
         if isinstance(PROBLEM[name], Record):
-            found = found.view(np.recarray)
+            found = [_PlainEntry(entry) for entry in found]
         setattr(self, name, found)
         return found
 
@@ -543,7 +557,7 @@ def _plain_wide(problem, work, routines):
 
 def _plain_entry_at(address, record):
     """The record at an address."""
-    return _at(address, ctypes.c_int64, record.words).view(record.dtype).view(np.recarray)[0]
+    return _PlainEntry(_at(address, ctypes.c_int64, record.words).view(record.dtype)[0])
 
 
 def _plain_rows_at(address, count):
@@ -551,9 +565,18 @@ def _plain_rows_at(address, count):
     return _at(address, ctypes.c_double, count)
 
 
+def _plain_record(numbers, record):
+    return _PlainEntry(numbers[: record.words].view(record.dtype)[0]) if record.words else None
+
+
 def _plain_settings_of(problem, record):
     """The settings of the method at hand, as its record names them."""
-    return problem.settings[: record.words].view(record.dtype).view(np.recarray)[0]
+    return _plain_record(problem.settings, record)
+
+
+def _plain_rule_settings_of(problem, record):
+    """The settings of the damping rule at hand, as its record names them."""
+    return _plain_record(problem.rule, record)
 
 
 def _plain_section(rows, start, count):
@@ -577,10 +600,12 @@ def _plain_as_matrix(rows, height, width):
 
 
 if numba.config.DISABLE_JIT:
-    problem_at, narrow, wide, settings_of = _plain_problem_at, _plain_narrow, _plain_wide, _plain_settings_of
+    problem_at, narrow, wide = _plain_problem_at, _plain_narrow, _plain_wide
+    settings_of, rule_settings_of = _plain_settings_of, _plain_rule_settings_of
     entry_at, rows_at = _plain_entry_at, _plain_rows_at
     section, table, as_array, as_matrix = _plain_section, _plain_table, _plain_as_array, _plain_as_matrix
 else:
-    problem_at, narrow, wide, settings_of = _problem_at, _work_of(1), _work_of(2), _settings_of
+    problem_at, narrow, wide = _problem_at, _work_of(1), _work_of(2)
+    settings_of, rule_settings_of = _record_in("settings"), _record_in("rule")
     entry_at, rows_at = _entry_at, _rows_at
     section, table, as_array, as_matrix = _section, _whole_table, _as_array, _as_matrix
