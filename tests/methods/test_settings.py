@@ -9,8 +9,7 @@ import pytest
 
 import poise as pz
 from poise.methods import damping
-from poise.methods.base import JacobianMethod, NullSpaceMethod
-from poise.methods.registry import method_of
+from poise.methods.base import JacobianMethod, NullSpaceMethod, method_of
 
 PANDA = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")

@@ -12,8 +12,8 @@ from poise.bench.judge import judge, tolerances
 from poise.bench.problems import Framed, Problems, given_starts, goals, reachable, starts
 from poise.bench.report import Comparison, Row
 from poise.errors import ShapeError
-from poise.methods.base import Method
-from poise.methods.registry import METHODS, method_of
+from poise.methods.base import Method, method_of
+from poise.methods.registry import METHODS
 from poise.model.model import Model
 from poise.solving.arguments import Task, several, whole
 from poise.solving.outcome import Trace

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, final
 
 import numpy as np
@@ -173,8 +174,30 @@ def method(kind: _Method) -> _Method:
             if not isinstance(kernel, staticmethod):
                 raise TypeError(f"{name} of {kind.__name__} must be a @staticmethod {name}(p, s, w)")
             kind.routine = make(kernel.__func__, record_of(kind), wide=kind.capabilities.characters)
+    if not hasattr(kind, "routine") and kind.prepare is Method.prepare:
+        raise TypeError(f"{kind.__name__} has no kernel: give it a step or an update as a @staticmethod of (p, s, w)")
     METHODS.register(kind)
     return kind
+
+
+def method_of(method: str | Method) -> Method:
+    """A method, or the one of this short name with its defaults.
+
+    Raises ValueError for a name that is none, with the nearest one; TypeError for what is no method.
+    """
+    if isinstance(method, str):
+        if method not in METHODS:
+            near = get_close_matches(method, METHODS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "there are"
+            raise ValueError(
+                f"no method {method!r}; {hint} ({', '.join(METHODS)})".replace("there are (", "there are: (")
+            )
+        return METHODS[method]()
+    if not isinstance(method, Method) or method.name not in METHODS:
+        raise TypeError(
+            f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}"
+        )
+    return method
 
 
 @final

@@ -5,7 +5,6 @@ A method's module is imported when its class is asked for, so that the names alo
 
 import importlib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 if TYPE_CHECKING:
@@ -52,12 +51,18 @@ class Kinds(Mapping[str, _Kind]):
             raise ValueError(
                 f"the {self._what} {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name"
             )
-        self._own[name] = kind
+        if not place.startswith("poise."):
+            self._own[name] = kind
 
     def __getitem__(self, name: str) -> _Kind:
-        if name not in self._own:
-            importlib.import_module(self._homes[name].rpartition(".")[0])
-        return self._own[name]
+        if name in self._own:
+            return self._own[name]
+        module, _, kind = self._homes[name].rpartition(".")
+        found: _Kind = getattr(importlib.import_module(module), kind)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)
@@ -68,23 +73,3 @@ class Kinds(Mapping[str, _Kind]):
 
 METHODS: "Final[Kinds[type[Method]]]" = Kinds("method", _HOMES)
 """The class of each short name."""
-
-
-def method_of(method: "str | Method") -> "Method":
-    """A method, or the one of this short name with its defaults.
-
-    Raises ValueError for a name that is none, with the nearest one; TypeError for what is no method.
-    """
-    if isinstance(method, str):
-        if method not in METHODS:
-            near = get_close_matches(method, METHODS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "there are"
-            raise ValueError(
-                f"no method {method!r}; {hint} ({', '.join(METHODS)})".replace("there are (", "there are: (")
-            )
-        return METHODS[method]()
-    if METHODS.get(getattr(method, "name", "")) is not type(method):
-        raise TypeError(
-            f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}"
-        )
-    return method

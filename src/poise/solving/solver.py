@@ -15,8 +15,7 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import lm_solver
-from poise.methods.base import Method
-from poise.methods.registry import method_of
+from poise.methods.base import Method, method_of
 from poise.model.model import Model
 from poise.solving.arguments import Task, joined, one_a_task, one_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod

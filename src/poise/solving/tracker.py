@@ -13,9 +13,8 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import FAILED
-from poise.methods.base import Method
+from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
-from poise.methods.registry import method_of
 from poise.model.model import Model
 from poise.solving.arguments import (
     Task,

@@ -52,7 +52,7 @@ class Routine:
         The library's own are kept on disk.  A user's are not: nobody would notice an edit of what they call.
         """
         plain = getattr(inner, "py_func", inner)
-        module, code = plain.__module__, plain.__code__
+        module, code = plain.__module__ or "__main__", plain.__code__
         self.record, self.wide, self.key = record, wide, (module, plain.__qualname__)
         self._kept = module.partition(".")[0] == "poise"
         scope = {**globals(), "inner": kernel(inner, inline=True) if inner is plain else inner, "RECORD": record}
