@@ -206,3 +206,31 @@ def test_what_is_no_method_or_rule_says_why() -> None:
         damping_rule(dataclass(frozen=True)(type("Dull", (DampingRule,), {})))
     for name in ("bound", "still"):
         assert name not in pz.METHODS
+
+
+def test_a_kernel_that_is_not_compiled_says_so_and_the_way_out() -> None:
+    """A branch on a row can be taken by one character, not by eight."""
+
+    @method
+    @dataclass(frozen=True, kw_only=True)
+    class Branching(JacobianMethod):
+        name: ClassVar[str] = "own-branching"
+        title: ClassVar[str] = "Branching"
+
+        @staticmethod
+        def step(p: Any, s: Any, w: Any) -> None:
+            for a in range(len(w.step)):
+                if load(w.gradient, a) > 0.0:
+                    store(w.step, a, 0.1)
+
+    q, way = targets(2)
+    tracker = pz.Tracker(ARM, HAND, Branching())
+    assert tracker.rollout(q[0], way[0]).shape == (20, 7)
+    with pytest.raises(ValueError, match=r"step is not compiled by Numba for eight characters.*characters=False"):
+        tracker.rollout(q, way)
+
+
+def test_a_rule_that_needs_more_than_errors_is_refused_where_it_is_not_served() -> None:
+    for rule in (pz.DeoWalker(), pz.Chiaverini(), pz.GainRatio()):
+        with pytest.raises(ValueError, match="it must be lambda, or a rule that looks at the error alone"):
+            pz.Tracker(ARM, HAND, Descent(damping=rule))

@@ -13,7 +13,7 @@ from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
 from poise.kernels.methods.routines import Routine, stepping, updating
 from poise.methods.checks import one_of, positive
 from poise.methods.criteria import Criterion, LimitDistance, NullSpace
-from poise.methods.damping import DampingRule
+from poise.methods.damping import DampingRule, refuse_all_but_errors
 from poise.methods.records import numbers_of, record_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model
@@ -141,8 +141,10 @@ class Method:
         """Raises ValueError, with the way out, for a case that the capabilities do not tell of."""
 
     def prepare(self, case: Case) -> Prepared:
-        """The routine and the settings that it reads."""
+        """The routine and the settings that it reads; raises ValueError for a rule that needs more than errors."""
         rule = self.rule
+        if rule is not None:
+            refuse_all_but_errors(rule)
         return Prepared(self.routine, numbers_of(self), None if rule is None else rule.routine)
 
     def room(self, m: int, n: int) -> int:

@@ -58,7 +58,8 @@ def damping_rule(kind: _Rule) -> _Rule:
 
     Raises TypeError for a class that is no rule, ValueError for a name that another has.
     """
-    if not isinstance(kind, type) or not issubclass(kind, DampingRule) or "__dataclass_fields__" not in vars(kind):
+    made = isinstance(kind, type) and issubclass(kind, DampingRule) and vars(kind).get("__dataclass_params__")
+    if not made or not made.frozen:
         raise TypeError(f"{kind!r} is no damping rule: derive it from DampingRule and make it a frozen dataclass")
     function: Callable[..., Any] | None = getattr(kind, "lambda_squared", None)
     if function is None:
@@ -404,6 +405,6 @@ def rule_of(damping: Damping, name: str = "damping") -> DampingRule:
 
 
 def refuse_all_but_errors(rule: DampingRule) -> None:
-    """Raises ValueError for a rule that looks at more than errors and Jacobian."""
+    """Raises ValueError for a rule that reads more than errors and Jacobian."""
     if rule.reads != "errors":
         raise ValueError(f"damping is {rule!r}; here it must be lambda, or a rule that looks at the error alone")

@@ -73,8 +73,11 @@ class BoundMethod:
             own = [*problem.velocities, model.nv]
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         rule = method.rule
+        wanted = method.room(m, n)
+        if not isinstance(wanted, int) or wanted < 0:
+            raise ValueError(f"room({m}, {n}) of the method {method.name!r} must be a number of rows, got {wanted!r}")
         # What the decomposition by singular values and the criteria need, every method has.
-        room = max(m * row, m * side, method.room(m, n), plan.rows)
+        room = max(m * row, m * side, wanted, plan.rows)
         room += 6 * len(problem.section("units")) if clear is not None else 0
         room += model.nv * (1 + model.nv) if own else 0
         self.problem = problem.extended(
@@ -120,9 +123,7 @@ class BoundMethod:
         """Compile the user's functions, where there are any."""
         self._functions: Compiled | None = None
         if self._potential is not None and self._model is not None:
-            self._functions = Compiled(
-                self._model, self._potential, curved=self.method.curved
-            )  # fmt: skip
+            self._functions = Compiled(self._model, self._potential, curved=self.method.curved)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name != "_functions"}

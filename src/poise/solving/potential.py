@@ -1,12 +1,12 @@
 """A user's criterion, prepared: tried once in plain Python, then compiled."""
 
-import re
 from collections.abc import Callable
 from typing import Any, Final, Literal, final
 
 import numpy as np
 
 from poise.kernels.machine.jit import FROZEN, REALS, TABLE, address, adopt
+from poise.kernels.methods.routines import heart
 from poise.methods.criteria import Potential
 from poise.model.model import Model
 from poise.spatial import Array
@@ -42,7 +42,7 @@ def _compiled(name: str, function: Callable[..., Any], out: Any) -> Any:
         return adopt(plain(function), FROZEN, out)
     except Exception as error:
         raise ValueError(
-            f"{name} of the Potential is not compiled by Numba: {_heart(error)}.  It must do with numbers, loops and "
+            f"{name} of the Potential is not compiled by Numba: {heart(error)}.  It must do with numbers, loops and "
             "what Numba knows of NumPy, read of what is around it only numbers, tuples, arrays and functions of "
             "Numba's, and write into its second argument"
         ) from error
@@ -52,15 +52,6 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function of what may be a function of Numba's."""
     inner: Callable[..., Any] = getattr(function, "py_func", function)
     return inner
-
-
-def _heart(error: Exception) -> str:
-    """The first line that says something, of what Numba says."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip(" >-") for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
-    told = lines[0] if lines else type(error).__name__
-    return (f"{told} {lines[1]}" if told.endswith(":") and len(lines) > 1 else told).rstrip(".")
 
 
 def _try(model: Model, potential: Potential, *, curved: bool) -> None:

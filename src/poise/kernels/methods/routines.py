@@ -5,16 +5,18 @@ templates below, so that a method's file holds the step alone.
 """
 
 import importlib
+import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, final
 
 import numba
+from numba.core.errors import NumbaError
 
 from poise.kernels.machine.jit import address, kernel, routine
 from poise.kernels.machine.lanes import store
 from poise.kernels.machine.layout import Record
-from poise.kernels.machine.views import PROBLEM_VIEW, rule_settings_of, settings_of
+from poise.kernels.machine.views import PROBLEM_VIEW, WIDE, rule_settings_of, settings_of
 from poise.kernels.methods.criteria import pull
 from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
 from poise.kernels.methods.update import linearise, move, restrain
@@ -67,9 +69,16 @@ class Routine:
         ROUTINES[self.key] = self
 
     def address(self, width: Any) -> int:
-        """Where it is for a workspace of this type; loads or compiles it."""
+        """Where it is for a workspace of this type; loads or compiles it.
+
+        Raises ValueError for a user's kernel that Numba cannot compile.
+        """
         if not self._kept and not numba.config.DISABLE_JIT:
-            self.function.compile((PROBLEM_VIEW, width))
+            try:
+                self.function.compile((PROBLEM_VIEW, width))
+            except NumbaError as error:
+                way = " for eight characters, of which Capabilities(characters=False) relieves it" * (width is WIDE)
+                raise ValueError(f"{'.'.join(self.key)} is not compiled by Numba{way}: {heart(error)}") from error
         return address(self.function, PROBLEM_VIEW, width)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -106,3 +115,12 @@ def _passing(function: Callable[..., Any]) -> Any:
         return function
     flags = {"contract", "reassoc", "arcp", "nsz"}
     return numba.njit(nogil=True, error_model="numpy", fastmath=flags, _nrt=False, no_cpython_wrapper=True)(function)
+
+
+def heart(error: Exception) -> str:
+    """The first line that says something, of what Numba says."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip(" >-") for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
+    told = lines[0] if lines else type(error).__name__
+    return (f"{told} {lines[1]}" if told.endswith(":") and len(lines) > 1 else told).rstrip(".")
