@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from registered import for_a_while
 
 import poise
 from poise.cli import main
-from poise.methods import damping
 
 ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods"
@@ -33,11 +33,9 @@ def blocks(page: Path, language: str) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_the_code_of_a_page_runs_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(poise.METHODS, "_homes", dict(poise.METHODS._homes))
-    monkeypatch.setattr(poise.METHODS, "_own", dict(poise.METHODS._own))
-    monkeypatch.setattr(damping, "RULES", dict(damping.RULES))
-    exec(compile(blocks(page, "python"), str(page), "exec"), {})
+def test_the_code_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
+    with for_a_while():
+        exec(compile(blocks(page, "python"), str(page), "exec"), {})
 
 
 def test_every_public_name_stands_on_one_page_once() -> None:

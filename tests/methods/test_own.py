@@ -1,15 +1,16 @@
 """Methods and damping rules from outside the library."""
 
 import pickle
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
 
 import poise as pz
-from poise.methods.damping import RULES
 from poise.methods.own import (
     Capabilities,
     Damping,
@@ -29,7 +30,10 @@ from poise.methods.own import (
     store,
     transpose_times,
 )
-from poise.methods.registry import METHODS
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from registered import for_a_while
 
 ARM = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")
@@ -83,10 +87,7 @@ class Descent(JacobianMethod):
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     """The two above, for this file alone: other tests go through all methods and rules."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(METHODS, "_homes", dict(METHODS._homes))
-        patch.setattr(METHODS, "_own", dict(METHODS._own))
-        patch.setattr("poise.methods.damping.RULES", dict(RULES))
+    with for_a_while():
         damping_rule(Proportional), method(Descent)
         yield
 

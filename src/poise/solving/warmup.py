@@ -30,8 +30,8 @@ def compile_all() -> None:
         reduced_hessian,
     ):
         prepare(function)
-    list(METHODS.values())
-    for routine in ROUTINES.values():
+    list(METHODS.values())  # each makes its routines
+    for routine in [routine for routine in ROUTINES.values() if routine.kept]:
         for width in (ONE, WIDE) if routine.wide else (ONE,):
             routine.address(width)
     for name in sorted({name for name in ROWS.values() if name}):

@@ -56,7 +56,7 @@ class Routine:
         plain = getattr(inner, "py_func", inner)
         module, code = plain.__module__ or "__main__", plain.__code__
         self.record, self.wide, self.key = record, wide, (module, plain.__qualname__)
-        self._kept = module.partition(".")[0] == "poise"
+        self.kept = module.partition(".")[0] == "poise"
         scope = {**globals(), "inner": kernel(inner, inline=True) if inner is plain else inner, "RECORD": record}
         # As if it stood where its kernel stands: so Numba knows the file whose edits count, and the name.
         made = FunctionType(
@@ -65,7 +65,7 @@ class Routine:
             plain.__name__,
         )
         made.__module__, made.__qualname__ = module, f"{plain.__qualname__}.routine"
-        self.function: Any = routine(made) if self._kept else _passing(made)
+        self.function: Any = routine(made) if self.kept else _passing(made)
         ROUTINES[self.key] = self
 
     def address(self, width: Any) -> int:
@@ -73,7 +73,7 @@ class Routine:
 
         Raises ValueError for a user's kernel that Numba cannot compile.
         """
-        if not self._kept and not numba.config.DISABLE_JIT:
+        if not self.kept and not numba.config.DISABLE_JIT:
             try:
                 self.function.compile((PROBLEM_VIEW, width))
             except NumbaError as error:
