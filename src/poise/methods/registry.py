@@ -5,7 +5,7 @@ A method's module is imported when its class is asked for, so that the names alo
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
     from poise.methods.base import Method
@@ -32,33 +32,30 @@ _HOMES: Final = {
 }
 """Where the library's own methods are, within `poise.methods`."""
 
-_Kind = TypeVar("_Kind", bound=type[Any])
-
 
 @final
-class Kinds(Mapping[str, _Kind]):
+class Methods(Mapping[str, "type[Method]"]):
     """Classes by name: those of the library, imported when they are asked for, then those that users register."""
 
-    def __init__(self, what: str, homes: Mapping[str, str]) -> None:
-        self._what = what
+    def __init__(self, homes: Mapping[str, str]) -> None:
         self._homes = {name: f"poise.methods.{place}" for name, place in homes.items()}
-        self._own: dict[str, _Kind] = {}
+        self._own: dict[str, type[Method]] = {}
 
-    def register(self, kind: _Kind) -> None:
+    def register(self, kind: "type[Method]") -> None:
         """Add a class; raises ValueError if its name is that of another one."""
         name, place = kind.name, f"{kind.__module__}.{kind.__qualname__}"
         if self._homes.setdefault(name, place) != place:
             raise ValueError(
-                f"the {self._what} {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name"
+                f"the method {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name"
             )
         if not place.startswith("poise."):
             self._own[name] = kind
 
-    def __getitem__(self, name: str) -> _Kind:
+    def __getitem__(self, name: str) -> "type[Method]":
         if name in self._own:
             return self._own[name]
         module, _, kind = self._homes[name].rpartition(".")
-        found: _Kind = getattr(importlib.import_module(module), kind)
+        found: type[Method] = getattr(importlib.import_module(module), kind)
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -71,5 +68,5 @@ class Kinds(Mapping[str, _Kind]):
         return len(self._homes)
 
 
-METHODS: "Final[Kinds[type[Method]]]" = Kinds("method", _HOMES)
+METHODS: Final = Methods(_HOMES)
 """The class of each short name."""

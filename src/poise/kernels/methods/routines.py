@@ -64,7 +64,7 @@ class Routine:
             scope,
             plain.__name__,
         )
-        made.__module__, made.__qualname__ = module, f"{plain.__qualname__}.routine"
+        made.__module__, made.__qualname__ = module, plain.__qualname__
         self.function: Any = routine(made) if self.kept else _passing(made)
         ROUTINES[self.key] = self
 
