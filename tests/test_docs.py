@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from registered import for_a_while
 
 import poise
 from poise.cli import main
@@ -33,7 +34,8 @@ def blocks(page: Path, language: str) -> str:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
-    exec(compile(blocks(page, "python"), str(page), "exec"), {})
+    with for_a_while():
+        exec(compile(blocks(page, "python"), str(page), "exec"), {})
 
 
 def test_every_public_name_stands_on_one_page_once() -> None:

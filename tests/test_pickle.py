@@ -18,9 +18,8 @@ from trees import steady, trees
 import poise as pz
 from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound
 from poise.geometry.shapes import Shape
-from poise.methods.base import Criterion
-from poise.methods.damping import DampingRule
-from poise.methods.registry import AnyMethod
+from poise.methods.criteria import Criterion
+from poise.methods.damping import RULES as KINDS_OF_RULES
 from poise.spatial import Array
 
 WAYS: dict[str, Callable[[Any], Any]] = {
@@ -74,7 +73,7 @@ TASKS = [
     pz.ConeTask("hand", THREE, -THREE, angle=0.2),
     pz.PoseTask("hand"),
 ]
-RULES = [kind(0.1) if kind is pz.Constant else kind() for kind in DampingRule.__args__]
+RULES = [kind(0.1) if kind is pz.Constant else kind() for kind in KINDS_OF_RULES.values()]
 METHODS: list[Any] = [
     *(kind() for kind in pz.METHODS.values()),
     *(
@@ -110,7 +109,7 @@ def named(end: str) -> set[type]:
 def test_nothing_that_should_travel_is_left_out() -> None:
     assert {type(task) for task in TASKS} == named("Task") - {pz.Task}
     assert {type(error) for error in ERRORS} == every(pz.PoiseError) | {pz.ModelWarning}
-    assert {type(method) for method in METHODS} == set(AnyMethod.__args__)
+    assert {type(method) for method in METHODS} == set(pz.METHODS.values())
     assert {type(shape) for shape in SHAPES} == set(Shape.__args__)
     assert {type(term) for term in CRITERIA} == set(Criterion.__args__)
 

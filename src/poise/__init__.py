@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from poise.io.dh import DH as DH
     from poise.io.dh import from_dh as from_dh
     from poise.methods.base import ClampMag as ClampMag
-    from poise.methods.base import Clearance as Clearance
-    from poise.methods.base import JointCentring as JointCentring
-    from poise.methods.base import LimitDistance as LimitDistance
-    from poise.methods.base import Manipulability as Manipulability
-    from poise.methods.base import Potential as Potential
-    from poise.methods.base import RestPosture as RestPosture
     from poise.methods.bounded import BoundedLeastSquares as BoundedLeastSquares
     from poise.methods.ccd import CyclicCoordinateDescent as CyclicCoordinateDescent
+    from poise.methods.criteria import Clearance as Clearance
+    from poise.methods.criteria import JointCentring as JointCentring
+    from poise.methods.criteria import LimitDistance as LimitDistance
+    from poise.methods.criteria import Manipulability as Manipulability
+    from poise.methods.criteria import Potential as Potential
+    from poise.methods.criteria import RestPosture as RestPosture
     from poise.methods.damped import DampedLeastSquares as DampedLeastSquares
     from poise.methods.damping import ChanLawrence as ChanLawrence
     from poise.methods.damping import Chiaverini as Chiaverini
@@ -114,7 +114,7 @@ _HOME = {
     "Chiaverini": "poise.methods.damping",
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
     "ClampMag": "poise.methods.base",
-    "Clearance": "poise.methods.base",
+    "Clearance": "poise.methods.criteria",
     "Comparison": "poise.bench.report",
     "ConeTask": "poise.tasks.cone",
     "Constant": "poise.methods.damping",
@@ -135,17 +135,17 @@ _HOME = {
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
     "Joint": "poise.model.joint",
-    "JointCentring": "poise.methods.base",
+    "JointCentring": "poise.methods.criteria",
     "JointCouplingTask": "poise.tasks.coupling",
     "JointKind": "poise.model.joint",
     "JointNotFound": "poise.errors",
     "LevenbergMarquardt": "poise.methods.newton",
-    "LimitDistance": "poise.methods.base",
+    "LimitDistance": "poise.methods.criteria",
     "LineTask": "poise.tasks.surface",
     "LinearLimit": "poise.solving.inequalities",
     "LookAtTask": "poise.tasks.aim",
     "MaciejewskiKlein": "poise.methods.damping",
-    "Manipulability": "poise.methods.base",
+    "Manipulability": "poise.methods.criteria",
     "MaxNorm": "poise.methods.damping",
     "Mimic": "poise.model.joint",
     "MissingExtra": "poise.errors",
@@ -161,10 +161,10 @@ _HOME = {
     "PoseTask": "poise.tasks.pose",
     "PositionTask": "poise.tasks.pose",
     "PostureTask": "poise.tasks.posture",
-    "Potential": "poise.methods.base",
+    "Potential": "poise.methods.criteria",
     "Pseudoinverse": "poise.methods.pseudoinverse",
     "RateBound": "poise.methods.damping",
-    "RestPosture": "poise.methods.base",
+    "RestPosture": "poise.methods.criteria",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
     "Solution": "poise.solving.solution",

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -12,8 +13,11 @@ import pytest
 
 import poise as pz
 from poise.bench.compare import convergence, labels, oscillation
-from poise.methods.base import Capabilities
-from poise.spatial import Array
+from poise.methods.base import Capabilities, method
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from registered import for_a_while
 
 ARM = pz.load("panda")
 GOAL = pz.PoseTask(ARM.tip, position_tolerance=1e-5, rotation_tolerance=1e-5)
@@ -22,17 +26,11 @@ METHODS = {"lm": "lm", "jt": "jt", "dls(damping=0.1)": pz.DampedLeastSquares(dam
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loose:
-    """Gauss-Newton that leaves the limits."""
+class Loose(pz.DampedLeastSquares):  # type: ignore[misc]
+    """Damped least squares that leaves the limits."""
 
     name: ClassVar[str] = "loose"
-    title: ClassVar[str] = "Loose"
-    references: ClassVar[tuple[str, ...]] = ()
     capabilities: ClassVar[Capabilities] = Capabilities(limits=False)
-    iterations: ClassVar[int] = 100
-
-    def write(self, settings: Array) -> None:
-        pz.DampedLeastSquares().write(settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +42,10 @@ class Points(Loose):
 
 
 @pytest.fixture
-def odd_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(pz.METHODS, "loose", Loose)
-    monkeypatch.setitem(pz.METHODS, "points", Points)
+def odd_methods() -> Iterator[None]:
+    with for_a_while():
+        method(Loose), method(Points)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ EDITS: dict[str, Callable[[Path], Any]] = {
     "a file renamed": lambda tree: (tree / "kernels/kinematics/query.py").rename(tree / "kernels/question.py"),
     "two texts exchanged": swap,
     "a task": lambda tree: (tree / "tasks/wipe.py").touch(),
-    "a method": lambda tree: (tree / "methods/own.py").touch(),
+    "a method": lambda tree: (tree / "methods/mine.py").touch(),
 }
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.kernels.methods.fabrik import fabrik_positions
+from poise.methods.fabrik import fabrik_positions
 from poise.robots import TEXTBOOK
 from poise.spatial import Array
 

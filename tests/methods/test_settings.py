@@ -9,8 +9,7 @@ import pytest
 
 import poise as pz
 from poise.methods import damping
-from poise.methods.base import JacobianMethod, NullSpaceMethod
-from poise.methods.registry import method_of
+from poise.methods.base import JacobianMethod, NullSpaceMethod, method_of
 
 PANDA = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")
@@ -18,7 +17,7 @@ KINDS = list(pz.METHODS.values())
 JACOBIAN = [kind for kind in KINDS if issubclass(kind, JacobianMethod)]
 NULL_SPACE = [kind for kind in KINDS if issubclass(kind, NullSpaceMethod)]
 DAMPED = [kind for kind in KINDS if kind in (pz.DampedLeastSquares, pz.LevenbergMarquardt)]
-RULES = damping.DampingRule.__args__
+RULES = list(damping.RULES.values())
 NUMBERS = [(rule, field.name) for rule in RULES for field in dataclasses.fields(rule) if field.type in ("float", float)]
 
 

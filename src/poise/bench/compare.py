@@ -12,7 +12,8 @@ from poise.bench.judge import judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
 from poise.bench.report import Comparison, Row
 from poise.errors import ShapeError
-from poise.methods.registry import METHODS, AnyMethod, method_of
+from poise.methods.base import Method, method_of
+from poise.methods.registry import METHODS
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, several, whole
 from poise.solving.outcome import Trace
@@ -45,7 +46,7 @@ def compare(
     tasks: AnyTask | Sequence[AnyTask],
     targets: Any = None,
     *,
-    methods: Sequence[str | AnyMethod] | None = None,
+    methods: Sequence[str | Method] | None = None,
     q0: npt.ArrayLike | None = None,
     count: int = 100,
     seed: int = 0,
@@ -162,7 +163,7 @@ def _problems(
 def _entrants(
     model: Model,
     tasks: Sequence[Task],
-    methods: Sequence[str | AnyMethod] | None,
+    methods: Sequence[str | Method] | None,
     *,
     limits: bool,
     seed: int,
@@ -200,7 +201,7 @@ def _entrants(
     return entrants, refused
 
 
-def labels(methods: Sequence[AnyMethod]) -> list[str]:
+def labels(methods: Sequence[Method]) -> list[str]:
     """A label for each method: its short name, the settings that are not its defaults, and a number if it is not alone.
 
     >>> from poise import DampedLeastSquares

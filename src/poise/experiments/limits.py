@@ -16,9 +16,9 @@ import numpy as np
 from poise.experiments.base import Claim, Experiment, Table, judge
 from poise.experiments.drawing import save, with_axes
 from poise.io import load
+from poise.methods.base import Method
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.damping import ChanLawrence
-from poise.methods.registry import AnyMethod
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.solving.solver import Solver
@@ -41,7 +41,7 @@ PENALTIES: Final = (1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 _SOURCE = "Soch and Lorencz 2005, section {}"
 
 
-def ways() -> dict[str, AnyMethod]:
+def ways() -> dict[str, Method]:
     """The methods by the names of the report."""
     make = partial(BoundedLeastSquares, damping=ChanLawrence(), max_error=None)
     return {
@@ -105,7 +105,7 @@ def measure(quick: bool) -> Results:
     )
 
 
-def run(model: Model, method: AnyMethod, answers: Array, starts: Array) -> Runs:
+def run(model: Model, method: Method, answers: Array, starts: Array) -> Runs:
     """Go `UPDATES` updates from `starts` (N, nq) towards the poses of `answers` (N, nq), and judge where that ends."""
     tracker = Tracker(model, PoseTask(FRAME), method, limits=not _penalises(method))
     goals = model.pose(FRAME, answers)
@@ -128,11 +128,11 @@ def run(model: Model, method: AnyMethod, answers: Array, starts: Array) -> Runs:
     )
 
 
-def _penalises(method: AnyMethod) -> bool:
+def _penalises(method: Method) -> bool:
     return isinstance(method, BoundedLeastSquares) and method.way == "penalty"
 
 
-def leave(model: Model, method: AnyMethod, answers: Array) -> float:
+def leave(model: Model, method: Method, answers: Array) -> float:
     """Share of joints put at a limit, in a pose from which the target asks them back, that leave it in 50 updates."""
     tracker = Tracker(model, PoseTask(FRAME), method)
     left, all_of_them = 0, 0

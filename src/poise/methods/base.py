@@ -1,17 +1,25 @@
-"""What every method is made of: a name, what it can do, and its settings as the kernels read them."""
+"""What every method is made of: a name, what it can do, its settings, and the kernel that takes a step."""
 
-import inspect
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, cast, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
-from poise.errors import ShapeError
-from poise.geometry.shapes import Box, Capsule, Shape, Sphere
-from poise.kernels.methods import settings as at
-from poise.spatial import Array, finite
+from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
+from poise.kernels.methods.routines import Routine, stepping, updating
+from poise.methods.checks import one_of, positive
+from poise.methods.criteria import Criterion, LimitDistance, NullSpace
+from poise.methods.damping import DampingRule, refuse_all_but_errors
+from poise.methods.records import numbers_of, record_of
+from poise.methods.registry import METHODS
+from poise.model.model import Model
+from poise.model.tree import Unit
+from poise.spatial import Array
+from poise.tasks.base import Task
 
 
 @final
@@ -35,21 +43,172 @@ class Capabilities:
     """Whether it runs eight characters at once."""
 
 
-class Method(Protocol):
-    """A method and its settings; a frozen dataclass."""
+class Case(Protocol):
+    """A model and its tasks, as a method sees them that prepares itself for them."""
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def tasks(self) -> tuple[Task, ...]: ...
+
+    @property
+    def limits(self) -> bool:
+        """Whether joint limits hold."""
+
+    @property
+    def stated(self) -> int:
+        """Inequalities between joints."""
+
+    @property
+    def rows(self) -> int:
+        """Residual rows, m."""
+
+    @property
+    def columns(self) -> int:
+        """Velocities that move the tasks, n."""
+
+    def section(self, name: str) -> Any:
+        """A section of the packed problem, see `poise.kernels.machine.layout.PROBLEM`."""
+
+    @property
+    def units(self) -> list[Unit]:
+        """The axes of the tree that the problem holds, in its order."""
+
+    def at_home(self) -> tuple[Array, Array]:
+        """(units, FRAME) the frames of the units and (m,) the errors of goals at 0, at the model's home."""
+
+    def rank(self, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:
+        """The rank that the Jacobian of the tasks, or these rows of it, has in general."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Numbers for a method's kernel, `p.plan` and `p.plan_reals`, and the rows of `w.room` that they call for."""
+
+    numbers: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    reals: Array = field(default_factory=lambda: np.zeros(0))
+    rows: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """How a method goes with its settings: a routine, and what it is told."""
+
+    routine: Routine
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """The fields of the routine's record; those that are left out are 0."""
+    damping: Routine | None = None
+    """The routine of the damping rule."""
+    ranked: bool = False
+    """Whether singular values are read, so that those which are zero in every pose must be known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A method and its settings: what a frozen dataclass derives from that `method` registers.
+
+    It has a `step(p, s, w)` or an `update(p, s, w)`, a static function that Numba compiles; `s` holds the settings.
+    """
 
     name: ClassVar[str]
     """The short name."""
     title: ClassVar[str]
     """The name in words."""
-    references: ClassVar[tuple[str, ...]]
+    references: ClassVar[tuple[str, ...]] = ()
     """Keys in `references.bib`; the first is the method's own paper."""
-    capabilities: ClassVar[Capabilities]
-    iterations: ClassVar[int]
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    iterations: ClassVar[int] = 300
     """Updates that `solve` grants a start, unless it is told otherwise."""
+    curved: ClassVar[bool] = False
+    """Whether it needs the Hessian of a `Potential`."""
+    routine: ClassVar[Routine]
+    """The step or update, compiled; `method` makes it."""
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into an array of zeros, as `poise.kernels.methods.settings` lays it out."""
+    def common(self) -> dict[str, float]:
+        """The settings that all methods have, as `poise.kernels.machine.layout.COMMON` names them."""
+        return {}
+
+    @property
+    def terms(self) -> tuple[Criterion, ...]:
+        """The criteria that it follows in the null space."""
+        return ()
+
+    @property
+    def rule(self) -> DampingRule | None:
+        """Its damping rule."""
+        return None
+
+    @property
+    def keeps_inequalities(self) -> bool:
+        """Whether it keeps inequalities between joints, as it is set."""
+        return False
+
+    def refuse(self, case: Case) -> None:
+        """Raises ValueError, with the way out, for a case that the capabilities do not tell of."""
+
+    def prepare(self, case: Case) -> Prepared:
+        """The routine and the settings that it reads; raises ValueError for a rule that needs more than errors."""
+        rule = self.rule
+        if rule is not None:
+            refuse_all_but_errors(rule)
+        return Prepared(self.routine, numbers_of(self), None if rule is None else rule.routine)
+
+    def room(self, m: int, n: int) -> int:
+        """The rows of `w.room` that it needs, with m residual rows and n velocities."""
+        return 0
+
+    def plan(self, case: Case) -> Plan:
+        """What its kernel reads beside the problem."""
+        return Plan()
+
+
+_Method = TypeVar("_Method", bound=type[Method])
+
+
+def method(kind: _Method) -> _Method:
+    """Register a method under its short name and make its routine, which is compiled when it is first used.
+
+    Raises TypeError for a class that is no method, ValueError for a name that another has.
+    """
+    if not isinstance(kind, type) or not issubclass(kind, Method) or "__dataclass_fields__" not in vars(kind):
+        raise TypeError(
+            f"{kind!r} is no method: derive it from Method or JacobianMethod and make it a frozen dataclass"
+        )
+    if not isinstance(getattr(kind, "name", None), str) or not isinstance(getattr(kind, "title", None), str):
+        raise TypeError(f"{kind.__name__} has no name and title: add name: ClassVar[str] = ... and the same of title")
+    for name, make in (("step", stepping), ("update", updating)):
+        kernel: Callable[..., Any] | None = vars(kind).get(name)
+        if kernel is not None:
+            if not isinstance(kernel, staticmethod):
+                raise TypeError(f"{name} of {kind.__name__} must be a @staticmethod {name}(p, s, w)")
+            kind.routine = make(kernel.__func__, record_of(kind), wide=kind.capabilities.characters)
+    if not hasattr(kind, "routine") and kind.prepare is Method.prepare:
+        raise TypeError(f"{kind.__name__} has no kernel: give it a step or an update as a @staticmethod of (p, s, w)")
+    METHODS.register(kind)
+    return kind
+
+
+def method_of(method: str | Method) -> Method:
+    """A method, or the one of this short name with its defaults.
+
+    Raises ValueError for a name that is none, with the nearest one; TypeError for what is no method.
+    """
+    if isinstance(method, str):
+        if method not in METHODS:
+            near = get_close_matches(method, METHODS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "there are"
+            raise ValueError(
+                f"no method {method!r}; {hint} ({', '.join(METHODS)})".replace("there are (", "there are: (")
+            )
+        return METHODS[method]()
+    if not isinstance(method, Method) or method.name not in METHODS:
+        raise TypeError(
+            f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}"
+        )
+    return method
 
 
 @final
@@ -77,179 +236,8 @@ class ClampMag:
         one_of("mode", self.mode, ("constant", "adaptive", "buss_release"))
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestPosture:
-    """phi = gain (q_rest - q): pull to a posture within the null space (Buss 2004, eq. 7).
-
-    Joints that are balls are left alone.
-    """
-
-    q: Sequence[float] | Array | None = None
-    """(nq,) the posture; None: the model's home."""
-    gain: float = 0.1
-
-    def __post_init__(self) -> None:
-        finite_positive("gain", self.gain)
-        if self.q is not None:
-            object.__setattr__(self, "q", tuple(finite("q", self.q).ravel().tolist()))
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JointCentring:
-    """phi = -gain grad g, g = (1/n) sum ((q - q_mid) / (q_mid - q_max))^2: to the middle of the limits (Liegeois 1977).
-
-    Joints without limits are left alone.
-    """
-
-    gain: float = 0.1
-
-    def __post_init__(self) -> None:
-        finite_positive("gain", self.gain)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitDistance:
-    """phi = -gain grad h, h = sum (u - l)^2 / (4 (u - q) (q - l)): away from the limits l and u (Zghal et al. 1990).
-
-    It grows without bound towards a limit, so each joint's part is cut to `longest`; in the middle it hardly acts.
-    Joints without limits are left alone.
-    """
-
-    gain: float = 0.01
-    longest: float = 0.1
-    """Largest |phi| of a joint [rad or m]."""
-
-    def __post_init__(self) -> None:
-        finite_positive("gain", self.gain)
-        finite_positive("longest", self.longest)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manipulability:
-    """phi = gain grad w, w = sqrt(det J J^T): towards poses in which all directions are easy (Yoshikawa 1985).
-
-    w is the product of the singular values, without those that are zero in every pose; its unit is that of J to the
-    power of the rank, so the gain is the model's own.  For positions and rotations without weights.
-    """
-
-    gain: float = 0.1
-
-    def __post_init__(self) -> None:
-        finite_positive("gain", self.gain)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clearance:
-    """phi = -gain grad U, U = -sum log d, d the distance of each point that is pushed from each obstacle's surface.
-
-    Each force is 1 / d, at any distance, away from the obstacle's nearest point; below 0.1 mm it grows no more, and
-    inside it pushes to the nearest face.  Source: Das, Slotine and Sheridan 1988, eq. 2.2.  What lies between the
-    points is not seen.
-    """
-
-    obstacles: Sequence[Sequence[float]] | Array | Sequence[Shape]
-    """(k, 3) points, (k, 4) centres and radii of spheres [m], or any `Sphere`, `Capsule` and `Box`, in the world; kept
-    as shapes."""
-    gain: float = 0.05
-    frames: Sequence[str] | None = None
-    """The names of the frames whose origins are pushed; None: the origin of each joint that moves the tasks."""
-
-    def __post_init__(self) -> None:
-        finite_positive("gain", self.gain)
-        if self.frames is not None:
-            if isinstance(self.frames, str) or not all(isinstance(name, str) for name in self.frames):
-                raise TypeError(f"frames must be a sequence of names, such as ('hand',), or None, got {self.frames!r}")
-            if len(self.frames) == 0:
-                raise ValueError("frames is empty; name at least one frame, or give None for the joints' origins")
-            object.__setattr__(self, "frames", tuple(self.frames))
-        object.__setattr__(self, "obstacles", _shapes(self.obstacles))
-
-    @property
-    def spheres(self) -> Array:
-        """(k, 4) centres and radii [m] of the spheres among the obstacles."""
-        rows = [[*o.centre, o.radius] for o in self.obstacles if isinstance(o, Sphere)]
-        return np.array(rows).reshape(-1, 4)
-
-    @property
-    def boxes(self) -> Array:
-        """(k, 16) the other obstacles as boxes with rounded edges; see `poise.geometry.shapes`."""
-        rows = [o.rounded for o in self.obstacles if isinstance(o, Capsule | Box)]
-        return np.array(rows).reshape(-1, 16)
-
-
-def _shapes(obstacles: Any) -> tuple[Shape, ...]:
-    """The obstacles as shapes; raises TypeError, ShapeError or ValueError for what is none."""
-    if isinstance(obstacles, Shape):
-        raise TypeError(f"obstacles must be a sequence of shapes; put the {type(obstacles).__name__} in a list")
-    if isinstance(obstacles, Sequence) and any(isinstance(obstacle, Shape) for obstacle in obstacles):
-        for i, obstacle in enumerate(obstacles):
-            if not isinstance(obstacle, Shape):
-                raise TypeError(
-                    f"obstacles holds shapes, and obstacles[{i}] is {obstacle!r}: make it a Sphere, a Capsule or a Box"
-                )
-        return tuple(obstacles)
-    given = finite("obstacles", obstacles)
-    if given.ndim != 2 or given.shape[0] == 0 or given.shape[1] not in (3, 4):
-        raise ShapeError(
-            "obstacles must be points (k, 3) or spheres (k, 4) of centre and radius, or shapes, at least one, got "
-            f"shape {given.shape}"
-        )
-    for i, row in enumerate(given):
-        if len(row) == 4 and row[3] < 0.0:
-            raise ValueError(f"obstacles[{i}] has the radius {row[3]}; it must be 0 or more")
-    return tuple(Sphere(row[:3], *row[3:].tolist()) for row in given)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Potential:
-    """phi = -gain grad g, g a function of your own.
-
-    The functions are of plain Python, or already of Numba; the gradient and the Hessian are compiled when a method is
-    prepared, with the numbers and arrays around them as they are when that is first done.  They get the whole
-    configuration q (nq,), which they must not change.  Where they give NaN or raise, the update is marked as failed and
-    q stays.  Eight characters are led one after the other.
-    """
-
-    value: Callable[..., float]
-    """g(q): a number, with which the gradient is checked when a method is prepared."""
-    gradient: Callable[..., None]
-    """gradient(q, out): writes into out (nv,), zeros before, the derivative of g by each of the model's velocities; for
-    joints of one coordinate that is by q itself."""
-    hessian: Callable[..., None] | None = None
-    """hessian(q, out): writes into out (nv, nv), zeros before, the second derivatives; `ExtendedJacobian` needs it."""
-    _: KW_ONLY
-    gain: float = 0.1
-
-    def __post_init__(self) -> None:
-        finite_positive("gain", self.gain)
-        _takes("value", self.value, "q")
-        _takes("gradient", self.gradient, "q, out")
-        if self.hessian is not None:
-            _takes("hessian", self.hessian, "q, out")
-
-
-def _takes(name: str, function: Any, arguments: str) -> None:
-    """Raises TypeError unless `function` can be called with these arguments."""
-    if not callable(function):
-        raise TypeError(f"{name} of the Potential must be a function {name}({arguments}), got {function!r}")
-    try:
-        inspect.signature(getattr(function, "py_func", function)).bind(*arguments.split(", "))
-    except TypeError as error:
-        raise TypeError(f"{name} of the Potential must take {name}({arguments}): {error}") from error
-
-
-Criterion: TypeAlias = RestPosture | JointCentring | LimitDistance | Manipulability | Clearance | Potential
-NullSpace: TypeAlias = Criterion | Sequence[Criterion]
-
-
 @dataclass(frozen=True, kw_only=True)
-class JacobianMethod:
+class JacobianMethod(Method):
     """The settings that all Jacobian methods share."""
 
     max_step: float = math.inf
@@ -268,18 +256,16 @@ class JacobianMethod:
             raise TypeError(f"max_error must be a number, a ClampMag or None, got {self.max_error!r}")
         one_of("jacobian", self.jacobian, ("effector", "target"))
 
-    def write_clamps(self, settings: Array) -> None:
-        """Put these settings into the array."""
+    def common(self) -> dict[str, float]:
+        """See `Method.common`."""
         clamp = self.max_error
-        settings[at.MAX_STEP] = self.max_step
-        settings[at.AT_TARGET] = self.jacobian == "target"
+        found: dict[str, float] = {"max_step": self.max_step, "at_target": self.jacobian == "target"}
         if clamp is None:
-            return
+            return found
         if not isinstance(clamp, ClampMag):
             clamp = ClampMag(position=clamp, rotation=clamp)
-        modes = {"constant": at.FIXED, "adaptive": at.ADAPTIVE, "buss_release": at.RELEASED}
-        settings[at.CLAMP] = modes[clamp.mode]
-        settings[at.MAX_ERROR], settings[at.MAX_TURN] = clamp.position, clamp.rotation
+        modes = {"constant": FIXED, "adaptive": ADAPTIVE, "buss_release": RELEASED}
+        return found | {"clamp": modes[clamp.mode], "max_error": clamp.position, "max_turn": clamp.rotation}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,46 +299,11 @@ class NullSpaceMethod(JacobianMethod):
             return ()
         return self.null_space if isinstance(self.null_space, tuple) else (cast(Criterion, self.null_space),)
 
-    def write_null_space(self, settings: Array) -> None:
-        """Put the terms into the array; the posture and the obstacles themselves come behind the settings."""
+    def common(self) -> dict[str, float]:
+        """See `Method.common`."""
+        found = super().common() | {"null": len(self.terms) > 0}
         for term in self.terms:
-            settings[at.NULL] = 1.0
-            settings[GAINS[type(term)]] = term.gain
+            found[term.entry] = term.gain
             if isinstance(term, LimitDistance):
-                settings[at.LIMIT_LONGEST] = term.longest
-
-
-GAINS: Final[dict[type, int]] = {
-    RestPosture: at.REST_GAIN,
-    JointCentring: at.CENTRE_GAIN,
-    LimitDistance: at.LIMIT_GAIN,
-    Manipulability: at.MANIPULABILITY_GAIN,
-    Clearance: at.CLEARANCE_GAIN,
-    Potential: at.POTENTIAL_GAIN,
-}
-
-
-def positive(name: str, value: float) -> None:
-    """Raises ValueError unless `value` is a positive number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)) or not value > 0.0:
-        raise ValueError(f"{name} is {value!r}; it must be a positive number")
-
-
-def finite_positive(name: str, value: float) -> None:
-    """Raises ValueError unless `value` is a positive number and not infinite."""
-    positive(name, value)
-    if value == math.inf:
-        raise ValueError(f"{name} is infinite; it must be a finite number")
-
-
-def not_negative(name: str, value: float) -> None:
-    """Raises ValueError unless `value` is a finite number of 0 or more."""
-    number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
-    if not number or not 0.0 <= value < math.inf:
-        raise ValueError(f"{name} is {value!r}; it must be a finite number, 0 or more")
-
-
-def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Raises ValueError unless `value` is one of `choices`."""
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
+                found["limit_longest"] = term.longest
+        return found

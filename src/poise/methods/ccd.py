@@ -14,17 +14,34 @@ Cost      one pass over the joints an update, no matrix.
 Source.   Wang and Chen 1991; Welman 1993, for several effectors their sum.
 """
 
+import functools
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, Final, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, positive
-from poise.spatial import Array
+import numpy as np
+
+from poise.kernels.algebra.rotations import half_angle_ratio
+from poise.kernels.algebra.scalar import sincos
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.views import section, table
+from poise.kernels.methods.turns import best_turn, best_turn_within, turned
+from poise.kernels.methods.update import move, remember, restrain
+from poise.kernels.solver.lm_solver import evaluate
+from poise.methods.base import Capabilities, Case, Method, Plan, method
+from poise.methods.checks import positive
+from poise.methods.joints import Joints
+
+_HELD: Final = 12
+"""Rows of an effector while the sweep runs: G R^T, which takes its rotation R to the target G, then its place."""
+_MOTION: Final = 7
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
-class CyclicCoordinateDescent:
+class CyclicCoordinateDescent(Method):
     """The best change of one joint after the other, from the tips to the base; see the module."""
 
     name: ClassVar[str] = "ccd"
@@ -40,6 +57,163 @@ class CyclicCoordinateDescent:
     def __post_init__(self) -> None:
         positive("orientation_weight", self.orientation_weight)
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        settings[at.METHOD], settings[at.OPTION_A] = at.CCD, self.orientation_weight
+    def plan(self, case: Case) -> Plan:
+        """The motions from the tips to the bases.
+
+        `p.plan` is the number of motions, then a row `unit, axis row, kind, velocity, coordinate, first, last` of each,
+        then the effectors that each moves: entries first to last.  A coordinate of -1 is an axis of a ball.
+        """
+        joints = Joints(case)
+        motions: list[list[int]] = []
+        moved: list[int] = []
+        for u in reversed(range(len(joints.kinds))):
+            if joints.idle(u):
+                continue
+            first, kind, place = len(moved), joints.kinds[u], joints.places[u]
+            moved += [k for k, tip in enumerate(joints.tips) if joints.carries(u, tip)]
+            coordinate, velocity = joints.coordinate.get(place, -1), joints.velocity[place]
+            # Rows of z, y and x within a frame.
+            axes = ((3, 2), (9, 1), (6, 0)) if kind == BALL_AXES else ((3, 0),)
+            motions += [[u, FRAME * u + row, kind, velocity + k, coordinate, first, len(moved)] for row, k in axes]
+        numbers = [len(motions), *(x for motion in motions for x in motion), *moved]
+        return Plan(np.array(numbers, dtype=np.int64), rows=_HELD * len(joints.tips))
+
+    @staticmethod
+    def update(p: Any, s: Any, w: Any) -> tuple[Any, Any]:
+        """Move w.q by one sweep from the tips to the base, in either width; the sum of squares before it."""
+        cost, score = evaluate(p, w)
+        remember(w, cost)
+        _take_poses(p, w, w.room)
+        _sweep(p, s, w, w.room)
+        _join_turns(p, w)
+        restrain(p, w)
+        move(p, w)
+        return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def _take_poses(p: Any, w: Any, held: Any) -> Any:
+    """Fill `held` with what the effectors' frames at w.q say."""
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        at, goal, to = FRAME * effector.tip, GOAL * k, _HELD * k
+        for i in range(3):
+            # Row i of the unit's rotation: its x, y and z axes are three rows of the frame each.
+            x, y, z = load(w.frames, at + 6 + i), load(w.frames, at + 9 + i), load(w.frames, at + 3 + i)
+            place = load(w.frames, at + i) + x * effector.tool[9] + y * effector.tool[10] + z * effector.tool[11]
+            store(held, to + 9 + i, place)
+            if effector.rotation >= 0:
+                for j in range(3):
+                    row = goal + 3 * j
+                    turn = load(w.target, row) * x + load(w.target, row + 1) * y + load(w.target, row + 2) * z
+                    store(held, to + 3 * j + i, turn)
+
+
+@functools.partial(kernel, inline=True)
+def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
+    """w.step becomes the best change of one coordinate after the other, `held` what they make of the effectors.
+
+    No frame of a joint changes while those beyond it move, so the frames at w.q serve the whole sweep.
+    """
+    motions = table(p.plan, 1, p.plan[0], _MOTION)
+    moved = section(p.plan, 1 + _MOTION * p.plan[0], len(p.plan) - 1 - _MOTION * p.plan[0])
+    zero = splat(w.e, 0.0)
+    for r in range(p.plan[0]):
+        unit, axis, kind, a, c = motions[r, 0], motions[r, 1], motions[r, 2], motions[r, 3], motions[r, 4]
+        first, last = motions[r, 5], motions[r, 6]
+        at = FRAME * unit
+        a0, a1, a2 = load(w.frames, axis), load(w.frames, axis + 1), load(w.frames, axis + 2)
+        p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
+        weight, cosine, sine, size, along = zero, zero, zero, zero, zero
+        for j in range(first, last):
+            k = moved[j]
+            to, goal = _HELD * k, GOAL * k + 9
+            position, rotation = _weights(p, s, k)
+            if position > 0.0:
+                d0, d1, d2 = load(held, to + 9) - p0, load(held, to + 10) - p1, load(held, to + 11) - p2
+                c0, c1, c2 = load(w.target, goal) - p0, load(w.target, goal + 1) - p1, load(w.target, goal + 2) - p2
+                da, ca = d0 * a0 + d1 * a1 + d2 * a2, c0 * a0 + c1 * a1 + c2 * a2
+                weight = weight + position
+                along = along + position * (ca - da)
+                cosine = cosine + position * (c0 * d0 + c1 * d1 + c2 * d2 - ca * da)
+                spin = a0 * (d1 * c2 - d2 * c1) + a1 * (d2 * c0 - d0 * c2) + a2 * (d0 * c1 - d1 * c0)
+                sine = sine + position * spin
+                size = size + position * (c0 * c0 + c1 * c1 + c2 * c2 + d0 * d0 + d1 * d1 + d2 * d2)
+            if rotation > 0.0:
+                e0, e1, e2 = load(held, to), load(held, to + 1), load(held, to + 2)
+                e3, e4, e5 = load(held, to + 3), load(held, to + 4), load(held, to + 5)
+                e6, e7, e8 = load(held, to + 6), load(held, to + 7), load(held, to + 8)
+                within = a0 * (e0 * a0 + e1 * a1 + e2 * a2) + a1 * (e3 * a0 + e4 * a1 + e5 * a2)
+                within = within + a2 * (e6 * a0 + e7 * a1 + e8 * a2)
+                cosine = cosine + rotation * (e0 + e4 + e8 - within)
+                sine = sine + rotation * (a0 * (e7 - e5) + a1 * (e2 - e6) + a2 * (e3 - e1))
+                size = size + rotation
+        if c < 0:
+            turn, slide = best_turn(cosine, sine, size), zero
+            store(w.step, a, turn)
+        else:
+            multiplier, pitch = p.units[unit].multiplier, p.units[unit].pitch
+            x = load(w.q, p.coordinates[c].q)
+            low, high = multiplier * (p.coordinates[c].lower - x), multiplier * (p.coordinates[c].upper - x)
+            if multiplier < 0.0:
+                low, high = high, low
+            if kind == REVOLUTE:
+                turn = best_turn_within(cosine, sine, size, low, high)
+                store(w.step, a, turn / multiplier)
+                slide = zero
+            else:
+                if kind == PRISMATIC:
+                    slope, curve = along, weight
+                else:
+                    # The curvature of the error along the screw is nowhere more than `curve`, so that this step,
+                    # Newton's but for that, cannot raise it.
+                    slope = sine + pitch * along
+                    curve = sqrt(cosine * cosine + sine * sine) + pitch * pitch * weight
+                flat = curve <= 1e-12 * size
+                turn = select(flat, 0.0, slope / select(flat, 1.0, curve))
+                turn = select(turn < low, low, select(turn > high, high, turn))
+                store(w.step, a, turn / multiplier)
+                slide = pitch * turn  # a slide's pitch is 1
+        turning, sliding = kind != PRISMATIC, c >= 0 and kind != REVOLUTE
+        sn, cs = sincos(turn if turning else zero)
+        for j in range(first, last):
+            to = _HELD * moved[j]
+            d0, d1, d2 = load(held, to + 9), load(held, to + 10), load(held, to + 11)
+            if turning:
+                d0, d1, d2 = turned(a0, a1, a2, cs, sn, d0 - p0, d1 - p1, d2 - p2)
+                d0, d1, d2 = d0 + p0, d1 + p1, d2 + p2
+            if sliding:
+                d0, d1, d2 = d0 + slide * a0, d1 + slide * a1, d2 + slide * a2
+            store(held, to + 9, d0), store(held, to + 10, d1), store(held, to + 11, d2)
+            if turning and p.effectors[moved[j]].rotation >= 0:
+                for i in range(to, to + 9, 3):
+                    e0, e1, e2 = turned(a0, a1, a2, cs, sn, load(held, i), load(held, i + 1), load(held, i + 2))
+                    store(held, i, e0), store(held, i + 1, e1), store(held, i + 2, e2)
+
+
+@functools.partial(kernel, inline=True)
+def _weights(p: Any, s: Any, k: Any) -> Any:
+    """What an effector's place and its axes count: |t - s|^2 holds 2 c . d, 4 sin^2(angle / 2) holds tr(G R^T) once."""
+    effector = p.effectors[k]
+    position, rotation = 0.0, 0.0
+    if effector.position >= 0:
+        position = p.blocks[effector.position].weight[0] * p.blocks[effector.position].weight[0]
+    if effector.rotation >= 0:
+        weight = p.blocks[effector.rotation].weight[0]
+        rotation = 0.5 * s.orientation_weight * weight * weight
+    return position, rotation
+
+
+@functools.partial(kernel, inline=True)
+def _join_turns(p: Any, w: Any) -> Any:
+    """Where w.step holds the turns of a ball about its z, y and x axes, one after the other, put their joint one."""
+    for c in range(len(p.balls)):
+        a = p.balls[c].v
+        s0, c0 = sincos(0.5 * load(w.step, a))
+        s1, c1 = sincos(0.5 * load(w.step, a + 1))
+        s2, c2 = sincos(0.5 * load(w.step, a + 2))
+        qw, qx, qy, qz = c1 * c2, s1 * s2, s1 * c2, c1 * s2
+        qw, qx, qy, qz = c0 * qw - s0 * qx, c0 * qx + s0 * qw, c0 * qy - s0 * qz, c0 * qz + s0 * qy
+        scale = 2.0 * half_angle_ratio(select(qw < 0.0, -qw, qw))
+        scale = select(qw < 0.0, -scale, scale)
+        store(w.step, a, scale * qx), store(w.step, a + 1, scale * qy), store(w.step, a + 2, scale * qz)

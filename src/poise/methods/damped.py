@@ -16,14 +16,16 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, one_of
-from poise.methods.damping import Curvature, Damping, GainRatio, by_rows, estimates, needs_values, rule_of
-from poise.spatial import Array
+from poise.kernels.methods.damped import columns, damped, judged, orthogonal
+from poise.kernels.methods.filters import SMOOTH, filtered
+from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Prepared, method
+from poise.methods.checks import one_of
+from poise.methods.damping import Curvature, Damping, DampingRule, rule_of
 
 Form = Literal["auto", "rows", "columns", "svd", "qr"]
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class DampedLeastSquares(NullSpaceMethod):
@@ -45,22 +47,36 @@ class DampedLeastSquares(NullSpaceMethod):
         super().__post_init__()
         rule = rule_of(self.damping)
         one_of("form", self.form, ("auto", "rows", "columns", "svd", "qr"))
-        if isinstance(rule, GainRatio) and (self.form not in ("auto", "rows") or self.null_space is not None):
-            raise ValueError("GainRatio works with form='rows' and without a null_space")
-        if self.form in ("rows", "columns", "qr") and (needs_values(rule) or self.null_space is not None):
+        if rule.reads == "gain" and (self.form not in ("auto", "rows") or self.null_space is not None):
+            raise ValueError(f"{type(rule).__name__} works with form='rows' and without a null_space")
+        if self.form in ("rows", "columns", "qr") and (rule.reads == "values" or self.null_space is not None):
             what = "null_space" if self.null_space is not None else type(rule).__name__
             raise ValueError(f"{what} needs singular values; form must be 'svd' or 'auto', not {self.form!r}")
-        if self.form in ("columns", "qr") and estimates(rule):
+        if self.form in ("columns", "qr") and rule.reads == "directions":
             raise ValueError(f"{type(rule).__name__} damps rows; form must be 'rows', 'svd' or 'auto'")
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        self.write_null_space(settings)
-        rule = rule_of(self.damping)
-        rule.write(settings)
-        form = self.form
-        if form == "auto":
-            form = "svd" if needs_values(rule) or self.null_space is not None else "rows"
-        methods = {"rows": by_rows(rule), "columns": at.COLUMNS, "svd": at.FILTERED, "qr": at.ORTHOGONAL}
-        settings[at.METHOD], settings[at.FILTER] = methods[form], at.SMOOTH
+    @property
+    def rule(self) -> DampingRule:
+        """The damping rule."""
+        return rule_of(self.damping)
+
+    def prepare(self, case: Case) -> Prepared:
+        """One of five routines, for the same step."""
+        if self.form in ("columns", "qr"):
+            return Prepared(columns if self.form == "columns" else orthogonal, damping=self.rule.routine)
+        return damped_prepared(self.rule, case, by_values=self.form == "svd" or self.null_space is not None)
+
+    def room(self, m: int, n: int) -> int:
+        """J^T J for "columns", [J, lambda I] for "qr"."""
+        return max(n * n, m * (n + m))
+
+
+def damped_prepared(rule: DampingRule, case: Case, *, by_values: bool) -> Prepared:
+    """Damped least squares by rows, or by singular values where the rule needs them."""
+    apart = rule.reads == "directions"
+    # An inverse iteration would find the values that are always zero.
+    if by_values or rule.reads == "values" or (apart and case.rank() < case.rows):
+        return Prepared(filtered, {"kind": SMOOTH, "apart": apart}, rule.routine, ranked=True)
+    if apart:
+        return Prepared(damped, {"apart": True}, rule.routine_of_rows)
+    return Prepared(judged if rule.reads == "gain" else damped, damping=rule.routine)

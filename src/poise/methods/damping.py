@@ -3,19 +3,81 @@
 Each gives lambda squared, the number on the diagonal of J J^T + lambda^2 I; where a paper's own symbol is another,
 the rule says so.  A rule that looks at the smallest singular value leaves out those that are zero in every pose, such
 as the third row of a planar arm.
+
+A rule is a frozen dataclass with its kernel `lambda_squared(p, s, w)`, where `s` is its settings; `damping_rule`
+registers it.
 """
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, final
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import not_negative, positive
-from poise.spatial import Array
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.methods import routines
+from poise.kernels.methods.damping import curvature, damp_estimated, ranked, shaped, squared, trust
+from poise.kernels.methods.memory import FLOOR, FRESH, MU
+from poise.kernels.methods.routines import Routine
+from poise.methods.checks import not_negative, positive
+from poise.methods.records import record_of
 
 
+class DampingRule:
+    """What a damping rule derives from.
+
+    Its `lambda_squared(p, s, w)` is a static function that Numba compiles, in both widths.
+    """
+
+    __slots__ = ()
+
+    reads: ClassVar[Literal["errors", "values", "directions", "gain"]] = "errors"
+    """What it needs.
+
+    - "errors": `w.clamped`, the errors, and `w.jacobian`.
+    - "values": the singular values `w.sigma` of the Jacobian, and `w.along`, the errors along its left singular
+      vectors.
+    - "directions": it damps each singular direction apart.  Where the singular values are known, it writes the lambda^2
+      of each into `w.y`, and what all have into row FLOOR of `w.memory`; else its `lambda_squared_of_rows` adds to
+      `w.matrix`, J J^T.
+    - "gain": how well the last step was predicted; a step that raised the error is taken back.
+    """
+    routine: ClassVar[Routine]
+    """The kernel, compiled; `damping_rule` makes it."""
+    routine_of_rows: ClassVar[Routine]
+    """The same of `lambda_squared_of_rows`."""
+
+
+_Rule = TypeVar("_Rule", bound=type[DampingRule])
+RULES: Final[dict[str, type[DampingRule]]] = {}
+"""The rules by the names of their classes."""
+
+
+def damping_rule(kind: _Rule) -> _Rule:
+    """Register a damping rule and make its routine, which is compiled when it is first used.
+
+    Raises TypeError for a class that is no rule, ValueError for a name that another has.
+    """
+    made = isinstance(kind, type) and issubclass(kind, DampingRule) and vars(kind).get("__dataclass_params__")
+    if not made or not made.frozen:
+        raise TypeError(f"{kind!r} is no damping rule: derive it from DampingRule and make it a frozen dataclass")
+    function: Callable[..., Any] | None = getattr(kind, "lambda_squared", None)
+    if function is None:
+        raise TypeError(f"{kind.__name__} has no kernel: give it a @staticmethod lambda_squared(p, s, w)")
+    other = RULES.get(kind.__name__)
+    if other is not None and (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
+        raise ValueError(f"{kind.__name__} is a damping rule of {other.__module__} already: choose another name")
+    kind.routine = routines.damping(function, record_of(kind))
+    if hasattr(kind, "lambda_squared_of_rows"):
+        kind.routine_of_rows = routines.damping(kind.lambda_squared_of_rows, record_of(kind))
+    RULES[kind.__name__] = kind
+    return kind
+
+
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(DampingRule):
     """lambda^2 = damping^2, always (Wampler 1986)."""
 
     damping: float
@@ -24,19 +86,23 @@ class Constant:
     def __post_init__(self) -> None:
         not_negative("damping", self.damping)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.CONSTANT, self.damping**2
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return splat(w.e, s.damping * s.damping)
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class NakamuraHanafusa:
+class NakamuraHanafusa(DampingRule):
     """lambda^2 = k0 (1 - w / w0)^2 where the manipulability w = sqrt(det J J^T) is below w0, else 0.
 
     Source: Nakamura and Hanafusa 1986; k0 is theirs, and is lambda^2, not lambda.  w depends on the units, and does
     not tell which singular value is small.
     """
+
+    reads = "values"
 
     k0: float = 0.01
     w0: float = 0.1
@@ -45,14 +111,22 @@ class NakamuraHanafusa:
         not_negative("k0", self.k0)
         positive("w0", self.w0)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A], settings[at.RULE_B] = at.NAKAMURA, self.k0, self.w0
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        low, product = ranked(w.sigma, p.common[0].dependent), splat(w.e, 1.0)
+        for i in range(len(w.sigma)):
+            x = load(w.sigma, i)
+            product = product * select(x < low, 1.0, x)
+        rest = 1.0 - product * (1.0 / s.w0)
+        return select(rest > 0.0, rest * rest * s.k0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class _NumericalFiltering:
+class _NumericalFiltering(DampingRule):
     """Damping of directions whose singular values are estimated."""
+
+    reads = "directions"
 
     epsilon: float = 0.1
     """sigma below which the damping begins."""
@@ -61,19 +135,33 @@ class _NumericalFiltering:
     floor: float = 1e-3
     """lambda of all directions; the estimate needs a little."""
 
-    _code: ClassVar[int]
-
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
         not_negative("max_damping", self.max_damping)
         positive("floor", self.floor)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = self._code, self.epsilon
-        settings[at.RULE_B], settings[at.RULE_C] = self.max_damping**2, self.floor**2
+
+@functools.partial(kernel, inline=True)
+def _damp_lowest(p: Any, s: Any, w: Any, more: float) -> Any:
+    """lambda^2 of the smallest singular value; those of it and of so many `more` go to w.y, and the floor of all."""
+    dependent, most = p.common[0].dependent, s.max_damping * s.max_damping
+    last = ranked(w.sigma, dependent + more)
+    for i in range(len(w.sigma)):
+        sigma = load(w.sigma, i)
+        store(w.y, i, select(sigma <= last, shaped(sigma, s.epsilon, most), 0.0))
+    store(w.memory, FLOOR, s.floor * s.floor)
+    return shaped(ranked(w.sigma, dependent), s.epsilon, most) + s.floor * s.floor
 
 
+@functools.partial(kernel, inline=True)
+def _damp_rows(s: Any, w: Any, two: bool) -> Any:
+    """The same, the singular values being estimated and the damping of their directions added to w.matrix."""
+    floor = s.floor * s.floor
+    store(w.memory, FLOOR, floor)
+    return damp_estimated(w, two, s.epsilon, s.max_damping * s.max_damping, floor) + floor
+
+
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
 class MaciejewskiKlein(_NumericalFiltering):
@@ -84,24 +172,44 @@ class MaciejewskiKlein(_NumericalFiltering):
     Source: Maciejewski and Klein 1988, in the form of Chiaverini, Siciliano and Egeland 1994.
     """
 
-    _code: ClassVar[int] = at.ESTIMATED
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return _damp_lowest(p, s, w, 0.0)
+
+    @staticmethod
+    def lambda_squared_of_rows(p: Any, s: Any, w: Any) -> Any:
+        """lambda^2 of the smallest, which is added to J J^T."""
+        return _damp_rows(s, w, False)
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
 class Chiaverini(_NumericalFiltering):
     """As MaciejewskiKlein, with the two smallest singular values estimated and damped (Chiaverini 1993)."""
 
-    _code: ClassVar[int] = at.ESTIMATED_TWO
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return _damp_lowest(p, s, w, 1.0)
+
+    @staticmethod
+    def lambda_squared_of_rows(p: Any, s: Any, w: Any) -> Any:
+        """lambda^2 of the smallest, which is added to J J^T."""
+        return _damp_rows(s, w, True)
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class ChiaveriniSicilianoEgeland:
+class ChiaveriniSicilianoEgeland(DampingRule):
     """lambda^2 = (1 - (sigma_min / epsilon)^2) max_damping^2 where sigma_min < epsilon, else 0, for all directions.
 
     Source: Chiaverini, Siciliano and Egeland 1994.
     """
+
+    reads = "values"
 
     epsilon: float = 0.1
     """sigma_min below which the damping begins."""
@@ -112,14 +220,16 @@ class ChiaveriniSicilianoEgeland:
         positive("epsilon", self.epsilon)
         not_negative("max_damping", self.max_damping)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A], settings[at.RULE_B] = at.SMALLEST, self.epsilon, self.max_damping**2
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return shaped(ranked(w.sigma, p.common[0].dependent), s.epsilon, s.max_damping * s.max_damping)
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class ChanLawrence:
+class ChanLawrence(DampingRule):
     """lambda^2 = gain |e|^2 / 2 + floor^2: it vanishes with the error (Chan and Lawrence 1988)."""
 
     gain: float = 1.0
@@ -130,14 +240,16 @@ class ChanLawrence:
         positive("gain", self.gain)
         not_negative("floor", self.floor)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A], settings[at.RULE_B] = at.CHAN, self.gain, self.floor**2
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return (0.5 * s.gain) * squared(w.clamped) + s.floor * s.floor
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class Sugihara:
+class Sugihara(DampingRule):
     """lambda^2 = |e|^2 / 2 + bias (Sugihara 2011; his w_n is this lambda^2)."""
 
     bias: float = 1e-4
@@ -146,14 +258,16 @@ class Sugihara:
     def __post_init__(self) -> None:
         positive("bias", self.bias)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.SUGIHARA, self.bias
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return 0.5 * squared(w.clamped) + s.bias
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class Curvature:
+class Curvature(DampingRule):
     """lambda^2 = gain H + floor^2, H a bound of what the linear model lacks: out of reach nothing shakes.
 
     The Hessian of |e|^2 / 2 is J^T J - sum e_k Hess f_k, and damped Gauss-Newton settles at a stationary point if
@@ -172,15 +286,19 @@ class Curvature:
         positive("gain", self.gain)
         not_negative("floor", self.floor)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A], settings[at.RULE_B] = at.CURVATURE, self.gain, self.floor**2
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return s.gain * curvature(p, w) + s.floor * s.floor
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class DeoWalker:
+class DeoWalker(DampingRule):
     """The least lambda^2 by which the step is no longer than `longest`, exactly (Deo and Walker 1992)."""
+
+    reads = "values"
 
     longest: float = 0.2
     """Euclidean length of the step [rad]."""
@@ -188,34 +306,41 @@ class DeoWalker:
     def __post_init__(self) -> None:
         positive("longest", self.longest)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.TRUST, self.longest
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return trust(w.sigma, w.along, s.longest)
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class MaxNorm:
+class MaxNorm(DampingRule):
     """The least lambda^2 that keeps the step within `longest` whatever the error's direction, from sigma_min and |e|.
 
     With d = |e| / longest it is 0 for sigma_min >= d, sigma_min (d - sigma_min) down to d / 2, and d^2 / 4 below.
     Source: Maciejewski and Klein 1988; Baerlocher 2001.
     """
 
+    reads = "values"
+
     longest: float = 0.2
     """Euclidean length of the step [rad]."""
 
     def __post_init__(self) -> None:
         positive("longest", self.longest)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.MAX_NORM, self.longest
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        low, d = ranked(w.sigma, p.common[0].dependent), sqrt(squared(w.along)) * (1.0 / s.longest)
+        return select(low >= d, 0.0, select(low >= 0.5 * d, low * (d - low), 0.25 * d * d))
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class RateBound:
+class RateBound(DampingRule):
     """lambda^2 by which neither the step nor the change of the damped inverse between updates exceeds a bound.
 
     lambda >= |e| / (2 longest), because |J*| <= 1 / (2 lambda); and lambda^2 >= 1.25 |dJ| / change, because
@@ -234,43 +359,39 @@ class RateBound:
         positive("change", self.change)
         not_negative("floor", self.floor)
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE], settings[at.RULE_A] = at.RATE, self.longest
-        settings[at.RULE_B], settings[at.RULE_C] = self.change, self.floor**2
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        change = splat(w.e, 0.0)
+        for i in range(len(w.jacobian)):
+            x = load(w.jacobian, i) - load(w.last_jacobian, i)
+            change = change + x * x
+            store(w.last_jacobian, i, load(w.jacobian, i))
+        bound = (1.25 / s.change) * sqrt(select(load(w.memory, FRESH) < 0.5, 0.0, change))
+        least = (0.25 / (s.longest * s.longest)) * squared(w.clamped)
+        return select(bound > least, bound, least) + s.floor * s.floor
 
 
+@damping_rule
 @final
 @dataclass(frozen=True, slots=True)
-class GainRatio:
+class GainRatio(DampingRule):
     """lambda^2 that shrinks where a step lowered the error as predicted and grows where it did not.
 
     It starts from the largest diagonal entry of J^T J; a step that raised the error is taken back.
     Source: Marquardt 1963; Nielsen 1999.
     """
 
-    def write(self, settings: Array) -> None:
-        """Put the rule into the array."""
-        settings[at.RULE] = at.GAIN
+    reads = "gain"
+
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        """See the class."""
+        return load(w.memory, MU)
 
 
-DampingRule: TypeAlias = (
-    Constant
-    | NakamuraHanafusa
-    | MaciejewskiKlein
-    | Chiaverini
-    | ChiaveriniSicilianoEgeland
-    | ChanLawrence
-    | Sugihara
-    | Curvature
-    | DeoWalker
-    | MaxNorm
-    | RateBound
-    | GainRatio
-)
 Damping: TypeAlias = float | DampingRule
 """A rule, or lambda itself."""
-_DECOMPOSED = (NakamuraHanafusa, ChiaveriniSicilianoEgeland, DeoWalker, MaxNorm)
 
 
 def rule_of(damping: Damping, name: str = "damping") -> DampingRule:
@@ -283,16 +404,7 @@ def rule_of(damping: Damping, name: str = "damping") -> DampingRule:
     return Constant(float(damping))
 
 
-def needs_values(rule: DampingRule) -> bool:
-    """Whether the rule reads the singular values."""
-    return isinstance(rule, _DECOMPOSED)
-
-
-def by_rows(rule: DampingRule) -> int:
-    """METHOD of damped rows with a rule that needs no values."""
-    return at.JUDGED if isinstance(rule, GainRatio) else at.DAMPED
-
-
-def estimates(rule: DampingRule) -> bool:
-    """Whether the rule estimates singular values and damps their directions alone."""
-    return isinstance(rule, _NumericalFiltering)
+def refuse_all_but_errors(rule: DampingRule) -> None:
+    """Raises ValueError for a rule that reads more than errors and Jacobian."""
+    if rule.reads != "errors":
+        raise ValueError(f"damping is {rule!r}; here it must be lambda, or a rule that looks at the error alone")

@@ -15,15 +15,28 @@ Source.   Das, Slotine and Sheridan 1988.  A new target begins with beta = 1 and
           `max_null_step`: both are ours.
 """
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, Clearance, NullSpaceMethod, finite_positive, positive
-from poise.spatial import Array
+import numpy as np
+
+from poise.kernels.algebra.blocks import times
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.layout import PRISMATIC
+from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.filters import add_null_term, split
+from poise.kernels.methods.memory import FRESH, PREDICTED, SWAY
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
+from poise.methods.base import Capabilities, Case, NullSpaceMethod, Plan, method
+from poise.methods.checks import finite_positive, positive
+from poise.methods.criteria import Clearance
+from poise.methods.joints import Joints
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class DasSlotineSheridan(NullSpaceMethod):
@@ -61,14 +74,113 @@ class DasSlotineSheridan(NullSpaceMethod):
         if self.literal_sign and not any(isinstance(term, Clearance) for term in self.terms):
             raise ValueError("literal_sign is of obstacles, and null_space holds no Clearance")
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        self.write_null_space(settings)
-        settings[at.METHOD] = at.DAS
-        settings[at.STIFFNESS], settings[at.TURN_STIFFNESS] = self.position_stiffness, self.rotation_stiffness
-        settings[at.OPTION] = self.beta_rule
-        settings[at.OPTION_A] = math.inf if self.vehicle_limit is None else self.vehicle_limit
-        settings[at.OPTION_B] = self.max_null_step
-        if self.literal_sign:
-            settings[at.CLEARANCE_GAIN] = -settings[at.CLEARANCE_GAIN]
+    def common(self) -> dict[str, float]:
+        """See `Method.common`."""
+        found = super().common()
+        return found | {"clearance_gain": -found["clearance_gain"]} if self.literal_sign else found
+
+    def plan(self, case: Case) -> Plan:
+        """The velocity of each unit that turns or slides, -1 where it has none."""
+        return Plan(np.array(Joints(case).velocities(), dtype=np.int64))
+
+    @staticmethod
+    def update(p: Any, s: Any, w: Any) -> tuple[Any, Any]:
+        """As for the other Jacobian methods, with K_p e for e."""
+        cost, score = measure(p, w, s.beta_rule)
+        _stiffen(p, s, w)
+        hold_joints_at_limits(p, w)
+        if p.common[0].null:
+            pull(p, w)
+        _step(p, s, w)
+        restrain(p, w)
+        move(p, w)
+        return cost, score
+
+
+@functools.partial(kernel, inline=True)
+def _stiffen(p: Any, s: Any, w: Any) -> Any:
+    """w.clamped becomes K_p e."""
+    for k in range(len(p.effectors)):
+        for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+            x = _stiffness(p, s, b)
+            for i in range(3 * b, 3 * b + 3):
+                store(w.clamped, i, x * load(w.clamped, i))
+
+
+@functools.partial(kernel, inline=True)
+def _stiffness(p: Any, s: Any, b: Any) -> Any:
+    return s.position_stiffness if p.blocks[b].metres else s.rotation_stiffness
+
+
+@functools.partial(kernel, inline=True)
+def _step(p: Any, s: Any, w: Any) -> Any:
+    """step = alpha S J^T K_p e + beta (I - J^+ J) phi, from w.clamped = K_p e and w.gradient = J^T K_p e (eq. 2.8)."""
+    n = len(w.step)
+    square = splat(w.e, 0.0)
+    for a in range(n):
+        g = load(w.gradient, a)
+        store(w.other, a, g)
+        square = square + g * g
+    alpha = _least(p, s, w)
+    if s.vehicle_limit < 1e300:
+        far = alpha * sqrt(square)
+        over = far > s.vehicle_limit
+        slower = select(over, 1.0 / select(over, far, 1.0), 1.0)
+        for a in range(n):
+            store(w.other, a, slower * load(w.gradient, a))
+        for u in range(len(p.units)):
+            a = p.plan[u]
+            if a >= 0 and p.units[u].kind == PRISMATIC:
+                store(w.other, a, load(w.gradient, a))
+        alpha = _least(p, s, w)
+    for a in range(n):
+        store(w.other, a, alpha * load(w.other, a))
+        store(w.step, a, splat(w.e, 0.0))
+    if p.common[0].null:
+        add_null_term(p, w, split(p, w))
+    beta = splat(w.e, 1.0)
+    if s.beta_rule:
+        beta = _settle(p, w)
+    square = splat(w.e, 0.0)
+    for a in range(n):
+        x = load(w.step, a)
+        square = square + x * x
+    size = beta * sqrt(square)
+    over = size > s.max_null_step
+    beta = beta * select(over, s.max_null_step / select(over, size, 1.0), 1.0)
+    for a in range(n):
+        store(w.step, a, load(w.other, a) + beta * load(w.step, a))
+
+
+@functools.partial(kernel, inline=True)
+def _least(p: Any, s: Any, w: Any) -> Any:
+    """alpha = N / 2D along w.other = S J^T K_p e: where the linear model of the error is least (appendix A)."""
+    times(p, w.jacobian, w.other, w.y)
+    along, square = splat(w.e, 0.0), splat(w.e, 0.0)
+    for k in range(len(p.effectors)):
+        for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+            x = _stiffness(p, s, b)
+            for i in range(3 * b, 3 * b + 3):
+                y = load(w.y, i)
+                along = along + load(w.clamped, i) * y
+                square = square + x * y * y
+    moving = square > 1e-280
+    return select(moving, along / select(moving, square, 1.0), 0.0)
+
+
+@functools.partial(kernel, inline=True)
+def _settle(p: Any, w: Any) -> Any:
+    """beta, by which beta^2 |q - q_d|^2 never grows while the targets stand still (appendix A)."""
+    posture = p.posture
+    away = splat(w.e, 0.0)
+    for c in range(len(p.coordinates)):
+        i = p.coordinates[c].q
+        x = load(w.q, i) - posture[i]
+        away = away + x * x
+    first = (load(w.memory, FRESH) < 0.5) | (load(w.memory, PREDICTED) < 0.0)
+    last = select(first, away, load(w.memory, SWAY))
+    grown = away > last
+    beta = select(grown, last / select(grown, away, 1.0), 1.0)
+    store(w.memory, SWAY, beta * beta * away)
+    store(w.memory, PREDICTED, 0.0)
+    return beta

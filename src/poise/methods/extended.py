@@ -22,23 +22,35 @@ quotient of its exact gradient.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, Final, final, get_args
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import (
-    GAINS,
-    Capabilities,
-    ClampMag,
-    Criterion,
-    JacobianMethod,
-    LimitDistance,
-    Potential,
-    RestPosture,
-    positive,
-)
-from poise.spatial import Array
+import numpy as np
+
+from poise.kernels.algebra.cholesky import factor, substitute
+from poise.kernels.kinematics.forward import tool_point
+from poise.kernels.machine.jit import REALS, WHOLE, border, call, kernel
+from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GOAL, HESSIAN, PRISMATIC, WIDTH
+from poise.kernels.machine.views import as_array, as_matrix, entry_at, narrow, problem_at, section, settings_of
+from poise.kernels.methods.criteria import RANK, pull, widen
+from poise.kernels.methods.filters import split
+from poise.kernels.methods.memory import SPLIT
+from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
+from poise.kernels.solver.lm_solver import aim_at, clip_start, evaluate
+from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, method
+from poise.methods.checks import positive
+from poise.methods.criteria import Clearance, Criterion, Manipulability, Potential, RestPosture
+
+_FLAT = 1e-8
+"""Share of the largest diagonal entry of E Z below which a pivot counts as none."""
+_FIRST = 1e-3
+"""The first shift, as such a share."""
+_SHIFTS = 40
+_NEAR = 1e-4
+"""Half the way between the two gradients of a difference quotient [rad or m]."""
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class ExtendedJacobian(JacobianMethod):
@@ -48,6 +60,7 @@ class ExtendedJacobian(JacobianMethod):
     title: ClassVar[str] = "Extended Jacobian"
     references: ClassVar[tuple[str, ...]] = ("baillieul1985", "chang1987", "klein1995")
     capabilities: ClassVar[Capabilities] = Capabilities(tasks="poses", characters=False)
+    curved: ClassVar[bool] = True
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
     max_error: float | ClampMag | None = 0.2
@@ -62,8 +75,8 @@ class ExtendedJacobian(JacobianMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("cutoff", self.cutoff)
-        if not isinstance(self.criterion, tuple(GAINS)):
-            able = ", ".join(kind.__name__ for kind in GAINS)
+        if not isinstance(self.criterion, Criterion):
+            able = ", ".join(kind.__name__ for kind in get_args(Criterion))
             raise TypeError(f"criterion must be one of {able}, got {self.criterion!r}")
         if isinstance(self.criterion, Potential) and self.criterion.hessian is None:
             raise ValueError(
@@ -71,10 +84,369 @@ class ExtendedJacobian(JacobianMethod):
                 "writes the second derivatives into out (nv, nv)"
             )
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array; the posture itself comes behind the settings."""
-        self.write_clamps(settings)
-        settings[at.METHOD], settings[at.FILTER_A] = at.EXTENDED, self.cutoff
-        settings[GAINS[type(self.criterion)]] = 1.0
-        if isinstance(self.criterion, LimitDistance):
-            settings[at.LIMIT_LONGEST] = math.inf
+    @property
+    def terms(self) -> tuple[Criterion, ...]:
+        """The criterion."""
+        return (self.criterion,)
+
+    def common(self) -> dict[str, float]:
+        """See `Method.common`; a longest pull would bend the criterion's gradient."""
+        return super().common() | {self.criterion.entry: 1.0, "limit_longest": math.inf}
+
+    def refuse(self, case: Case) -> None:
+        """Raises ValueError for balls with a criterion whose gradient is differenced."""
+        if not isinstance(self.criterion, Manipulability | Clearance):
+            return
+        model, balls = case.model, case.section("balls")["q"]
+        for joint in model.joints:
+            if (
+                joint.nq
+                and joint.quaternion_at is not None
+                and model.index(joint.name).start + joint.quaternion_at in balls
+            ):
+                raise ValueError(
+                    f"the method 'extended' has no Hessian of the {type(self.criterion).__name__} for balls, and "
+                    f"{joint.name!r} turns as one: choose another criterion"
+                )
+
+    def room(self, m: int, n: int) -> int:
+        """A Jacobian's, behind it three square matrices and two vectors."""
+        return m * WIDTH * -(-n // WIDTH) + 3 * n * n + n + m
+
+    @staticmethod
+    def update(p: Any, s: Any, w: Any) -> tuple[Any, Any]:
+        """Move w.q by one step of the extended Jacobian; the sum of squares and the score before it.
+
+        A joint at a limit that the step would push out is held, and the step is found anew.
+        """
+        cost, score = linearise(p, w)
+        again = True
+        while again:
+            _extended_step(p, s, w)
+            again = _hold_what_leaves(p, w)
+        restrain(p, w)
+        move(p, w)
+        return cost, score
+
+
+_RECORD: Final = ExtendedJacobian.routine.record
+
+
+@kernel
+def _hold_what_leaves(p: Any, w: Any) -> Any:
+    """Hold the joints at their limits that w.step would push out; whether there were any."""
+    found = False
+    for c in range(len(p.coordinates)):
+        x, a = w.q[p.coordinates[c].q], p.coordinates[c].v
+        out = (x <= p.coordinates[c].lower and w.step[a] < 0.0) or (x >= p.coordinates[c].upper and w.step[a] > 0.0)
+        if out and w.free[a] > 0.0:
+            w.free[a] = 0.0
+            found = True
+    return found
+
+
+@kernel
+def _divide_room(m: Any, n: Any, w: Any) -> Any:
+    """Of w.room, behind what a decomposition needs: Z (n x n at most), K and E Z, then y (n) and mu (m)."""
+    at = m * pitch(w.rows, n)
+    square = n * n
+    return (
+        section(w.room, at, square),
+        section(w.room, at + square, square),
+        section(w.room, at + 2 * square, square),
+        section(w.room, at + 3 * square, n),
+        section(w.room, at + 3 * square + n, m),
+    )
+
+
+@kernel
+def _extended_step(p: Any, s: Any, w: Any) -> Any:
+    """w.step = J^+ e + Z y, from the errors w.clamped and the Jacobian of the joints that are free."""
+    m, n = len(w.e), len(w.step)
+    basis, bent, reduced, y, _mu = _divide_room(m, n, w)
+    left = _reduce(p, s, w)
+    for i in range(left):
+        total = 0.0
+        for a in range(n):
+            pulled = w.phi[a]
+            for b in range(n):
+                pulled -= bent[a * n + b] * w.step[b]
+            total += basis[i * n + a] * pulled
+        y[i] = total
+    _solve_definite(left, n, reduced, bent, y)
+    for i in range(left):
+        for a in range(n):
+            w.step[a] += basis[i * n + a] * y[i]
+
+
+@kernel
+def _reduce(p: Any, s: Any, w: Any) -> Any:
+    """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, w.phi with -grad g; the columns of Z."""
+    m, n = len(w.e), len(w.step)
+    row, side = pitch(w.rows, n), pitch(w.turn, m)
+    basis, bent, reduced, slope, mu = _divide_room(m, n, w)
+    differing = (
+        p.common[0].manipulability_gain != 0.0 or p.common[0].limit_gain != 0.0 or p.common[0].clearance_gain != 0.0
+    )
+    if differing:
+        _bend_by_differences(p, s, w, reduced, slope)
+        for a in range(n):
+            w.phi[a] = slope[a] * w.free[a]
+    else:
+        pull(p, w)
+    top = split(p, w)
+    edge = s.cutoff * top
+    for a in range(n):
+        w.step[a] = 0.0
+    for i in range(m):
+        mu[i] = 0.0
+    for i in range(m):
+        sigma = w.sigma[i]
+        if not sigma > RANK * top:
+            continue
+        inverse = 1.0 / max(sigma, edge) ** 2
+        along = 0.0
+        for a in range(n):
+            along -= w.rows[i * row + a] * w.phi[a]
+            w.step[a] += w.rows[i * row + a] * w.along[i] * inverse
+        for k in range(m):
+            mu[k] += w.turn[i * side + k] * along * inverse
+    _bend(p, s, w, mu, bent)
+    if differing:
+        for i in range(n * n):
+            bent[i] += reduced[i]
+    left = _complete(m, n, w, RANK * top, basis)
+    for i in range(left):
+        for j in range(i + 1):
+            total = 0.0
+            for a in range(n):
+                inner = 0.0
+                for b in range(n):
+                    inner += bent[a * n + b] * basis[j * n + b]
+                total += basis[i * n + a] * inner
+            reduced[i * n + j] = total
+            reduced[j * n + i] = total
+    return left
+
+
+@kernel
+def _bend_by_differences(p: Any, s: Any, w: Any, bent: Any, slope: Any) -> Any:
+    """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
+
+    w.jacobian is afterwards what it was; what `split` leaves is not.
+    """
+    n = len(w.step)
+    for a in range(n):
+        w.other[a], w.free[a] = w.free[a], 1.0
+    for i in range(n * n):
+        bent[i] = 0.0
+    for c in range(len(p.coordinates)):
+        i, a = p.coordinates[c].q, p.coordinates[c].v
+        x = w.q[i]
+        for side in (-1.0, 1.0):
+            w.q[i] = x + side * _NEAR
+            _fall(p, s, w)
+            for b in range(n):
+                bent[a * n + b] -= side * w.phi[b] / (2.0 * _NEAR)
+        w.q[i] = x
+    _fall(p, s, w)
+    for a in range(n):
+        slope[a], w.free[a] = w.phi[a], w.other[a]
+    if p.common[0].at_target:
+        take_columns_at_targets(p, w)
+
+
+@kernel
+def _fall(p: Any, s: Any, w: Any) -> Any:
+    """w.phi = -grad g at w.q."""
+    evaluate(p, w)
+    if p.common[0].manipulability_gain != 0.0:
+        top = split(p, w)
+        for a in range(len(w.step)):
+            w.phi[a] = 0.0
+        widen(p, w, top)
+    else:
+        pull(p, w)
+
+
+@kernel
+def _complete(m: Any, n: Any, w: Any, least: Any, basis: Any) -> Any:
+    """Rows of `basis` become orthonormal to one another and to the v_i of sigma_i > `least`, joints held left out.
+
+    Each is the unit vector of the joint of which most is left, made orthogonal twice; the number of rows.
+    """
+    row, left = pitch(w.rows, n), 0
+    for a in range(n):
+        left += w.free[a] > 0.0
+    for i in range(m):
+        left -= w.sigma[i] > least
+    left = max(left, 0)
+    for r in range(left):
+        best, most = 0, -1.0
+        for a in range(n):
+            if w.free[a] > 0.0:
+                rest = 1.0
+                for i in range(m):
+                    if w.sigma[i] > least:
+                        rest -= (w.rows[i * row + a] / w.sigma[i]) ** 2
+                for j in range(r):
+                    rest -= basis[j * n + a] ** 2
+                if rest > most:
+                    best, most = a, rest
+        for a in range(n):
+            basis[r * n + a] = 1.0 if a == best else 0.0
+        for _ in range(2):
+            for i in range(m):
+                if w.sigma[i] > least:
+                    along = 0.0
+                    for a in range(n):
+                        along += w.rows[i * row + a] * basis[r * n + a]
+                    along /= w.sigma[i] ** 2
+                    for a in range(n):
+                        basis[r * n + a] -= along * w.rows[i * row + a]
+            for j in range(r):
+                along = 0.0
+                for a in range(n):
+                    along += basis[j * n + a] * basis[r * n + a]
+                for a in range(n):
+                    basis[r * n + a] -= along * basis[j * n + a]
+            square = 0.0
+            for a in range(n):
+                square += basis[r * n + a] ** 2
+            for a in range(n):
+                basis[r * n + a] /= np.sqrt(square)
+    return left
+
+
+@kernel
+def _bend(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
+    """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
+
+    What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
+    z_i x J_j.  Of a rotation it is the symmetric half of z_i x z_j.  The three axes of a ball stand still.
+    """
+    n = len(w.step)
+    for i in range(n * n):
+        bent[i] = 0.0
+    for c in range(len(p.coordinates)):
+        a = p.coordinates[c].v
+        bent[a * n + a] = p.common[0].rest_gain
+        half = 0.5 * (p.coordinates[c].upper - p.coordinates[c].lower)
+        if 0.0 < half < 1e300:
+            bent[a * n + a] += 2.0 * p.common[0].centre_gain / (len(p.coordinates) * half * half)
+    if p.common[0].potential_gain != 0.0:
+        nv = p.velocities[n]
+        entries = section(w.room, len(w.room) - nv - nv * nv, nv * nv)
+        call(w.routines[HESSIAN], as_array(w.q), as_matrix(entries, nv, nv))
+        for a in range(n):
+            for b in range(n):
+                bent[a * n + b] += entries[nv * p.velocities[a] + p.velocities[b]]
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        slot0 = effector.first_slot
+        px, py, pz = tool_point(effector, w.frames)
+        f0, f1, f2, n0, n1, n2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if effector.position >= 0:
+            f0, f1, f2 = _unweighted(p, w, k, p.effectors[k].first_block, mu)
+        if effector.rotation >= 0:
+            n0, n1, n2 = _unweighted(p, w, k, p.effectors[k].last_block - 1, mu)
+        for j in range(p.effectors[k].first_column, p.effectors[k].last_column):
+            b = p.slots[slot0 + _column_of(p, j)]
+            l0, l1, l2 = _velocity_by(p, w, j, px, py, pz)
+            for i in range(p.effectors[k].first_column, j + 1):
+                if p.columns[i].kind == PRISMATIC:
+                    continue
+                a, axis, scale = p.slots[slot0 + _column_of(p, i)], p.columns[i].axis, p.columns[i].scale
+                z0, z1, z2 = w.frames[axis] * scale, w.frames[axis + 1] * scale, w.frames[axis + 2] * scale
+                value = f0 * (z1 * l2 - z2 * l1) + f1 * (z2 * l0 - z0 * l2) + f2 * (z0 * l1 - z1 * l0)
+                other, scale = p.columns[j].axis, p.columns[j].scale
+                y0, y1, y2 = w.frames[other] * scale, w.frames[other + 1] * scale, w.frames[other + 2] * scale
+                if i != j and p.columns[i].place == p.columns[j].place:
+                    k0, k1, k2 = _velocity_by(p, w, i, px, py, pz)
+                    value += f0 * (y1 * k2 - y2 * k1) + f1 * (y2 * k0 - y0 * k2) + f2 * (y0 * k1 - y1 * k0)
+                    value *= 0.5
+                elif p.columns[j].kind != PRISMATIC:
+                    turn = n0 * (z1 * y2 - z2 * y1) + n1 * (z2 * y0 - z0 * y2) + n2 * (z0 * y1 - z1 * y0)
+                    value += 0.5 * turn
+                bent[a * n + b] -= value
+                if i != j:
+                    bent[b * n + a] -= value
+
+
+@kernel
+def _unweighted(p: Any, w: Any, k: Any, block: Any, mu: Any) -> Any:
+    """W^T mu of one block of effector k, W its weights."""
+    x, y, z = mu[3 * block], mu[3 * block + 1], mu[3 * block + 2]
+    if p.effectors[k].weighing:
+        at = GOAL * k + 12 + 9 * (block - p.effectors[k].first_block)
+        x, y, z = (
+            w.target[at] * x + w.target[at + 3] * y + w.target[at + 6] * z,
+            w.target[at + 1] * x + w.target[at + 4] * y + w.target[at + 7] * z,
+            w.target[at + 2] * x + w.target[at + 5] * y + w.target[at + 8] * z,
+        )
+    return x, y, z
+
+
+@kernel
+def _column_of(p: Any, r: Any) -> Any:
+    """The column of an effector's Jacobian that axis r adds to."""
+    return p.columns[r].column if p.columns[r].column >= 0 else -1 - p.columns[r].column
+
+
+@kernel
+def _velocity_by(p: Any, w: Any, r: Any, px: Any, py: Any, pz: Any) -> Any:
+    """What axis r alone makes of the velocity of the point (px, py, pz)."""
+    axis, place, kind, scale = p.columns[r].axis, p.columns[r].place, p.columns[r].kind, p.columns[r].scale
+    z0, z1, z2 = w.frames[axis] * scale, w.frames[axis + 1] * scale, w.frames[axis + 2] * scale
+    if kind == PRISMATIC:
+        return z0, z1, z2
+    x, y, z = px - w.frames[place], py - w.frames[place + 1], pz - w.frames[place + 2]
+    h = p.columns[r].pitch
+    return z1 * z - z2 * y + h * z0, z2 * x - z0 * z + h * z1, z0 * y - z1 * x + h * z2
+
+
+@kernel
+def _solve_definite(left: Any, n: Any, reduced: Any, scratch: Any, x: Any) -> Any:
+    """Replace x (left) by (E Z + shift I)^-1 x, with the least shift tried that makes the matrix positive definite.
+
+    `reduced` holds E Z (left x left) in rows n apart.
+    """
+    if left == 0:
+        return
+    top = 0.0
+    for i in range(left):
+        top = max(top, abs(reduced[i * n + i]))
+    shift = 0.0
+    for _ in range(_SHIFTS):
+        for i in range(left):
+            for j in range(i + 1):
+                scratch[i * left + j] = reduced[i * n + j] + (shift if i == j else 0.0)
+        if factor(left, scratch) > _FLAT * top:
+            break
+        shift = max(_FIRST * top, 4.0 * shift, 1e-300)
+    substitute(left, scratch, x)
+
+
+@border(WHOLE, REALS)
+def reduced_hessian(address: int, out: Any) -> int:
+    """E Z at `start`, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    if not aim_at(p, w.goal, w.target):
+        return BAD_GOAL
+    if not clip_start(p, w.start, w.q):
+        return BAD_START
+    evaluate(p, w)
+    m, n = len(w.e), len(w.step)
+    for i in range(m):
+        w.clamped[i] = 0.0
+    for a in range(n):
+        w.free[a] = 1.0
+    w.memory[SPLIT] = 0.0
+    left = _reduce(p, settings_of(p, _RECORD), w)
+    _basis, _bent, reduced, _y, _mu = _divide_room(m, n, w)
+    for i in range(left):
+        for j in range(left):
+            out[i * left + j] = reduced[i * n + j]
+    return left

@@ -15,17 +15,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import (
-    Capabilities,
-    NullSpaceMethod,
-    not_negative,
-    one_of,
-    positive,
-)
-from poise.spatial import Array
+from poise.kernels.methods.filters import GAUSSIAN, JPARSE, TRUNCATED, filtered
+from poise.methods.base import Capabilities, Case, NullSpaceMethod, Prepared, method
+from poise.methods.checks import not_negative, one_of, positive
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class FilteredInverse(NullSpaceMethod):
@@ -56,12 +51,10 @@ class FilteredInverse(NullSpaceMethod):
         positive("epsilon", self.epsilon)
         not_negative("max_damping", self.max_damping)
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        self.write_null_space(settings)
-        settings[at.METHOD] = at.FILTERED
-        settings[at.FILTER] = {"truncated": at.TRUNCATED, "gaussian": at.GAUSSIAN, "jparse": at.JPARSE}[self.filter]
-        settings[at.FILTER_A], settings[at.FILTER_B] = self.cutoff, self.gain
+    def prepare(self, case: Case) -> Prepared:
+        """By singular values."""
+        kinds = {"truncated": TRUNCATED, "gaussian": GAUSSIAN, "jparse": JPARSE}
+        numbers = {"kind": kinds[self.filter], "cutoff": self.cutoff, "gain": self.gain, "width": self.epsilon}
         if self.filter == "gaussian":
-            settings[at.RULE_A], settings[at.RULE_B] = self.max_damping**2, self.epsilon
+            numbers["largest"] = self.max_damping**2
+        return Prepared(filtered, numbers, ranked=True)

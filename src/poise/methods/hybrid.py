@@ -10,14 +10,21 @@ Source.   Das, Slotine and Sheridan 1988, section 2.3, which suggests a hybrid a
 """
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, JacobianMethod, positive
-from poise.spatial import Array
+from poise.kernels.machine.lanes import load, pitch, select, splat, store
+from poise.kernels.methods.damping import ranked
+from poise.kernels.methods.filters import inverses, split
+from poise.kernels.methods.memory import COST, NEWTON
+from poise.kernels.methods.transpose import transpose_step
+from poise.kernels.methods.update import move, restrain
+from poise.kernels.solver.lm_solver import evaluate
+from poise.methods.base import Capabilities, Case, JacobianMethod, Prepared, method
+from poise.methods.checks import positive
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class Hybrid(JacobianMethod):
@@ -36,8 +43,31 @@ class Hybrid(JacobianMethod):
         super().__post_init__()
         positive("switch", self.switch)
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        settings[at.METHOD], settings[at.FILTER] = at.HYBRID, at.TRUNCATED
-        settings[at.OPTION_A], settings[at.OPTION_B] = self.switch, 0.5 * self.switch
+    def prepare(self, case: Case) -> Prepared:
+        """The smallest singular value is that of those which are not always zero."""
+        return replace(super().prepare(case), ranked=True)
+
+    @staticmethod
+    def step(p: Any, s: Any, w: Any) -> None:
+        """Newton's step where it is sound, else the transpose."""
+        n = len(w.step)
+        row = pitch(w.rows, n)
+        transpose_step(p, w)
+        for a in range(n):
+            store(w.other, a, load(w.step, a))
+            store(w.step, a, splat(w.e, 0.0))
+        top = split(p, w)
+        for i in range(len(w.e)):
+            inverse = inverses(load(w.sigma, i), top)
+            scale = inverse * inverse * load(w.along, i)
+            for a in range(n):
+                store(w.step, a, load(w.step, a) + scale * load(w.rows, i * row + a))
+        edge = select(load(w.memory, NEWTON) > 0.5, 0.5 * s.switch, splat(w.e, s.switch))
+        newton = ranked(w.sigma, p.common[0].dependent) >= edge * top
+        restrain(p, w)
+        move(p, w)
+        after, _ = evaluate(p, w)
+        newton = newton & (after < 0.9999 * load(w.memory, COST))
+        store(w.memory, NEWTON, select(newton, 1.0, splat(w.e, 0.0)))
+        for a in range(n):
+            store(w.step, a, select(newton, load(w.step, a), load(w.other, a)))

@@ -11,14 +11,18 @@ Source.   Levenberg 1944; Marquardt 1963; Wampler 1986; Chan and Lawrence 1988; 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, JacobianMethod
-from poise.methods.damping import Damping, GainRatio, by_rows, needs_values, rule_of
-from poise.spatial import Array
+from poise.kernels.methods.filters import TRUNCATED, filtered
+from poise.methods.base import Capabilities, Case, JacobianMethod, Prepared, method
+from poise.methods.damped import damped_prepared
+from poise.methods.damping import Damping, DampingRule, GainRatio, rule_of
+
+_RANK: Final = 1e-9
+"""Share of the largest singular value up to which one is zero."""
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class GaussNewton(JacobianMethod):
@@ -30,12 +34,12 @@ class GaussNewton(JacobianMethod):
     capabilities: ClassVar[Capabilities] = Capabilities()
     iterations: ClassVar[int] = 100
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        settings[at.METHOD], settings[at.FILTER], settings[at.FILTER_A] = at.FILTERED, at.TRUNCATED, 1e-9
+    def prepare(self, case: Case) -> Prepared:
+        """By singular values."""
+        return Prepared(filtered, {"kind": TRUNCATED, "cutoff": _RANK}, ranked=True)
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class LevenbergMarquardt(JacobianMethod):
@@ -62,10 +66,11 @@ class LevenbergMarquardt(JacobianMethod):
         super().__post_init__()
         rule_of(self.damping)
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        rule = rule_of(self.damping)
-        rule.write(settings)
-        settings[at.METHOD] = at.FILTERED if needs_values(rule) else by_rows(rule)
-        settings[at.FILTER] = at.SMOOTH
+    @property
+    def rule(self) -> DampingRule:
+        """The damping rule."""
+        return rule_of(self.damping)
+
+    def prepare(self, case: Case) -> Prepared:
+        """By rows, or by singular values where the rule needs them."""
+        return damped_prepared(self.rule, case, by_values=False)

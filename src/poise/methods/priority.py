@@ -19,29 +19,83 @@ Source.   Siciliano and Slotine 1991; Chiaverini 1997; Baerlocher and Boulic 199
           inside, Escande, Mansard and Wieber 2014, whose problem it is and whose algorithm it is not.
 """
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Final, Literal, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, one_of
+from poise.kernels.algebra.active_set import minimise
+from poise.kernels.algebra.blocks import spread
+from poise.kernels.algebra.reflections import dot
+from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.algebra.working_set import Levels, Limits
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
+from poise.kernels.machine.layout import WIDTH, Record
+from poise.kernels.machine.views import section
+from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.damping import damp
+from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
+from poise.kernels.methods.memory import DAMPING, FRESH
+from poise.kernels.methods.routines import updating
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
+from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
+from poise.methods.checks import one_of
+from poise.methods.criteria import Manipulability
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
-from poise.spatial import Array
+from poise.methods.ranking import ranking
+from poise.tasks.base import levels
 
 Form = Literal["lexicographic", "siciliano-slotine", "chiaverini", "baerlocher-boulic"]
-_PROJECTED = {
-    "siciliano-slotine": at.SICILIANO_SLOTINE,
-    "chiaverini": at.CHIAVERINI,
-    "baerlocher-boulic": at.BAERLOCHER_BOULIC,
-}
 _RULES: dict[str, tuple[type[DampingRule], ...]] = {
     "lexicographic": (Curvature, Constant),
     "siciliano-slotine": (),
     "chiaverini": (),
     "baerlocher-boulic": (MaxNorm, Constant),
 }
+_LESS = 1e-6
+"""What a squared error counts against one of the level before, when iterates are compared."""
+_RANK = 1e-6
+"""Against |J_k|, a singular value of J_k P below which its direction is not open to level k.
+
+Against the largest of J_k P itself it would pass rounding for a direction where the levels before leave nothing.
+"""
+_CHIAVERINI, _BAERLOCHER_BOULIC = 2, 3
+_PROJECTED: Final = Record("Projected", "form", "constant longest")
+"""`form` as in the settings; lambda^2 is `constant`, or by MaxNorm's formula where `longest` is not 0."""
 
 
+def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
+    """Move w.q by the step that is least in levels, within the limits; (squared errors before it, score).
+
+    The errors of a later level count less.
+    """
+    cost, score, levels = _measure(p, w)
+    for a in range(len(w.free)):
+        w.free[a] = 1.0
+    _spread_rows(p, w)
+    _within_limits(p, p.plan[0], levels, w)
+    restrain(p, w)
+    move(p, w)
+    return cost, score
+
+
+def projected_update(p: Any, s: Any, w: Any) -> Any:
+    """Move w.q by one step of the methods that project level by level; (squared errors before it, score)."""
+    cost, score, levels = _measure(p, w)
+    hold_joints_at_limits(p, w)
+    _spread_rows(p, w)
+    _by_projectors(p, s, p.plan[0], levels, w)
+    restrain(p, w)
+    move(p, w)
+    return cost, score
+
+
+_LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, Record("Lexicographic"), wide=False)
+_PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
+
+
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskPriority(NullSpaceMethod):
@@ -80,14 +134,248 @@ class TaskPriority(NullSpaceMethod):
                 + (f"lambda, or a {able}" if able else "None, for its inverses are not damped")
             )
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        self.write_null_space(settings)
+    @property
+    def rule(self) -> DampingRule | None:
+        """The damping rule."""
+        usual = {"lexicographic": Curvature(0.2), "baerlocher-boulic": MaxNorm(0.5)}
+        return usual.get(self.form) if self.damping is None else rule_of(self.damping)
+
+    def refuse(self, case: Case) -> None:
+        """Raises ValueError for a criterion that needs singular values."""
+        if any(isinstance(term, Manipulability) for term in self.terms):
+            raise ValueError("Manipulability is no criterion of the last level of priorities: leave it out")
+
+    def prepare(self, case: Case) -> Prepared:
+        """The minimum in levels, or by inverses."""
+        rule = self.rule
         if self.form == "lexicographic":
-            settings[at.METHOD] = at.LEXICOGRAPHIC
-            rule_of(Curvature(0.2) if self.damping is None else self.damping).write(settings)
-            return
-        settings[at.METHOD], settings[at.OPTION] = at.PROJECTED, _PROJECTED[self.form]
-        if self.form == "baerlocher-boulic":
-            rule_of(MaxNorm(0.5) if self.damping is None else self.damping).write(settings)
+            return Prepared(_LEXICOGRAPHIC_ROUTINE, damping=None if rule is None else rule.routine)
+        numbers = {
+            "form": tuple(_RULES).index(self.form),
+            "constant": rule.damping**2 if isinstance(rule, Constant) else 0.0,
+            "longest": rule.longest if isinstance(rule, MaxNorm) else 0.0,
+        }
+        return Prepared(_PROJECTED_ROUTINE, numbers)
+
+    @property
+    def keeps_inequalities(self) -> bool:
+        """Whether the minimum in levels is what it goes by."""
+        return self.form == "lexicographic"
+
+    def room(self, m: int, n: int) -> int:
+        """Of the inverses, P, J_k P and one row; that of the minimum in levels is in the plan."""
+        return (n + m + 1) * WIDTH * -(-n // WIDTH)
+
+    def plan(self, case: Case) -> Plan:
+        """The `ranking`; raises ValueError for a level that can never do anything."""
+        plan = ranking(case)
+        _refuse_levels(case, plan)
+        return plan
+
+
+def _refuse_levels(case: Case, plan: Plan) -> None:
+    """Raises ValueError for a level that can never do anything."""
+    tasks, n = case.tasks, case.columns
+    stated = levels(tasks)
+    count = len(stated)
+    first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
+    for k, priority in enumerate(stated):
+        names = ", ".join(task.label for task in tasks if task.priority == priority)
+        if case.rank(order[first[k] : first[k + 1]]) == 0:
+            raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
+        if k and case.rank(order[: first[k]]) == n:
+            raise ValueError(
+                f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
+                f"which {case.model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"
+            )
+
+
+@functools.partial(kernel, inline=True)
+def _measure(p: Any, w: Any) -> Any:
+    """Errors, clamped, and Jacobians at w.q; (squared errors, score, what `plan` says of the levels)."""
+    _, score = measure(p, w, False)
+    levels = section(p.plan, 1, len(p.plan) - 1)
+    cost = _ranked_cost(p.plan[0], levels, w.e)
+    return cost, score, levels
+
+
+@functools.partial(kernel, inline=True)
+def _spread_rows(p: Any, w: Any) -> Any:
+    """The Jacobian of all levels, row by row, and what the null-space terms ask for."""
+    for a in range(len(w.step)):
+        w.phi[a] = 0.0
+    if p.common[0].null:
+        pull(p, w)
+    row = pitch(w.rows, len(w.step))
+    for i in range(len(w.e) * row):
+        w.rows[i] = 0.0
+    spread(p, w.jacobian, w.free, row, w.rows)
+
+
+@kernel
+def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
+    """The sum of the levels' squared errors, each counting a little of the one before."""
+    cost, share = 0.0, 1.0
+    for k in range(count):
+        for r in range(levels[k], levels[k + 1]):
+            x = e[levels[count + 1 + r]]
+            cost += share * x * x
+        share *= _LESS
+    return cost
+
+
+@functools.partial(kernel, inline=True)
+def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
+    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows."""
+    n, stated = len(w.step), inequalities(p, w)
+    row = pitch(w.rows, n)
+    rows, at = section(w.room, 0, stated * row), stated * row
+    side, most = section(w.room, at, n + stated), section(w.room, at + n + stated, stated)
+    at = at + n + 2 * stated
+    squares, low, high = section(w.room, at, count), section(w.room, at + count, n), section(w.room, at + count + n, n)
+    at = at + count + 2 * n
+    room = section(w.room, at, len(w.room) - at)
+    _level_dampings(p, count, levels, w, squares)
+    left_to_limits(p, w, p.common[0].max_step, low, high)
+    linear_rows(p, w, rows, most)
+    if w.memory[FRESH] < 0.5:
+        for c in range(n + stated):
+            side[c] = 0.0
+    first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
+    stages = Levels(count, first, order, w.rows, w.clamped, squares, w.phi, int(p.common[0].null))
+    minimise(stages, Limits(low, high, rows, most), w.step, side, room)
+
+
+@functools.partial(kernel, inline=True)
+def _level_dampings(p: Any, count: Any, levels: Any, w: Any, squares: Any) -> Any:
+    """lambda^2 of each level, by the rule, from the errors of that level alone."""
+    m = len(w.e)
+    for i in range(m):
+        w.y[i] = w.clamped[i]
+    for k in range(count):
+        for i in range(m):
+            w.clamped[i] = 0.0
+        for r in range(levels[k], levels[k + 1]):
+            i = levels[count + 1 + r]
+            w.clamped[i] = w.y[i]
+        squares[k] = damp(p, w)
+    for i in range(m):
+        w.clamped[i] = w.y[i]
+    w.memory[DAMPING] = squares[0]
+
+
+@functools.partial(kernel, inline=True)
+def _by_projectors(p: Any, s: Any, count: Any, levels: Any, w: Any) -> Any:
+    """w.step by the inverses of J_k P, or of J_k, and P <- P - (J_k P)^+ (J_k P) from level to level.
+
+    Levels of Siciliano and Slotine start from what the ones before have done, those of Chiaverini do not.
+    """
+    m, n = len(w.e), len(w.step)
+    row, wide = pitch(w.rows, n), packs(w.rows, n)
+    left = section(w.room, 0, n * row)
+    part = section(w.room, n * row, m * row)
+    own = section(w.room, (n + m) * row, row)
+    for i in range(n * row):
+        left[i] = 0.0
+    for a in range(n):
+        left[a * row + a] = 1.0
+        w.step[a] = 0.0
+    for k in range(count):
+        first, size = levels[k], levels[k + 1] - levels[k]
+        order = section(levels, count + 1 + first, size)
+        least = 0.0
+        for r in range(size):
+            error = w.clamped[order[r]]
+            for a in range(n):
+                x = w.rows[order[r] * row + a]
+                least += x * x
+                if s.form != _CHIAVERINI:
+                    error -= x * w.step[a]
+            w.along[r] = error
+        least = _RANK * sqrt(least)
+        for c in range(wide):
+            store_pack(own, c, zeros(own))
+        if s.form == _CHIAVERINI:
+            for r in range(size):
+                for c in range(wide):
+                    store_pack(part, r * wide + c, load_pack(w.rows, order[r] * wide + c))
+            identity(size, w.spare)
+            decompose(size, n, part, w.spare, w.sigma)
+            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, 0.0, own)
+        _project(size, n, order, w.rows, left, part)
+        identity(size, w.spare)
+        decompose(size, n, part, w.spare, w.sigma)
+        if s.form == _CHIAVERINI:
+            for a in range(n):
+                w.step[a] += dot(left, a * wide, own, 0, 0, wide)
+        else:
+            damping = 0.0
+            if s.form == _BAERLOCHER_BOULIC:
+                damping = _level_damping(s, size, w.sigma, w.along, least)
+                if k == 0:
+                    w.memory[DAMPING] = damping
+            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, damping, own)
+            for a in range(n):
+                w.step[a] += own[a]
+        for r in range(size):
+            if w.sigma[r] > least:
+                inverse = 1.0 / (w.sigma[r] * w.sigma[r])
+                for a in range(n):
+                    x = part[r * row + a] * inverse
+                    for c in range(wide):
+                        change = x * load_pack(part, r * wide + c)
+                        store_pack(left, a * wide + c, load_pack(left, a * wide + c) - change)
+    if p.common[0].null:
+        for c in range(wide):
+            store_pack(own, c, zeros(own))
+        for a in range(n):
+            own[a] = w.phi[a]
+        for a in range(n):
+            w.step[a] += dot(left, a * wide, own, 0, 0, wide)
+
+
+@kernel
+def _project(size: Any, n: Any, order: Any, rows: Any, left: Any, part: Any) -> Any:
+    """part = J_k P."""
+    row, wide = pitch(rows, n), packs(rows, n)
+    for r in range(size):
+        for c in range(wide):
+            store_pack(part, r * wide + c, zeros(part))
+        for a in range(n):
+            x = rows[order[r] * row + a]
+            if x != 0.0:
+                for c in range(wide):
+                    at = r * wide + c
+                    store_pack(part, at, load_pack(part, at) + x * load_pack(left, a * wide + c))
+
+
+@kernel
+def _add_inverse(
+    size: Any, n: Any, part: Any, turn: Any, sigma: Any, error: Any, least: Any, damping: Any, out: Any
+) -> Any:
+    """out += sum sigma_i / (sigma_i^2 + lambda^2) v_i u_i^T e, over the singular values of more than `least`."""
+    wide, side = packs(part, n), pitch(turn, size)
+    for r in range(size):
+        if sigma[r] > least:
+            along = 0.0
+            for i in range(size):
+                along += turn[r * side + i] * error[i]
+            scale = along / (sigma[r] * sigma[r] + damping)
+            for c in range(wide):
+                store_pack(out, c, load_pack(out, c) + scale * load_pack(part, r * wide + c))
+
+
+@kernel
+def _level_damping(s: Any, size: Any, sigma: Any, error: Any, least: Any) -> Any:
+    """lambda^2 of a level: the constant, or that of Maciejewski and Klein's rule for its smallest singular value."""
+    if s.longest == 0.0:
+        return s.constant
+    low, square = 1e300, 0.0
+    for r in range(size):
+        square += error[r] * error[r]
+        if sigma[r] > least:
+            low = min(low, sigma[r])
+    reach = sqrt(square) / s.longest
+    if low >= reach:
+        return 0.0
+    return low * (reach - low) if low >= 0.5 * reach else 0.25 * reach * reach

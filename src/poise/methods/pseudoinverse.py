@@ -14,16 +14,14 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import (
-    Capabilities,
-    NullSpaceMethod,
-    not_negative,
-    one_of,
-)
-from poise.spatial import Array
+from poise.kernels.methods.damped import columns, damped
+from poise.kernels.methods.filters import TRUNCATED, filtered
+from poise.methods.base import Capabilities, Case, NullSpaceMethod, Prepared, method
+from poise.methods.checks import not_negative, one_of
+from poise.methods.damping import Constant
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class Pseudoinverse(NullSpaceMethod):
@@ -47,10 +45,28 @@ class Pseudoinverse(NullSpaceMethod):
         if self.null_space is not None and self.form != "svd":
             raise ValueError(f"null_space needs form='svd', which has the projector; the form is {self.form!r}")
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        self.write_null_space(settings)
-        settings[at.METHOD] = {"svd": at.FILTERED, "rows": at.DAMPED, "columns": at.COLUMNS}[self.form]
-        settings[at.RULE] = at.CONSTANT
-        settings[at.FILTER], settings[at.FILTER_A] = at.TRUNCATED, self.cutoff
+    @property
+    def rule(self) -> Constant:
+        """None of the forms is damped."""
+        return Constant(0.0)
+
+    def refuse(self, case: Case) -> None:
+        """Raises ValueError for a form that would divide by zero in every pose."""
+        if self.form == "svd":
+            return
+        size, rank = case.rows if self.form == "rows" else case.columns, case.rank()
+        if rank < size:
+            raise ValueError(
+                f"form={self.form!r} needs a Jacobian of independent {self.form}, and of these {size} only {rank} ever "
+                "are: use form='svd'"
+            )
+
+    def prepare(self, case: Case) -> Prepared:
+        """By singular values, or as damped least squares with lambda = 0."""
+        if self.form == "svd":
+            return Prepared(filtered, {"kind": TRUNCATED, "cutoff": self.cutoff}, ranked=True)
+        return Prepared(damped if self.form == "rows" else columns, damping=self.rule.routine)
+
+    def room(self, m: int, n: int) -> int:
+        """J^T J, for "columns"."""
+        return n * n

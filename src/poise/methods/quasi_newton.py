@@ -15,16 +15,81 @@ Source.   Zhao and Badler 1994; Nocedal 1980; Byrd, Lu, Nocedal and Zhu 1995.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, Final, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, positive
-from poise.spatial import Array
+from poise.kernels.algebra.blocks import transpose_times
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.layout import Record
+from poise.kernels.machine.views import section
+from poise.kernels.methods.memory import FRESH, PAIRS, STEP
+from poise.kernels.methods.routines import updating
+from poise.kernels.methods.transpose import transpose_step
+from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain
+from poise.kernels.solver.lm_solver import evaluate
+from poise.methods.base import Capabilities, Case, Method, Prepared, method
+from poise.methods.checks import positive
+
+_ARMIJO = 1e-4
+"""Share of the fall that the slope promises which a step must bring."""
+_TRIALS = 20
+_CURVED = 1e-10
+"""Cosine of a step and the change of the gradient above which the pair tells of a positive curvature."""
+_SETTINGS: Final = Record("QuasiNewton", "memory")
+"""`memory`: steps that are remembered, in `w.room`; 0: all, in the matrix H."""
 
 
+def update(p: Any, s: Any, w: Any) -> Any:
+    """Move w.q by one quasi-Newton step with a line search; the sum of squares and the score before it.
+
+    A pair is measured within one update, towards one target, so that the pairs outlive the targets' moving.
+    """
+    cost, score = evaluate(p, w)
+    remember(w, cost)
+    for i in range(len(w.e)):
+        w.clamped[i] = w.e[i]
+    transpose_times(p, w.jacobian, w.e, w.phi)
+    hold_joints_at_limits(p, w)
+    if w.memory[FRESH] < 0.5:
+        w.memory[PAIRS] = 0.0
+    gone = False
+    if w.memory[PAIRS] > 0.5:
+        if s.memory == 0:
+            _through_matrix(w)
+        else:
+            _through_pairs(w, s.memory)
+        gone = _search(p, w, cost)
+    if not gone:
+        # What was learnt, if anything, misleads here: begin again with the first step of all.
+        w.memory[PAIRS] = 0.0
+        transpose_step(p, w)
+        gone = _search(p, w, cost)
+    if gone:
+        _learn(p, s, w)
+    return cost, score
+
+
+_ROUTINE: Final = updating(update, _SETTINGS, wide=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _QuasiNewton(Method):
+    """The settings of both."""
+
+    max_step: float = math.radians(45.0)
+    """Largest change of a joint in one update [rad or m]; a longer step is shortened as a whole (ClampMaxAbs)."""
+
+    def __post_init__(self) -> None:
+        positive("max_step", self.max_step)
+
+    def common(self) -> dict[str, float]:
+        """See `Method.common`."""
+        return {"max_step": self.max_step}
+
+
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
-class BFGS:
+class BFGS(_QuasiNewton):
     """dq = -H grad f with the whole matrix H, without limits; see the module."""
 
     name: ClassVar[str] = "bfgs"
@@ -32,20 +97,20 @@ class BFGS:
     references: ClassVar[tuple[str, ...]] = ("zhao1994", "nocedal1980")
     capabilities: ClassVar[Capabilities] = Capabilities(limits=False, characters=False)
     iterations: ClassVar[int] = 300
-    max_step: float = math.radians(45.0)
-    """Largest change of a joint in one update [rad or m]; a longer step is shortened as a whole (ClampMaxAbs)."""
 
-    def __post_init__(self) -> None:
-        positive("max_step", self.max_step)
+    def prepare(self, case: Case) -> Prepared:
+        """With the matrix."""
+        return Prepared(_ROUTINE, {"memory": 0})
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        settings[at.METHOD], settings[at.MAX_STEP] = at.BFGS, self.max_step
+    def room(self, m: int, n: int) -> int:
+        """H."""
+        return n * n
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
-class LBFGS:
+class LBFGS(_QuasiNewton):
     """dq = -H grad f with H of the last `memory` steps, within the limits; see the module."""
 
     name: ClassVar[str] = "lbfgs"
@@ -53,16 +118,159 @@ class LBFGS:
     references: ClassVar[tuple[str, ...]] = ("byrd1995", "zhao1994")
     capabilities: ClassVar[Capabilities] = Capabilities(characters=False)
     iterations: ClassVar[int] = 300
-    max_step: float = math.radians(45.0)
-    """Largest change of a joint in one update [rad or m]; a longer step is shortened as a whole (ClampMaxAbs)."""
     memory: int = 8
     """Steps that are remembered."""
 
     def __post_init__(self) -> None:
-        positive("max_step", self.max_step)
+        super().__post_init__()
         if isinstance(self.memory, bool) or not isinstance(self.memory, int) or self.memory < 1:
             raise ValueError(f"memory is {self.memory!r}; it must be a whole number of steps, 1 or more")
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        settings[at.METHOD], settings[at.MAX_STEP], settings[at.OPTION] = at.LBFGS, self.max_step, self.memory
+    def prepare(self, case: Case) -> Prepared:
+        """With the last steps."""
+        return Prepared(_ROUTINE, {"memory": self.memory})
+
+    def room(self, m: int, n: int) -> int:
+        """Steps, changes of the gradient, and two numbers of each pair."""
+        return 2 * self.memory * (n + 1)
+
+
+@kernel
+def _search(p: Any, w: Any, cost: Any) -> Any:
+    """Go along w.step, bent into the limits, as far as the error falls enough (Armijo); False, at rest, if nowhere.
+
+    After a trial too far, the next is at the least point of the parabola through what is known.
+    """
+    restrain(p, w)
+    n, scale = len(w.step), 1.0
+    for a in range(n):
+        w.other[a] = w.step[a]
+    for _ in range(_TRIALS):
+        for a in range(n):
+            w.step[a] = scale * w.other[a]
+        move(p, w)
+        promised = 0.0
+        for a in range(n):
+            promised += 2.0 * w.gradient[a] * w.step[a]
+        now, _score = evaluate(p, w)
+        if promised > 0.0 and now <= cost - _ARMIJO * promised:
+            return True
+        if promised > 0.0:
+            scale *= min(max(0.5 * promised / (now - cost + promised), 0.1), 0.5)
+        else:
+            scale *= 0.5
+    for i in range(len(w.q)):
+        w.q[i] = w.before[i]
+    for a in range(n):
+        w.step[a] = 0.0
+    evaluate(p, w)
+    w.memory[STEP] = 0.0
+    return False
+
+
+@kernel
+def _learn(p: Any, s: Any, w: Any) -> Any:
+    """Take in the step that was gone and the change of the gradient along it, unless the curvature is not positive."""
+    n = len(w.step)
+    transpose_times(p, w.jacobian, w.e, w.gradient)
+    along = steps = changes = longest = 0.0
+    for a in range(n):
+        x, y = w.step[a], 2.0 * (w.phi[a] - w.gradient[a])
+        w.other[a] = y
+        along += x * y
+        steps += x * x
+        changes += y * y
+        longest = max(longest, abs(x))
+    w.memory[STEP] = longest
+    if along * along > _CURVED * _CURVED * steps * changes and along > 0.0:
+        if s.memory == 0:
+            _bend_matrix(w, along, changes)
+        else:
+            _keep_pair(w, s.memory)
+        w.memory[PAIRS] += 1.0
+
+
+@kernel
+def _through_matrix(w: Any) -> Any:
+    """w.step = H 2 J^T e, H (n x n) the estimate of the inverse Hessian."""
+    n = len(w.step)
+    for a in range(n):
+        total = 0.0
+        for b in range(n):
+            total += w.room[a * n + b] * w.gradient[b]
+        w.step[a] = 2.0 * total
+
+
+@kernel
+def _bend_matrix(w: Any, along: Any, changes: Any) -> Any:
+    """H = (I - s y^T / s^T y) H (I - y s^T / s^T y) + s s^T / s^T y; at first, H = (s^T y / y^T y) I (Nocedal 1980).
+
+    s is w.step, y is w.other; `along` is s^T y and `changes` y^T y.
+    """
+    n = len(w.step)
+    if w.memory[PAIRS] < 0.5:
+        for a in range(n):
+            for b in range(n):
+                w.room[a * n + b] = along / changes if a == b else 0.0
+    square = 0.0
+    for a in range(n):
+        total = 0.0
+        for b in range(n):
+            total += w.room[a * n + b] * w.other[b]
+        w.phi[a] = total
+        square += total * w.other[a]
+    rho = 1.0 / along
+    for a in range(n):
+        for b in range(n):
+            x, y = w.step[a], w.step[b]
+            w.room[a * n + b] += rho * ((1.0 + rho * square) * x * y - x * w.phi[b] - w.phi[a] * y)
+
+
+@kernel
+def _keep_pair(w: Any, memory: Any) -> Any:
+    """Put the step w.step and the gradient's change w.other in the place of the oldest pair of `memory`."""
+    n = len(w.step)
+    at = n * (int(w.memory[PAIRS]) % memory)
+    for a in range(n):
+        w.room[at + a] = w.step[a]
+        w.room[memory * n + at + a] = w.other[a]
+
+
+@kernel
+def _through_pairs(w: Any, memory: Any) -> Any:
+    """w.step = H 2 J^T e by the two loops over the pairs, newest first and then back (Nocedal 1980, section 3).
+
+    Only the joints that w.free leaves count: what is used of H^-1 is its part between them, as in Byrd et al. 1995.
+    A pair whose curvature is not positive in them is left out.
+    """
+    n, count = len(w.step), int(w.memory[PAIRS])
+    held, last = min(count, memory), count - 1
+    steps, changes = section(w.room, 0, memory * n), section(w.room, memory * n, memory * n)
+    inverse, pulled = section(w.room, 2 * memory * n, memory), section(w.room, 2 * memory * n + memory, memory)
+    size = 0.0
+    for a in range(n):
+        w.step[a] = 2.0 * w.gradient[a]
+    for k in range(held):
+        i = (last - k) % memory
+        along = pull = square = 0.0
+        for a in range(n):
+            x, y = steps[i * n + a] * w.free[a], changes[i * n + a] * w.free[a]
+            along += x * y
+            pull += x * w.step[a]
+            square += y * y
+        inverse[i] = 1.0 / along if along > 0.0 else 0.0
+        pulled[i] = pull * inverse[i]
+        if size == 0.0 and along > 0.0:
+            size = along / square
+        for a in range(n):
+            w.step[a] -= pulled[i] * changes[i * n + a] * w.free[a]
+    for a in range(n):
+        w.step[a] *= size
+    for k in range(held):
+        i = (last - held + 1 + k) % memory
+        back = 0.0
+        for a in range(n):
+            back += changes[i * n + a] * w.step[a]
+        back *= inverse[i]
+        for a in range(n):
+            w.step[a] += (pulled[i] - back) * steps[i * n + a] * w.free[a]

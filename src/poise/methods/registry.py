@@ -1,64 +1,72 @@
-"""Methods by their short names."""
+"""Methods by their short names.
 
-from difflib import get_close_matches
-from typing import Final, TypeAlias
+A method's module is imported when its class is asked for, so that the names alone cost nothing.
+"""
 
-from poise.methods.bounded import BoundedLeastSquares
-from poise.methods.ccd import CyclicCoordinateDescent
-from poise.methods.damped import DampedLeastSquares
-from poise.methods.das import DasSlotineSheridan
-from poise.methods.extended import ExtendedJacobian
-from poise.methods.fabrik import Fabrik
-from poise.methods.filtered import FilteredInverse
-from poise.methods.halley import Halley
-from poise.methods.hybrid import Hybrid
-from poise.methods.newton import GaussNewton, LevenbergMarquardt
-from poise.methods.pairwise import PairwiseJacobian
-from poise.methods.priority import TaskPriority
-from poise.methods.pseudoinverse import Pseudoinverse
-from poise.methods.quasi_newton import BFGS, LBFGS
-from poise.methods.selective import SelectivelyDamped
-from poise.methods.transpose import JacobianTranspose
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, final
 
-AnyMethod: TypeAlias = (
-    JacobianTranspose
-    | Pseudoinverse
-    | DampedLeastSquares
-    | SelectivelyDamped
-    | FilteredInverse
-    | GaussNewton
-    | LevenbergMarquardt
-    | Halley
-    | Hybrid
-    | CyclicCoordinateDescent
-    | Fabrik
-    | BoundedLeastSquares
-    | BFGS
-    | LBFGS
-    | TaskPriority
-    | DasSlotineSheridan
-    | ExtendedJacobian
-    | PairwiseJacobian
-)
-METHODS: Final[dict[str, type[AnyMethod]]] = {kind.name: kind for kind in AnyMethod.__args__}
-"""The class of each short name."""
+if TYPE_CHECKING:
+    from poise.methods.base import Method
+
+_HOMES: Final = {
+    "jt": "transpose.JacobianTranspose",
+    "pinv": "pseudoinverse.Pseudoinverse",
+    "dls": "damped.DampedLeastSquares",
+    "sdls": "selective.SelectivelyDamped",
+    "filtered": "filtered.FilteredInverse",
+    "gn": "newton.GaussNewton",
+    "lm": "newton.LevenbergMarquardt",
+    "halley": "halley.Halley",
+    "hybrid": "hybrid.Hybrid",
+    "ccd": "ccd.CyclicCoordinateDescent",
+    "fabrik": "fabrik.Fabrik",
+    "qp": "bounded.BoundedLeastSquares",
+    "bfgs": "quasi_newton.BFGS",
+    "lbfgs": "quasi_newton.LBFGS",
+    "priority": "priority.TaskPriority",
+    "das": "das.DasSlotineSheridan",
+    "extended": "extended.ExtendedJacobian",
+    "pairwise": "pairwise.PairwiseJacobian",
+}
+"""Where the library's own methods are, within `poise.methods`."""
 
 
-def method_of(method: str | AnyMethod) -> AnyMethod:
-    """A method, or the one of this short name with its defaults.
+@final
+class Methods(Mapping[str, "type[Method]"]):
+    """Classes by name: those of the library, imported when they are asked for, then those that users register."""
 
-    Raises ValueError for a name that is none, with the nearest one; TypeError for what is no method.
-    """
-    if isinstance(method, str):
-        if method not in METHODS:
-            near = get_close_matches(method, METHODS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "there are"
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = {name: f"poise.methods.{place}" for name, place in homes.items()}
+        self._own: dict[str, type[Method]] = {}
+
+    def register(self, kind: "type[Method]") -> None:
+        """Add a class; raises ValueError if its name is that of another one."""
+        name, place = kind.name, f"{kind.__module__}.{kind.__qualname__}"
+        if self._homes.setdefault(name, place) != place:
             raise ValueError(
-                f"no method {method!r}; {hint} ({', '.join(METHODS)})".replace("there are (", "there are: (")
+                f"the method {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name"
             )
-        return METHODS[method]()
-    if not isinstance(method, tuple(METHODS.values())):
-        raise TypeError(
-            f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}"
-        )
-    return method
+        if not place.startswith("poise."):
+            self._own[name] = kind
+
+    def __getitem__(self, name: str) -> "type[Method]":
+        if name in self._own:
+            return self._own[name]
+        module, _, kind = self._homes[name].rpartition(".")
+        found: type[Method] = getattr(importlib.import_module(module), kind)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+METHODS: Final = Methods(_HOMES)
+"""The class of each short name."""

@@ -12,13 +12,13 @@ Source.   Wolovich and Elliott 1984; Balestrino, De Maria and Sciavicco 1984; th
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
-from poise.kernels.methods import settings as at
-from poise.methods.base import Capabilities, JacobianMethod
-from poise.spatial import Array
+from poise.kernels.methods.transpose import transpose_step
+from poise.methods.base import Capabilities, JacobianMethod, method
 
 
+@method
 @final
 @dataclass(frozen=True, kw_only=True)
 class JacobianTranspose(JacobianMethod):
@@ -31,7 +31,7 @@ class JacobianTranspose(JacobianMethod):
     iterations: ClassVar[int] = 2000
     max_step: float = math.radians(30.0)
 
-    def write(self, settings: Array) -> None:
-        """Put the settings into the array."""
-        self.write_clamps(settings)
-        settings[at.METHOD] = at.TRANSPOSE
+    @staticmethod
+    def step(p: Any, s: Any, w: Any) -> None:
+        """dq = alpha J^T e."""
+        transpose_step(p, w)

@@ -1,55 +1,35 @@
 """A method prepared for a model and its tasks: what the kernels of `methods.method_loop` read and work in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
-from poise.kernels.machine.layout import BALL_TURN, GOAL_NUMBERS, HELICAL, PRISMATIC, WIDTH
+from poise.kernels.machine.layout import BALL_TURN, COMMON, HELICAL, PRISMATIC, WIDTH, Record
 from poise.kernels.methods import method_loop
-from poise.kernels.methods import settings as at
 from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
-from poise.kernels.methods.routines import ROUTINES
-from poise.methods.base import (
-    Clearance,
-    JointCentring,
-    LimitDistance,
-    Manipulability,
-    Method,
-    NullSpace,
-    NullSpaceMethod,
-    Potential,
-    RestPosture,
-)
-from poise.methods.bounded import BoundedLeastSquares
-from poise.methods.das import DasSlotineSheridan
-from poise.methods.extended import ExtendedJacobian
-from poise.methods.priority import TaskPriority
-from poise.methods.pseudoinverse import Pseudoinverse
+from poise.methods.base import Method, Plan
+from poise.methods.criteria import Clearance, JointCentring, LimitDistance, Manipulability, Potential, RestPosture
+from poise.methods.records import numbers_of
 from poise.model.joint import Joint
 from poise.model.model import Model
-from poise.solving.inequalities import Inequalities, Limit, together
-from poise.solving.method_plans import NO_PLAN, Plan, extension, pairs, ranking, repelled, skeleton, sweep
+from poise.solving.inequalities import Limit, together
 from poise.solving.outcome import Trace
 from poise.solving.potential import Compiled
 from poise.solving.problem import Problem
-from poise.solving.rows import active_rows
-from poise.solving.scratch import Bound, Scratch, bind
+from poise.solving.repulsion import repelled
+from poise.solving.scratch import Bound, Scratch
+from poise.solving.situation import Situation
 from poise.spatial import Array
 from poise.tasks.base import POSITION, Task, levels
-
-_ESTIMATED = (at.ESTIMATED, at.ESTIMATED_TWO)
-_READS_VALUES = (at.FILTERED, at.HYBRID)
-_POSES = 3
-"""Samples from which the rank that the tasks' Jacobian has in general is read."""
 
 
 @final
 class BoundMethod:
     """A method on a problem: the problem with what the method adds, and its routine."""
 
-    __slots__ = ("_functions", "_model", "_potential", "characters", "method", "problem")
+    __slots__ = ("_functions", "_model", "_potential", "_prepared", "characters", "method", "problem")
 
     def __init__(
         self,
@@ -62,33 +42,31 @@ class BoundMethod:
         also: Sequence[Limit] = (),
     ) -> None:
         """Raises ValueError for what the method cannot do; `also` are limits beside those of the joints' positions."""
+        stated = together(model, problem.velocities, also)
+        case = Situation(model, tuple(tasks), problem, limits, len(stated.most))
         refuse(model, tasks, method, limits=limits)
+        method.refuse(case)
+        if len(stated.most) and not method.keeps_inequalities:
+            raise ValueError(
+                f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' "
+                "or 'priority' as they are by default, or leave the LinearLimit out"
+            )
         self.method = method
-        n, m = len(problem.velocities), 3 * problem.blocks
-        terms = _terms(method)
+        n, m, terms = case.columns, case.rows, method.terms
         clear = next((term for term in terms if isinstance(term, Clearance)), None)
         potential = next((term for term in terms if isinstance(term, Potential)), None)
-        criteria = NO_PLAN
-        if clear is not None or isinstance(method, DasSlotineSheridan):
-            problem, criteria = repelled(model, tasks, problem, clear)
-        settings = np.zeros(at.SETTINGS)
-        settings[at.MAX_STEP] = np.inf
-        method.write(settings)
-        stated = together(model, problem.velocities, also)
+        criteria = Plan()
+        if clear is not None:
+            problem, criteria = repelled(case, clear)
+            case = replace(case, problem=problem)
+        way = self._prepared = method.prepare(case)
+        common = {"max_step": np.inf, **method.common(), "dependent": m - case.rank() if way.ranked else 0}
         speeds = np.where(np.isfinite(stated.changes), stated.changes, 0.0)
-        _refuse_rows(method, settings, stated)
         posture = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
                 posture = model.check_q(term.q, "q of the RestPosture")
-        estimated = settings[at.RULE] in _ESTIMATED
-        if isinstance(method, Pseudoinverse) or settings[at.METHOD] in _READS_VALUES or estimated:
-            rank = _rank(model, problem)
-            _refuse_form(method, m, n, rank)
-            settings[at.DROP] = m - rank
-            if settings[at.DROP] and settings[at.METHOD] == at.DAMPED and estimated:
-                settings[at.METHOD] = at.FILTERED  # an inverse iteration would find the values that are always zero
-        plan = _plan(model, tasks, problem, settings, len(stated.most))
+        plan = method.plan(case)
         places = problem.section("coordinates")["q"]
         self._model = self._potential = None
         own: list[int] = []
@@ -96,13 +74,19 @@ class BoundMethod:
             self._model, self._potential = model, potential
             own = [*problem.velocities, model.nv]
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
-        kept = int(settings[at.OPTION]) if settings[at.METHOD] == at.LBFGS else 0
-        big = max(m * row, m * side, n * n + n, m * (n + m), 2 * kept * (n + 1), 3 * n + 2 * n * n, plan.rows)
-        big += 6 * len(problem.section("units")) if clear is not None else 0
-        big += model.nv * (1 + model.nv) if own else 0
+        rule = method.rule
+        wanted = method.room(m, n)
+        if not isinstance(wanted, int) or wanted < 0:
+            raise ValueError(f"room({m}, {n}) of the method {method.name!r} must be a number of rows, got {wanted!r}")
+        # What the decomposition by singular values and the criteria need, every method has.
+        room = max(m * row, m * side, wanted, plan.rows)
+        room += 6 * len(problem.section("units")) if clear is not None else 0
+        room += model.nv * (1 + model.nv) if own else 0
         self.problem = problem.extended(
             {
-                "settings": settings,
+                "common": words(COMMON, common).view(np.int64),
+                "settings": words(way.routine.record, way.numbers),
+                "rule": np.zeros(0) if rule is None else words(rule.routine.record, numbers_of(rule)),
                 "speeds": speeds,
                 "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
                 "posture": posture,
@@ -132,7 +116,7 @@ class BoundMethod:
                 "estimate": 2 * m,
                 "last_jacobian": (size := problem.rows("jacobian")).stop - size.start,
                 "prior": model.nq,
-                "room": big,
+                "room": room,
             },
         )
         self.characters = method.capabilities.characters and potential is None
@@ -142,9 +126,7 @@ class BoundMethod:
         """Compile the user's functions, where there are any."""
         self._functions: Compiled | None = None
         if self._potential is not None and self._model is not None:
-            self._functions = Compiled(
-                self._model, self._potential, curved=isinstance(self.method, ExtendedJacobian)
-            )  # fmt: skip
+            self._functions = Compiled(self._model, self._potential, curved=self.method.curved)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name != "_functions"}
@@ -156,9 +138,8 @@ class BoundMethod:
 
     def bound(self) -> Bound:
         """The problem in this process, with the routine of the method."""
-        routine = ROUTINES[int(self.problem.section("settings")[at.METHOD])]
         functions = (0, 0) if self._functions is None else (self._functions.gradient, self._functions.hessian)
-        return Bound(self.problem, routine, functions)
+        return Bound(self.problem, self._prepared.routine, self._prepared.damping, functions)
 
     def add_trace(self, scratch: Scratch, rows: int) -> None:
         """Let the scratch keep a trace of at most so many iterations."""
@@ -177,84 +158,30 @@ class BoundMethod:
         return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
 
 
-def _terms(method: Method) -> tuple[NullSpace, ...]:
-    """What the method asks of the null space."""
-    if isinstance(method, ExtendedJacobian):
-        return (method.criterion,)
-    return method.terms if isinstance(method, NullSpaceMethod) else ()
-
-
-def _plan(model: Model, tasks: Sequence[Task], problem: Problem, settings: Array, stated: int) -> Plan:
-    """What the method's kernel reads beside the problem, under `stated` inequalities."""
-    method = settings[at.METHOD]
-    if method == at.CCD:
-        return sweep(problem)
-    if method == at.FABRIK:
-        return skeleton(model, problem)
-    if method == at.BOUNDED:
-        return ranking(tasks, problem, stated)
-    if method in (at.LEXICOGRAPHIC, at.PROJECTED):
-        plan = ranking(tasks, problem, stated)
-        _refuse_levels(model, tasks, problem, plan)
-        return plan
-    if method == at.PAIRWISE:
-        return pairs(model, tasks, problem, printed=settings[at.RULE_A] == 1.0)
-    if method == at.EXTENDED:
-        return Plan(NO_PLAN.numbers, extension(problem))
-    return NO_PLAN
-
-
-def _refuse_form(method: Method, rows: int, columns: int, rank: int) -> None:
-    """Raises ValueError for a form of the pseudoinverse that would divide by zero in every pose."""
-    if isinstance(method, Pseudoinverse) and method.form != "svd":
-        size, what = (rows, "rows") if method.form == "rows" else (columns, "columns")
-        if rank < size:
-            raise ValueError(
-                f"form={method.form!r} needs a Jacobian of independent {what}, and of these {size} only {rank} ever "
-                "are: use form='svd'"
-            )
-
-
-def _refuse_rows(method: Method, settings: Array, stated: Inequalities) -> None:
-    """Raises ValueError for inequalities between joints with a method that has no active set."""
-    able = settings[at.METHOD] == at.LEXICOGRAPHIC or (isinstance(method, BoundedLeastSquares) and method.way == "box")
-    if len(stated.most) and not able:
-        raise ValueError(
-            f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' or "
-            "'priority' as they are by default, or leave the LinearLimit out"
-        )
-
-
-def _rank(model: Model, problem: Problem, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:
-    """The rank that the Jacobian of the tasks, or these rows of it, has in general: its largest over a few poses."""
-    ranks = [0]
-    with bind(problem).scratch() as scratch:
-        scratch.goal[:] = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
-        for q in model.sample(_POSES, seed=0):
-            scratch.start[:] = q
-            _, _, jacobian = active_rows(problem, scratch)
-            if jacobian.shape[1]:
-                ranks.append(int(np.linalg.matrix_rank(jacobian[rows], rtol=1e-9)))
-    return max(ranks)
+def words(record: Record, numbers: Mapping[str, float]) -> Array:
+    """A record of settings; what has no number is 0."""
+    if not record.words:
+        return np.zeros(0)
+    made = np.zeros(1, dtype=record.dtype)
+    for name, number in numbers.items():
+        made[name] = number
+    found: Array = made.view(np.float64)
+    return found
 
 
 def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool) -> None:
     """Raises ValueError, with the way out, for what the method cannot do."""
     can, name = method.capabilities, method.name
-    for term in _terms(method):
+    for term in method.terms:
         if not limits and isinstance(term, JointCentring | LimitDistance):
             raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
         if isinstance(term, JointCentring | LimitDistance) and not np.isfinite([model.lower, model.upper]).all(0).any():
             raise ValueError(f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out")
-        if isinstance(method, TaskPriority) and isinstance(term, Manipulability):
-            raise ValueError(f"{type(term).__name__} is no criterion of the last level of priorities: leave it out")
     if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():
         raise ValueError(
             f"the method {name!r} does not keep joint limits, and {model.name} has some: pass limits=False to let "
             "joints leave them, or choose another method, such as 'lm'"
         )
-    if limits and isinstance(method, BoundedLeastSquares) and method.way == "penalty":
-        raise ValueError("way='penalty' breaks the joint limits a little: pass limits=False, or choose way='box'")
     stated = levels(tasks)
     if len(stated) > 1 and not can.priorities:
         raise ValueError(
@@ -271,12 +198,10 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool)
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)
-    if isinstance(method, ExtendedJacobian) and isinstance(method.criterion, Manipulability | Clearance):
-        _refuse_balls(model, tasks, type(method.criterion).__name__)
 
 
 def _refuse_criteria(task: Task, method: Method) -> None:
-    if not any(isinstance(term, Manipulability) for term in _terms(method)):
+    if not any(isinstance(term, Manipulability) for term in method.terms):
         return
     place = task.label
     if not task.leads or not task.in_world:
@@ -301,22 +226,6 @@ def _refuse_weights(task: Task, method: Method) -> None:
             )
 
 
-def _refuse_levels(model: Model, tasks: Sequence[Task], problem: Problem, plan: Plan) -> None:
-    """Raises ValueError for a level that can never do anything."""
-    stated, n = levels(tasks), len(problem.velocities)
-    count = len(stated)
-    first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
-    for k, priority in enumerate(stated):
-        names = ", ".join(task.label for task in tasks if task.priority == priority)
-        if _rank(model, problem, order[first[k] : first[k + 1]]) == 0:
-            raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
-        if k and _rank(model, problem, order[: first[k]]) == n:
-            raise ValueError(
-                f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
-                f"which {model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"
-            )
-
-
 def _refuse_joints(model: Model, tasks: Sequence[Task], method: Method) -> None:
     can, tree = method.capabilities, model.tree
     names = {v: joint.name for joint in model.joints for v in _velocities(model, joint)}
@@ -336,16 +245,6 @@ def _refuse_joints(model: Model, tasks: Sequence[Task], method: Method) -> None:
                 "once, for others follow it: choose another method, such as 'lm'"
             )
         seen.add(unit.iv)
-
-
-def _refuse_balls(model: Model, tasks: Sequence[Task], criterion: str) -> None:
-    places = {model.tree.units[u].iv for task in tasks for u in task.moving(model)}
-    for joint in model.joints:
-        if joint.quaternion_at is not None and places.intersection(_velocities(model, joint)):
-            raise ValueError(
-                f"the method 'extended' has no Hessian of the {criterion} for balls, and {joint.name!r} turns "
-                "as one: choose another criterion"
-            )
 
 
 def _velocities(model: Model, joint: Joint) -> range:

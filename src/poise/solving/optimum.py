@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.methods import extended
-from poise.methods.extended import ExtendedJacobian
+from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, joined, several
 from poise.solving.bound_method import BoundMethod
@@ -81,13 +80,13 @@ def algorithmic_singularity(
     many = np.array(model.check_q(q, "q"))
     problem = pack(model, given)
     prepared = BoundMethod(model, given, problem, method, limits=False)
-    prepare(extended.reduced_hessian)
+    prepare(reduced_hessian)
     out = np.zeros(len(problem.velocities) ** 2)
     measures = np.empty((2, *many.shape[:-1]))
     with prepared.bound().scratch() as scratch:
         for place in np.ndindex(many.shape[:-1]):
             scratch.goal[:], scratch.start[:] = _goals(model, given, many[place]), many[place]
-            left = extended.reduced_hessian(scratch.address, out)
+            left = reduced_hessian(scratch.address, out)
             values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
             measures[(slice(None), *place)] = values.prod(), values.min(initial=np.inf)
     if many.ndim == 1:

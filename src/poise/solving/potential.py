@@ -6,7 +6,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.kernels.machine.jit import FROZEN, REALS, TABLE, address, plain
-from poise.methods.base import Potential
+from poise.methods.criteria import Potential
 from poise.model.model import Model
 from poise.solving.trial import compiled, refuse_apart, run
 from poise.spatial import Array

@@ -15,6 +15,7 @@ from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SLOPES, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
+from poise.kernels.methods.routines import Routine
 from poise.kernels.solver import lm_solver
 from poise.solving.problem import Problem
 from poise.solving.residual import places
@@ -102,14 +103,33 @@ def _view(numbers: Any) -> Any:
 class Bound:
     """A problem in this process: where its routines are, and scratch to borrow.
 
-    `method` is the routine of one update, where there is one; `functions` are addresses of a user's own.
+    `method` is the routine of one update and `rule` that of its damping rule, where there is one; `functions` are
+    addresses of a user's own.
     """
 
-    __slots__ = ("__weakref__", "_kept", "_kinds", "_method", "_pool", "_wide_routines", "routines", "rows", "words")
+    __slots__ = (
+        "__weakref__",
+        "_kept",
+        "_kinds",
+        "_method",
+        "_pool",
+        "_rule",
+        "_wide_routines",
+        "routines",
+        "rows",
+        "words",
+    )
 
-    def __init__(self, problem: Problem, method: Any = None, functions: tuple[int, int] = (0, 0)) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        method: Routine | None = None,
+        rule: Routine | None = None,
+        functions: tuple[int, int] = (0, 0),
+    ) -> None:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
+        self._rule = rule
         self.rows = layout.total_rows(problem.words)
         self._pool: list[Scratch] = []
         self._kept: list[Any] = []
@@ -129,7 +149,9 @@ class Bound:
 
     def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
         if self._method is not None:
-            table[layout.METHOD] = address(self._method, PROBLEM_VIEW, width)
+            table[layout.METHOD] = self._method.address(width)
+        if self._rule is not None:
+            table[layout.RULE] = self._rule.address(width)
         for i, kind in enumerate(self._kinds):
             at = FIRST_ROWS + ENTRIES * i
             table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)

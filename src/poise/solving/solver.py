@@ -15,7 +15,7 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import lm_solver
-from poise.methods.registry import AnyMethod, method_of
+from poise.methods.base import Method, method_of
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, joined, one_a_task, one_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
@@ -70,7 +70,7 @@ class Search:
         model: Model,
         tasks: AnyTask | Sequence[AnyTask],
         *,
-        method: str | AnyMethod | None = None,
+        method: str | Method | None = None,
         limits: bool = True,
         seed: int = 0,
         max_iterations: int | None = None,
@@ -225,7 +225,7 @@ class Solver:
         model: Model,
         tasks: AnyTask | Sequence[AnyTask],
         *,
-        method: str | AnyMethod | None = None,
+        method: str | Method | None = None,
         limits: bool = True,
         seed: int = 0,
         max_iterations: int | None = None,
@@ -253,7 +253,7 @@ class Solver:
         return self._search.tasks
 
     @property
-    def method(self) -> AnyMethod | None:
+    def method(self) -> Method | None:
         """The method whose updates it iterates, if one was named or the tasks' priorities ask for one."""
         return self._search.method
 
@@ -304,7 +304,7 @@ def solve(
     tasks: AnyTask | Sequence[AnyTask],
     *,
     q0: npt.ArrayLike | None = None,
-    method: str | AnyMethod | None = None,
+    method: str | Method | None = None,
     limits: bool = True,
     seed: int = 0,
     max_iterations: int | None = None,

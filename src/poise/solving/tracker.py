@@ -14,8 +14,8 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import FAILED
-from poise.methods.base import positive
-from poise.methods.registry import AnyMethod, method_of
+from poise.methods.base import Method, method_of
+from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import (
     AnyTask,
@@ -79,7 +79,7 @@ class Tracker:
         self,
         model: Model,
         tasks: AnyTask | Sequence[AnyTask],
-        method: str | AnyMethod | None = None,
+        method: str | Method | None = None,
         *,
         dt: float | None = None,
         updates: int = 1,

@@ -1,12 +1,12 @@
 """What a user's functions have in common: run once in plain Python, compared with differences, compiled."""
 
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from poise.kernels.machine.jit import adopt, plain
+from poise.kernels.methods.routines import heart
 from poise.spatial import Array
 
 _ALIKE: Final = 1e-3
@@ -50,16 +50,7 @@ def compiled(name: str, owner: str, last: str, function: Callable[..., Any], *si
         return adopt(plain(function), *signature)
     except Exception as error:
         raise ValueError(
-            f"{name} of {owner} is not compiled by Numba: {_heart(error)}.  It must do with numbers, loops and what "
+            f"{name} of {owner} is not compiled by Numba: {heart(error)}.  It must do with numbers, loops and what "
             "Numba knows of NumPy, read of what is around it only numbers, tuples, arrays and functions of Numba's, "
             f"and write into its {last} argument"
         ) from error
-
-
-def _heart(error: Exception) -> str:
-    """The first line that says something, of what Numba says."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip(" >-") for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
-    told = lines[0] if lines else type(error).__name__
-    return (f"{told} {lines[1]}" if told.endswith(":") and len(lines) > 1 else told).rstrip(".")

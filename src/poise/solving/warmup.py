@@ -8,8 +8,11 @@ from poise.kernels.kinematics import query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
-from poise.kernels.methods import extended, method_loop, routines
+from poise.kernels.methods import method_loop
+from poise.kernels.methods.routines import ROUTINES
 from poise.kernels.solver import lm_solver, posture
+from poise.methods.extended import reduced_hessian
+from poise.methods.registry import METHODS
 from poise.solving.scratch import SOLVER
 from poise.tasks.base import Task
 
@@ -23,13 +26,14 @@ def compile_all() -> None:
         method_loop.rollout,
         method_loop.rollout_lanes,
         method_loop.iterate,
-        extended.reduced_hessian,
+        reduced_hessian,
         query.poses,
         query.jacobians,
         query.mass_centres,
         query.mass_centre_jacobians,
     ]
-    methods = {r: (NARROW,) if r in routines.NARROW else (WIDE, NARROW) for r in routines.ROUTINES.values()}
+    list(METHODS.values())  # each makes its routines
+    methods = {r: (WIDE, NARROW) if r.wide else (NARROW,) for r in ROUTINES.values() if r.kept}
     rows = dict.fromkeys(kind.routine for kind in task_kinds() if kind.routine is not None)
     compile_together(
         [

@@ -10,11 +10,11 @@ from typing import Final, TypeAlias, final
 import numpy as np
 
 from poise.experiments.buss.shapes import SHAPES, mechanism, targets, times
-from poise.methods.base import ClampMag
+from poise.methods.base import ClampMag, Method
 from poise.methods.damped import DampedLeastSquares
 from poise.methods.filtered import FilteredInverse
 from poise.methods.pseudoinverse import Pseudoinverse
-from poise.methods.registry import METHODS, AnyMethod
+from poise.methods.registry import METHODS
 from poise.methods.selective import SelectivelyDamped
 from poise.methods.transpose import JacobianTranspose
 from poise.solving.tracker import Tracker
@@ -75,10 +75,10 @@ def tuned(shape: str) -> dict[str, _Compared]:
     }
 
 
-def others(shape: str) -> dict[str, AnyMethod]:
+def others(shape: str) -> dict[str, Method]:
     """The methods that the papers do not have and that can follow these targets, with their defaults."""
     known = {method.name for method in tuned(shape).values()}
-    found: dict[str, AnyMethod] = {}
+    found: dict[str, Method] = {}
     for name, kind in METHODS.items():
         if name not in known:
             method = kind()
@@ -94,7 +94,7 @@ def others(shape: str) -> dict[str, AnyMethod]:
     }
 
 
-def tracker(shape: str, method: AnyMethod, effectors: Iterable[int] | None = None) -> Tracker:
+def tracker(shape: str, method: Method, effectors: Iterable[int] | None = None) -> Tracker:
     """A tracker of these effectors, or of all."""
     chosen = range(SHAPES[shape]) if effectors is None else effectors
     return Tracker(mechanism(shape), [PositionTask(f"e{i}") for i in chosen], method, limits=False)
@@ -115,7 +115,7 @@ def jitter_of(path: Array, warm_up: int) -> float:
 
 def track(
     shape: str,
-    method: AnyMethod,
+    method: Method,
     *,
     warm_up: int = WARM_UP,
     measured: int = MEASURED,

@@ -7,7 +7,7 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.methods.base import Clearance, RestPosture
+from poise.methods.criteria import Clearance, RestPosture
 from poise.methods.das import DasSlotineSheridan
 from poise.robots.planar import planar
 from poise.solving.tracker import Tracker

@@ -6,10 +6,10 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.methods.base import Method
 from poise.methods.das import DasSlotineSheridan
 from poise.methods.hybrid import Hybrid
 from poise.methods.newton import GaussNewton
-from poise.methods.registry import AnyMethod
 from poise.robots.planar import planar
 from poise.solving.solver import Solver
 from poise.spatial import Array
@@ -35,7 +35,7 @@ def count(pairs: int, spread: float) -> dict[str, Count]:
     arm = planar(10)
     starts, goals = np.random.default_rng(0).uniform(-spread, spread, (2, pairs, 10))
     targets = arm.pose("tool", goals).xyz
-    kinds: dict[str, AnyMethod] = {
+    kinds: dict[str, Method] = {
         TRANSPOSE: DasSlotineSheridan(max_step=np.inf),
         NEWTON: GaussNewton(max_step=np.inf),
         HYBRID: Hybrid(max_step=np.inf),

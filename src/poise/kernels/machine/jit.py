@@ -83,6 +83,14 @@ def routine(function: _Function) -> _Function:
     return cast(_Function, _kept(function, no_cpython_wrapper=True))
 
 
+def passing(function: Callable[..., Any]) -> Any:
+    """A routine of a user's, which is not kept on disk: nobody would notice an edit of what it calls."""
+    if numba.config.DISABLE_JIT:
+        return function
+    options = known(_nrt=False, no_cpython_wrapper=True)
+    return numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)
+
+
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function of what may be a function of Numba's."""
     inner: Callable[..., Any] = getattr(function, "py_func", function)

@@ -129,6 +129,21 @@ BODY: Final = Record("Body", "", "share centre[3] carried")
 """The share of all mass that hangs on a unit itself, its centre in the unit's frame [m], the share that it carries.
 The last is of what stands still in the world."""
 
+COMMON: Final = Record(
+    "Common",
+    "clamp at_target null dependent",
+    "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
+    "potential_gain",
+)
+"""What the settings of all methods have in common.
+
+- `clamp`: how errors are clamped, see `poise.kernels.methods.clamp`, to `max_error` [m] and `max_turn` [rad].
+  `at_target`: whether columns are taken at the target instead of the effector.
+- `null`: whether there is a null-space term; the gains of criteria that are not there are 0.  `limit_longest` is what
+  the distance from limits asks of a joint at most [rad or m].
+- `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
+- `max_step`: the largest entry of a step [rad or m]; infinite: none."""
+
 PROBLEM: Final[Mapping[str, Record | str]] = {
     "units": UNIT,
     "effectors": EFFECTOR,
@@ -147,7 +162,9 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "sights": SIGHT,
     "posture_weights": REAL,
     # What a method adds.
+    "common": COMMON,
     "settings": REAL,
+    "rule": REAL,
     "speeds": REAL,
     "inequalities": REAL,
     "posture": REAL,
@@ -161,6 +178,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.
 
+`settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, 0 where none is stated.  `inequalities`
 (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
 where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
@@ -229,9 +247,9 @@ CALL: Final = Record(
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
 
-SEARCH, METHOD, GRADIENT, HESSIAN, FIRST_ROWS = range(5)
-"""Places in a table of routines: the search from eight starts, one update of the method, the derivatives of a user's
-criterion, and from FIRST_ROWS on those of each kind of task."""
+SEARCH, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(6)
+"""Places in a table of routines: the search from eight starts, one update of the method, its damping rule, the
+derivatives of a user's criterion, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 

@@ -402,12 +402,15 @@ def _work_of(ndim: int) -> Any:
     return work_at
 
 
-@intrinsic
-def _settings_of(typing: Any, problem: Any, record: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.gep(args[0], [_word(builder, args[0], header_word("settings"))])
+def _record_in(name: str) -> Any:
+    @intrinsic
+    def record_in(typing: Any, problem: Any, record: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.gep(args[0], [_word(builder, args[0], header_word(name))])
 
-    return _Entry(record.record)(problem, record), emit
+        return _Entry(record.record)(problem, record), emit
+
+    return record_in
 
 
 @intrinsic
@@ -592,9 +595,18 @@ def _plain_rows_at(address, count):
     return _at(address, ctypes.c_double, count)
 
 
+def _plain_record(numbers, record):
+    return _PlainEntry(numbers[: record.words].view(record.dtype)[0]) if record.words else None
+
+
 def _plain_settings_of(problem, record):
     """The settings of the method at hand, as its record names them."""
-    return _PlainEntry(problem.settings[: record.words].view(record.dtype)[0])
+    return _plain_record(problem.settings, record)
+
+
+def _plain_rule_settings_of(problem, record):
+    """The settings of the damping rule at hand, as its record names them."""
+    return _plain_record(problem.rule, record)
 
 
 def _plain_section(rows, start, count):
@@ -623,12 +635,14 @@ def _plain_as_matrix(rows, height, width):
 
 
 if numba.config.DISABLE_JIT:
-    problem_at, narrow, wide, settings_of = _plain_problem_at, _plain_narrow, _plain_wide, _plain_settings_of
+    problem_at, narrow, wide = _plain_problem_at, _plain_narrow, _plain_wide
+    settings_of, rule_settings_of = _plain_settings_of, _plain_rule_settings_of
     entry_at, rows_at = _plain_entry_at, _plain_rows_at
     section, table, as_array, as_matrix = _plain_section, _plain_table, _plain_as_array, _plain_as_matrix
     flat = _plain_flat
 else:
-    problem_at, narrow, wide, settings_of = _problem_at, _work_of(1), _work_of(2), _settings_of
+    problem_at, narrow, wide = _problem_at, _work_of(1), _work_of(2)
+    settings_of, rule_settings_of = _record_in("settings"), _record_in("rule")
     entry_at, rows_at = _entry_at, _rows_at
     section, table, as_array, as_matrix = _section, _whole_table, _as_array, _as_matrix
     flat = _flat

@@ -19,9 +19,12 @@ from typing import Any, Final
 from poise.kernels.machine import jit
 
 Job = tuple[Any, ...]
-"""A routine and the types of its arguments, or a border function alone, which knows its own."""
-_Place = tuple[str, str]
-"""The module and the name by which another process finds a function."""
+"""A routine and the types of its arguments, or a border function alone, which knows its own.
+
+A routine may come in what has it as `function` and can be pickled.
+"""
+_Place = Any
+"""The module and the name by which another process finds a function, or what holds it."""
 
 _MOST: Final = 8
 """Processes at once; each takes some 300 MB and lowers the kernels that its functions share anew."""
@@ -31,7 +34,7 @@ _WORK: Final = "from poise.kernels.machine.workers import work; work()"
 def compile_together(jobs: Iterable[Job]) -> None:
     """Load or compile all of these; put first what takes longest."""
     wanted = list(dict.fromkeys(jobs))
-    places = {job: _place(job[0]) for job in wanted if jit.missing(*job)}
+    places = {job: _place(job[0]) for job in wanted if jit.missing(*_unwrapped(job))}
     away = deque((job, place) for job, place in places.items() if place is not None)
     leaders = [
         threading.Thread(target=_lead, args=(away,), daemon=True)
@@ -42,21 +45,22 @@ def compile_together(jobs: Iterable[Job]) -> None:
     for leader in leaders:
         leader.start()
     for job, _ in _rest(away):
-        jit.ready(*job)
+        jit.ready(*_unwrapped(job))
     for leader in leaders:
         leader.join()
     for job in wanted:
-        jit.ready(*job)
+        jit.ready(*_unwrapped(job))
 
 
 def work() -> None:
     """What a worker does: compile each function whose name it reads, and answer with one byte."""
     while True:
         try:
-            module, name, signature = pickle.load(sys.stdin.buffer)
+            place, signature = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        jit.ready(getattr(import_module(module), name), *signature)
+        job = getattr(import_module(place[0]), place[1]) if isinstance(place, tuple) else place
+        jit.ready(*_unwrapped((job, *signature)))
         sys.stdout.buffer.write(b".")
         sys.stdout.buffer.flush()
 
@@ -79,7 +83,7 @@ def _lead(jobs: deque[tuple[Job, _Place]]) -> None:
         assert worker.stdin is not None
         assert worker.stdout is not None
         for (_, *signature), place in _rest(jobs):
-            pickle.dump((*place, signature), worker.stdin)
+            pickle.dump((place, signature), worker.stdin)
             worker.stdin.flush()
             if not worker.stdout.read(1):
                 return
@@ -92,8 +96,14 @@ def _rest(jobs: deque[tuple[Job, _Place]]) -> Iterator[tuple[Job, _Place]]:
             yield jobs.popleft()
 
 
+def _unwrapped(job: Job) -> Job:
+    return getattr(job[0], "function", job[0]), *job[1:]
+
+
 def _place(function: Any) -> _Place | None:
     """Where another process finds a function; None if it has no name of its own."""
+    if hasattr(function, "function"):
+        return function
     module = function.__module__
     names = vars(sys.modules[module]).items() if module in sys.modules else ()
     return next(((module, name) for name, value in names if value is function), None)

@@ -11,21 +11,24 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.methods.memory import FRESH, SEEN
-from poise.kernels.methods.settings import ADAPTIVE, CLAMP, MAX_ERROR, MAX_TURN, NO_CLAMP, RELEASED
+
+NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
+"""`clamp` of the settings."""
 
 
 @functools.partial(kernel, inline=True)
-def clamp_errors(p, s, w):
+def clamp_errors(p, w):
     """w.clamped is w.e, each block no longer than its D_max."""
+    common = p.common[0]
     for k in range(len(p.effectors)):
         first = p.effectors[k].first_block
         for b in range(first, p.effectors[k].last_block):
             e0, e1, e2 = load(w.e, 3 * b), load(w.e, 3 * b + 1), load(w.e, 3 * b + 2)
-            if s[CLAMP] != NO_CLAMP:
+            if common.clamp != NO_CLAMP:
                 size = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
-                longest = splat(w.e, s[MAX_ERROR] if p.blocks[b].metres else s[MAX_TURN])
-                if s[CLAMP] >= ADAPTIVE:
-                    longest = _adapted(s, w, k, b, b == p.effectors[k].position, size, longest)
+                longest = splat(w.e, common.max_error if p.blocks[b].metres else common.max_turn)
+                if common.clamp >= ADAPTIVE:
+                    longest = _adapted(common.clamp == RELEASED, w, k, b, b == p.effectors[k].position, size, longest)
                     store(w.cap, b, longest)
                 scale = select(size > longest, longest / size, 1.0)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale
@@ -33,7 +36,7 @@ def clamp_errors(p, s, w):
 
 
 @functools.partial(kernel, inline=True)
-def _adapted(s, w, k, b, place, size, base):
+def _adapted(released, w, k, b, place, size, base):
     """D_max of block b: infinite at first and after a jump of the target, then what the last step came closer more."""
     at, seen = GOAL * k + 9, SEEN * k + 9
     l0, l1, l2 = load(w.last_errors, 3 * b), load(w.last_errors, 3 * b + 1), load(w.last_errors, 3 * b + 2)
@@ -49,7 +52,7 @@ def _adapted(s, w, k, b, place, size, base):
         a0, a1, a2 = load(w.e, 3 * b) - t0, load(w.e, 3 * b + 1) - t1, load(w.e, 3 * b + 2) - t2
         after = sqrt(a0 * a0 + a1 * a1 + a2 * a2)
         gain = before - after
-        if s[CLAMP] == RELEASED:
+        if released:
             # The released program looks at three numbers from the k-th on, and at how much farther the step led.
             l0, l1, l2 = load(w.last_errors, k), load(w.last_errors, k + 1), load(w.last_errors, k + 2)
             gain = after - sqrt(l0 * l0 + l1 * l1 + l2 * l2)

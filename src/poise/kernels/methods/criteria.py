@@ -1,9 +1,9 @@
-"""The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.base`.
+"""The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.criteria`.
 
-`p.criteria` is of `method_plans.repelled`: the number of points that obstacles push, each unit's velocity, -1 where it
-has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies
-along its unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded
-edges as of `poise.geometry.shapes`.
+`p.criteria` is of `poise.solving.repulsion`: the number of points that obstacles push, each unit's velocity, -1 where
+it has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies along its
+unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded edges as of
+`poise.geometry.shapes`.
 """
 
 import functools
@@ -13,15 +13,6 @@ from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import as_array, section
-from poise.kernels.methods.settings import (
-    CENTRE_GAIN,
-    CLEARANCE_GAIN,
-    LIMIT_GAIN,
-    LIMIT_LONGEST,
-    MANIPULABILITY_GAIN,
-    POTENTIAL_GAIN,
-    REST_GAIN,
-)
 
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
@@ -34,37 +25,37 @@ _EDGE = 1e-9
 
 
 @functools.partial(kernel, inline=True)
-def pull(p, s, w):
+def pull(p, w):
     """w.phi is the sum of all terms but the manipulability's, which waits for the singular values (see `widen`)."""
     n, count = len(w.step), len(p.coordinates)
-    posture = p.posture
+    gains, posture = p.common[0], p.posture
     for a in range(n):
         store(w.phi, a, splat(w.e, 0.0))
     for c in range(count):
         i, a = p.coordinates[c].q, p.coordinates[c].v
         low, high = p.coordinates[c].lower, p.coordinates[c].upper
         x = load(w.q, i)
-        phi = (posture[i] - x) * s[REST_GAIN]
+        phi = (posture[i] - x) * gains.rest_gain
         half, middle = 0.5 * (high - low), 0.5 * (low + high)
         if 0.0 < half < 1e300:
-            phi = phi + (middle - x) * (2.0 * s[CENTRE_GAIN] / (count * half * half))
-            if s[LIMIT_GAIN] != 0.0:
+            phi = phi + (middle - x) * (2.0 * gains.centre_gain / (count * half * half))
+            if gains.limit_gain != 0.0:
                 room, least = (high - x) * (x - low), _EDGE * half * half
                 room = select(room > least, room, least)
-                away = (middle - x) * (2.0 * s[LIMIT_GAIN] * half * half) / (room * room)
-                away = select(away > s[LIMIT_LONGEST], s[LIMIT_LONGEST], away)
-                phi = phi + select(away < -s[LIMIT_LONGEST], -s[LIMIT_LONGEST], away)
+                away = (middle - x) * (2.0 * gains.limit_gain * half * half) / (room * room)
+                away = select(away > gains.limit_longest, gains.limit_longest, away)
+                phi = phi + select(away < -gains.limit_longest, -gains.limit_longest, away)
         store(w.phi, a, load(w.phi, a) + phi)
-    if s[CLEARANCE_GAIN] != 0.0:
-        repel(p, s, w)
-    if s[POTENTIAL_GAIN] != 0.0:
-        descend(p, s, w)
+    if gains.clearance_gain != 0.0:
+        repel(p, w)
+    if gains.potential_gain != 0.0:
+        descend(p, w)
     for a in range(n):
         store(w.phi, a, load(w.phi, a) * load(w.free, a))
 
 
 @functools.partial(kernel, inline=True)
-def descend(p, s, w):
+def descend(p, w):
     """phi -= gain grad g, g the user's, whose gradient is by all velocities.  Runs in workspaces of one problem only.
 
     The gradient is the end of w.room, so that what methods remember at its beginning stays.
@@ -74,24 +65,24 @@ def descend(p, s, w):
     slopes = section(w.room, len(w.room) - nv, nv)
     call(w.routines[GRADIENT], as_array(w.q), as_array(slopes))
     for a in range(n):
-        store(w.phi, a, load(w.phi, a) - s[POTENTIAL_GAIN] * load(slopes, p.velocities[a]))
+        store(w.phi, a, load(w.phi, a) - p.common[0].potential_gain * load(slopes, p.velocities[a]))
 
 
 @kernel
-def forces_at(p, s, w):
+def forces_at(p, w):
     """Where in w.room the forces and moments at the units are: at its end, but for what a user's functions have there.
 
     So what methods remember at its beginning stays.
     """
     end = len(w.room) - 6 * len(p.units)
-    if s[POTENTIAL_GAIN] != 0.0:
+    if p.common[0].potential_gain != 0.0:
         nv = p.velocities[len(w.step)]
         end = end - nv * (1 + nv)
     return end
 
 
 @functools.partial(kernel, inline=True)
-def repel(p, s, w):
+def repel(p, w):
     """phi += gain sum_j J_j^T f_j: on point j the force f_j = sum n / d, d [m] and n the way from an obstacle to it.
 
     Forces and their moments about the world's origin are summed from the tips to the bases, so each joint reads its
@@ -101,8 +92,8 @@ def repel(p, s, w):
     spheres = p.criteria[1 + units + points]
     first = 3 * points + 4 * spheres
     boxes = (len(reals) - first) // 16
-    zero = splat(w.e, 0.0)
-    forces = section(w.room, forces_at(p, s, w), 6 * units)
+    zero, gain = splat(w.e, 0.0), p.common[0].clearance_gain
+    forces = section(w.room, forces_at(p, w), 6 * units)
     for i in range(6 * units):
         store(forces, i, zero)
     for j in range(points):
@@ -115,11 +106,11 @@ def repel(p, s, w):
             size = sqrt(x * x + y * y + z * z)
             room = size - reals[o + 3]
             room = select(room > _TOUCH, room, _TOUCH)
-            scale = s[CLEARANCE_GAIN] / (select(size > _TOUCH, size, _TOUCH) * room)
+            scale = gain / (select(size > _TOUCH, size, _TOUCH) * room)
             f0, f1, f2 = f0 + scale * x, f1 + scale * y, f2 + scale * z
         for i in range(boxes):
             n0, n1, n2, room = _outward(reals, first + 16 * i, p0, p1, p2)
-            scale = s[CLEARANCE_GAIN] / select(room > _TOUCH, room, _TOUCH)
+            scale = gain / select(room > _TOUCH, room, _TOUCH)
             f0, f1, f2 = f0 + scale * n0, f1 + scale * n1, f2 + scale * n2
         _gather(forces, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
     for k in range(units):
@@ -204,7 +195,7 @@ def _along(frames, axis, x, y, z):
 
 
 @functools.partial(kernel, inline=True)
-def widen(p, s, w, top):
+def widen(p, w, top):
     """phi += gain grad w, w the product of the singular values: w <J^+T, dJ/dq_k> (Yoshikawa 1985).
 
     dJ/dq_k turns the columns of the joints beyond k about its axis, and k's own about those of the joints before it;
@@ -212,7 +203,7 @@ def widen(p, s, w, top):
     """
     m, n = len(w.e), len(w.step)
     row, side = pitch(w.rows, n), pitch(w.turn, m)
-    volume = splat(w.e, s[MANIPULABILITY_GAIN])
+    volume = splat(w.e, p.common[0].manipulability_gain)
     for i in range(m * n):
         store(w.room, i, splat(w.e, 0.0))
     for i in range(m):

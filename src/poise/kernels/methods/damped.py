@@ -1,19 +1,24 @@
 """Damped least-squares steps without singular values: see `poise.methods.damped`."""
 
 import functools
+from typing import Final
 
 from poise.kernels.algebra.blocks import spread, times, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.algebra.qr import least_norm
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
-from poise.kernels.machine.layout import PRISMATIC
+from poise.kernels.machine.layout import Record
 from poise.kernels.machine.views import section
-from poise.kernels.methods.damping import damp_estimated, from_errors, longest_column
-from poise.kernels.methods.memory import DAMPING, LAST, MU, NU, PREDICTED
-from poise.kernels.methods.settings import ESTIMATED, ESTIMATED_TWO, RULE, RULE_C
+from poise.kernels.methods.damping import damp, longest_column
+from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED
+from poise.kernels.methods.routines import stepping, updating
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
+
+ROWS: Final = Record("DampedRows", "apart")
+"""`apart`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
+PLAIN: Final = Record("Plain")
 
 
 @functools.partial(kernel, inline=True)
@@ -21,21 +26,19 @@ def damped_step(p, s, w):
     """step = J^T (J J^T + lambda^2 I)^-1 e (Buss 2004, eq. 11)."""
     size = len(w.e)
     gram(p, size, w.jacobian, w.free, w.matrix)
-    if s[RULE] == ESTIMATED or s[RULE] == ESTIMATED_TWO:
+    if s.apart:
         for i in range(size):
             for j in range(i):
                 store(w.matrix, j * size + i, load(w.matrix, i * size + j))
-        store(w.memory, DAMPING, damp_estimated(s, w, size, w.matrix) + s[RULE_C])
-        damping = splat(w.e, s[RULE_C])
-    else:
-        damping = from_errors(p, s, w)
-        store(w.memory, DAMPING, damping)
+    damping = damp(p, w)
+    if s.apart:
+        damping = load(w.memory, FLOOR)
     factor(size, damping, w.matrix)
-    _through_rows(p, w)
+    through_rows(p, w)
 
 
 @functools.partial(kernel, inline=True)
-def _through_rows(p, w):
+def through_rows(p, w):
     """step = F J^T (L L^T)^-1 e, with the factor L in w.matrix."""
     back_substitute(len(w.e), w.matrix, w.clamped, w.y)
     transpose_times(p, w.jacobian, w.y, w.step)
@@ -43,12 +46,10 @@ def _through_rows(p, w):
         store(w.step, a, load(w.step, a) * load(w.free, a))
 
 
-@functools.partial(kernel, inline=True)
 def columns_step(p, s, w):
     """step = (J^T J + lambda^2 I)^-1 J^T e (Buss 2004, eq. 10); joints that are held have the identity's rows."""
     m, n = len(w.e), len(w.step)
-    damping = from_errors(p, s, w)
-    store(w.memory, DAMPING, damping)
+    damping = damp(p, w)
     for i in range(m * n):
         store(w.rows, i, splat(w.e, 0.0))
     spread(p, w.jacobian, w.free, n, w.rows)
@@ -64,11 +65,9 @@ def columns_step(p, s, w):
     solve_symmetric(n, matrix, w.step)
 
 
-@functools.partial(kernel, inline=True)
 def orthogonal_step(p, s, w):
     """The same step by orthogonal rows [J, lambda I] (Buss 2004, section 5): no squared condition number."""
-    damping = from_errors(p, s, w)
-    store(w.memory, DAMPING, damping)
+    damping = damp(p, w)
     m, n = len(w.e), len(w.step)
     for i in range(m * n):
         store(w.room, i, splat(w.e, 0.0))
@@ -115,81 +114,21 @@ def predict(p, w):
     store(w.memory, PREDICTED, select(fall < 0.0, 1e-300, fall))
 
 
-@functools.partial(kernel, inline=True)
-def halley_step(p, s, w):
-    """A damped step d, then the damped step of A = J + (dJ/dt along d) / 2 (Lloyd, Irani and Ahmadi 2022)."""
-    size = len(w.e)
-    damping = from_errors(p, s, w)
-    store(w.memory, DAMPING, damping)
-    gram(p, size, w.jacobian, w.free, w.matrix)
-    factor(size, damping, w.matrix)
-    _through_rows(p, w)
-    _bend(p, w)
-    gram(p, size, w.jacobian, w.free, w.matrix)
-    factor(size, damping, w.matrix)
-    _through_rows(p, w)
+def judged_update(p, s, w):
+    """An update of damped least squares whose lambda follows from what the last step gained; see `GainRatio`."""
+    cost, score = measure(p, w, True)
+    hold_joints_at_limits(p, w)
+    back = judge_last(p, w, cost, score)
+    damped_step(p, s, w)
+    restrain(p, w)
+    take_back(w, back)
+    move(p, w)
+    predict(p, w)
+    store(w.memory, PREDICTED, select(back, 0.0, load(w.memory, PREDICTED)))
+    return cost, score
 
 
-@functools.partial(kernel, inline=True)
-def _bend(p, w):
-    """J += (dJ/dt) / 2 along the velocities w.step, for places and rotations whose rows have no weights.
-
-    A joint's axis turns, and its origin moves, with what the joints before it do; the effector moves with all.
-    """
-    for k in range(len(p.effectors)):
-        effector = p.effectors[k]
-        slot0 = effector.first_slot
-        if (effector.position < 0 and effector.rotation < 0) or effector.weighing or effector.base:
-            continue
-        block = effector.first_block
-        o = splat(w.e, 0.0)
-        px, py, pz = tool_point(effector, w.frames)
-        linear, angular = p.blocks[block].start, p.blocks[p.effectors[k].last_block - 1].start
-        s0, s1, s2 = o, o, o
-        if effector.position >= 0:
-            for c in range(p.effectors[k].columns):
-                x = load(w.step, p.slots[slot0 + c])
-                s0 = s0 + load(w.jacobian, linear + 3 * c) * x
-                s1 = s1 + load(w.jacobian, linear + 3 * c + 1) * x
-                s2 = s2 + load(w.jacobian, linear + 3 * c + 2) * x
-        # The twist of what carries a joint: turn w and the velocity v of the point at the world's origin.
-        w0, w1, w2, v0, v1, v2 = o, o, o, o, o, o
-        n0, n1, n2, u0, u1, u2 = o, o, o, o, o, o
-        for r in range(p.effectors[k].first_column, p.effectors[k].last_column):
-            axis, place, joint, column = p.columns[r].axis, p.columns[r].place, p.columns[r].kind, p.columns[r].column
-            if column < 0:
-                column = -1 - column
-            z0, z1, z2 = load(w.frames, axis), load(w.frames, axis + 1), load(w.frames, axis + 2)
-            x0, x1, x2 = load(w.frames, place), load(w.frames, place + 1), load(w.frames, place + 2)
-            scale, pitch = p.columns[r].scale, 1.0 if joint == PRISMATIC else p.columns[r].pitch
-            z0, z1, z2 = z0 * scale, z1 * scale, z2 * scale
-            speed = load(w.step, p.slots[slot0 + column])
-            d0, d1, d2 = w1 * z2 - w2 * z1, w2 * z0 - w0 * z2, w0 * z1 - w1 * z0
-            l0, l1, l2 = d0 * pitch, d1 * pitch, d2 * pitch
-            u0, u1, u2 = u0 + z0 * (pitch * speed), u1 + z1 * (pitch * speed), u2 + z2 * (pitch * speed)
-            if joint != PRISMATIC:
-                r0, r1, r2 = px - x0, py - x1, pz - x2
-                m0 = s0 - v0 - (w1 * x2 - w2 * x1)
-                m1 = s1 - v1 - (w2 * x0 - w0 * x2)
-                m2 = s2 - v2 - (w0 * x1 - w1 * x0)
-                l0 = l0 + d1 * r2 - d2 * r1 + z1 * m2 - z2 * m1
-                l1 = l1 + d2 * r0 - d0 * r2 + z2 * m0 - z0 * m2
-                l2 = l2 + d0 * r1 - d1 * r0 + z0 * m1 - z1 * m0
-                n0, n1, n2 = n0 + z0 * speed, n1 + z1 * speed, n2 + z2 * speed
-                u0 = u0 + (x1 * z2 - x2 * z1) * speed
-                u1 = u1 + (x2 * z0 - x0 * z2) * speed
-                u2 = u2 + (x0 * z1 - x1 * z0) * speed
-            if effector.position >= 0:
-                _add(w.jacobian, linear + 3 * column, 0.5 * l0, 0.5 * l1, 0.5 * l2)
-            if effector.rotation >= 0 and joint != PRISMATIC:
-                _add(w.jacobian, angular + 3 * column, 0.5 * d0, 0.5 * d1, 0.5 * d2)
-            if axis - place == 3:  # the first two axes of a ball wait for the third: all three turn as one
-                w0, w1, w2, v0, v1, v2 = w0 + n0, w1 + n1, w2 + n2, v0 + u0, v1 + u1, v2 + u2
-                n0, n1, n2, u0, u1, u2 = o, o, o, o, o, o
-
-
-@kernel
-def _add(jacobian, at, x, y, z):
-    store(jacobian, at, load(jacobian, at) + x)
-    store(jacobian, at + 1, load(jacobian, at + 1) + y)
-    store(jacobian, at + 2, load(jacobian, at + 2) + z)
+damped = stepping(damped_step, ROWS)
+judged = updating(judged_update, ROWS)
+columns = stepping(columns_step, PLAIN)
+orthogonal = stepping(orthogonal_step, PLAIN)

@@ -1,65 +1,32 @@
-"""Damping: every rule gives lambda squared, the number on the diagonal of J J^T + lambda^2 I.
-
-The papers are named at the settings of each rule, in `poise.methods.damping`.
-"""
+"""What damping rules reckon with; the rules themselves are in `poise.methods.damping`."""
 
 import functools
 
 from poise.kernels.algebra.tiles import back_substitute, factor
-from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.layout import RULE
 from poise.kernels.machine.views import section
-from poise.kernels.methods.memory import FRESH, MU
-from poise.kernels.methods.settings import (
-    CHAN,
-    CURVATURE,
-    DROP,
-    ESTIMATED,
-    ESTIMATED_TWO,
-    GAIN,
-    MAX_NORM,
-    NAKAMURA,
-    RATE,
-    RULE,
-    RULE_A,
-    RULE_B,
-    RULE_C,
-    SMALLEST,
-    SUGIHARA,
-    TRUST,
-)
+from poise.kernels.methods.memory import DAMPING, FRESH
 
 _STARTING = 4
 """Inverse iterations of a first estimate; afterwards one an update follows the pose."""
 
 
 @functools.partial(kernel, inline=True)
-def from_errors(p, s, w):
-    """lambda^2 of the rules that look at no singular values."""
-    rule = s[RULE]
-    square = splat(w.clamped, 0.0)
-    for i in range(len(w.clamped)):
-        e = load(w.clamped, i)
-        square = square + e * e
-    damping = splat(w.clamped, s[RULE_A])
-    if rule == CHAN:
-        damping = (0.5 * s[RULE_A]) * square + s[RULE_B]
-    elif rule == SUGIHARA:
-        damping = 0.5 * square + s[RULE_A]
-    elif rule == CURVATURE:
-        damping = s[RULE_A] * curvature(p, w) + s[RULE_B]
-    elif rule == GAIN:
-        damping = load(w.memory, MU)
-    elif rule == RATE:
-        change = splat(w.clamped, 0.0)
-        for i in range(len(w.jacobian)):
-            x = load(w.jacobian, i) - load(w.last_jacobian, i)
-            change = change + x * x
-            store(w.last_jacobian, i, load(w.jacobian, i))
-        bound = (1.25 / s[RULE_B]) * sqrt(select(load(w.memory, FRESH) < 0.5, 0.0, change))
-        damping = (0.25 / (s[RULE_A] * s[RULE_A])) * square
-        damping = select(bound > damping, bound, damping) + s[RULE_C]
-    return damping
+def damp(p, w):
+    """lambda^2 by the rule at hand."""
+    call(w.routines[RULE], p, w)
+    return load(w.memory, DAMPING)
+
+
+@functools.partial(kernel, inline=True)
+def squared(x):
+    """The sum of squares of rows."""
+    square = splat(x, 0.0)
+    for i in range(len(x)):
+        square = square + load(x, i) * load(x, i)
+    return square
 
 
 @functools.partial(kernel, inline=True)
@@ -116,18 +83,18 @@ def shaped(sigma, largest, damping):
 
 
 @functools.partial(kernel, inline=True)
-def damp_estimated(s, w, size, matrix):
-    """Add to `matrix` = J J^T the damping of its one or two smallest singular values alone; lambda^2 of the smallest.
+def damp_estimated(w, two, epsilon, largest, floor):
+    """Add to w.matrix = J J^T the damping of its one or `two` smallest singular values alone; lambda^2 of the smallest.
 
-    They are estimated by inverse iteration on J J^T + RULE_C I, whose vectors are kept from one update to the next.
+    They are estimated by inverse iteration on J J^T + `floor` I, whose vectors are kept from one update to the next.
     Source: Maciejewski and Klein 1988; Chiaverini 1993.
     """
+    size, matrix = len(w.e), w.matrix
     big = section(w.room, 0, size * size)
     for i in range(size * size):
         store(big, i, load(matrix, i))
-    factor(size, splat(matrix, s[RULE_C]), big)
+    factor(size, splat(matrix, floor), big)
     u, v = section(w.estimate, 0, size), section(w.estimate, size, size)
-    two = s[RULE] == ESTIMATED_TWO
     fresh = load(w.memory, FRESH) < 0.5
     rounds = 1
     if any_of(fresh):
@@ -145,17 +112,17 @@ def damp_estimated(s, w, size, matrix):
         if two:
             back_substitute(size, big, v, v)
             second = _orthonormalise(u, v)
-    damping = _damp_along(s, first, u, size, matrix)
+    damping = _damp_along(first, u, size, matrix, epsilon, largest, floor)
     if two:
-        _damp_along(s, second, v, size, matrix)
+        _damp_along(second, v, size, matrix, epsilon, largest, floor)
     return damping
 
 
 @kernel
-def _damp_along(s, length, u, size, matrix):
+def _damp_along(length, u, size, matrix, epsilon, largest, floor):
     """matrix += beta^2 u u^T, u's singular value being known from the length that inverse iteration gave it."""
-    square = 1.0 / length - s[RULE_C]
-    beta = shaped(sqrt(select(square > 0.0, square, 0.0)), s[RULE_A], s[RULE_B])
+    square = 1.0 / length - floor
+    beta = shaped(sqrt(select(square > 0.0, square, 0.0)), epsilon, largest)
     for i in range(size):
         x = beta * load(u, i)
         for j in range(size):
@@ -166,10 +133,7 @@ def _damp_along(s, length, u, size, matrix):
 @kernel
 def _normalise(u):
     """Scale u to length 1; its length before."""
-    square = splat(u, 0.0)
-    for i in range(len(u)):
-        square = square + load(u, i) * load(u, i)
-    length = sqrt(square)
+    length = sqrt(squared(u))
     inverse = 1.0 / length
     for i in range(len(u)):
         store(u, i, load(u, i) * inverse)
@@ -202,46 +166,8 @@ def ranked(sigma, rank):
     return found
 
 
-@functools.partial(kernel, inline=True)
-def from_values(p, s, w):
-    """lambda^2 of every rule, the singular values of J and c = U^T e being known."""
-    rule = s[RULE]
-    if rule == NAKAMURA:
-        return _of_manipulability(s, w.sigma)
-    if rule == SMALLEST:
-        return shaped(ranked(w.sigma, s[DROP]), s[RULE_A], s[RULE_B])
-    if rule in (ESTIMATED, ESTIMATED_TWO):
-        return shaped(ranked(w.sigma, s[DROP]), s[RULE_A], s[RULE_B]) + s[RULE_C]
-    if rule == TRUST:
-        return _of_trust(w.sigma, w.along, s[RULE_A])
-    if rule == MAX_NORM:
-        return _of_norm(w.along, ranked(w.sigma, s[DROP]), s[RULE_A])
-    return from_errors(p, s, w)
-
-
 @kernel
-def _of_manipulability(s, sigma):
-    """k0 (1 - w / w0)^2 below w0: Nakamura and Hanafusa 1986."""
-    low, w = ranked(sigma, s[DROP]), splat(sigma, 1.0)
-    for i in range(len(sigma)):
-        x = load(sigma, i)
-        w = w * select(x < low, 1.0, x)
-    rest = 1.0 - w * (1.0 / s[RULE_B])
-    return select(rest > 0.0, rest * rest * s[RULE_A], 0.0)
-
-
-@kernel
-def _of_norm(c, low, longest):
-    """The least lambda^2 by which no step is longer than `longest`: Maciejewski and Klein 1988."""
-    square = splat(c, 0.0)
-    for i in range(len(c)):
-        square = square + load(c, i) * load(c, i)
-    d = sqrt(square) * (1.0 / longest)
-    return select(low >= d, 0.0, select(low >= 0.5 * d, low * (d - low), 0.25 * d * d))
-
-
-@kernel
-def _of_trust(sigma, c, longest):
+def trust(sigma, c, longest):
     """The least p = lambda^2 by which the step is no longer than `longest`, exactly: Deo and Walker 1992.
 
     Newton's method on 1 / |dq(p)| = 1 / longest, which is concave and almost straight, from p = 0.

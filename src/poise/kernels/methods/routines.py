@@ -1,170 +1,118 @@
-"""Every method as a routine: one update of what stands in a workspace, which the loops of `.iterate` call."""
+"""Methods and damping rules as routines: compiled alone, when they are first used, and called through an address.
 
-import functools
-from typing import Final
+The loops of `.method_loop` call a method's update, and that its rule.  A routine is made of a kernel by one of the
+templates below, so that a method's file holds the step alone.
+"""
 
-from poise.kernels.machine.jit import kernel, routine
+import importlib
+import re
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, final
+
+import numba
+from numba.core.errors import NumbaError
+
+from poise.kernels.machine.jit import address, kernel, passing, routine
 from poise.kernels.machine.lanes import store
-from poise.kernels.methods.bounded import bounded_update
-from poise.kernels.methods.ccd import ccd_update
-from poise.kernels.methods.damped import columns_step, damped_step, halley_step, orthogonal_step
-from poise.kernels.methods.extended import extended_update
-from poise.kernels.methods.fabrik import fabrik_update
-from poise.kernels.methods.filters import filtered_step, selective_step
-from poise.kernels.methods.memory import COST, SCORE
-from poise.kernels.methods.pairwise import pairwise_update
-from poise.kernels.methods.priority import lexicographic_update, projected_update
-from poise.kernels.methods.quasi_newton import quasi_newton_update
-from poise.kernels.methods.settings import (
-    BFGS,
-    BOUNDED,
-    CCD,
-    COLUMNS,
-    DAMPED,
-    DAS,
-    EXTENDED,
-    FABRIK,
-    FILTERED,
-    HALLEY,
-    HYBRID,
-    JUDGED,
-    LBFGS,
-    LEXICOGRAPHIC,
-    ORTHOGONAL,
-    PAIRWISE,
-    PROJECTED,
-    SELECTIVE,
-    TRANSPOSE,
-)
-from poise.kernels.methods.transpose import transpose_step
-from poise.kernels.methods.update import das_update, hybrid_step, jacobian_update, judged_update
+from poise.kernels.machine.layout import Record
+from poise.kernels.machine.views import PROBLEM_VIEW, WIDE, rule_settings_of, settings_of
+from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
+from poise.kernels.methods.update import linearise, move, restrain
 
 
-@functools.partial(kernel, inline=True)
-def once(update, p, w):
-    """One update, and what it says of the configuration before it."""
-    cost, score = update(p, p.settings, w)
-    store(w.memory, COST, cost), store(w.memory, SCORE, score)
+def _step_once(p, w):
+    """One update of a Jacobian method with the step `inner`, and what it says of the configuration before it."""
+    cost, score = linearise(p, w)
+    if p.common[0].null:
+        pull(p, w)
+    inner(p, settings_of(p, RECORD), w)  # noqa: F821
+    restrain(p, w)
+    move(p, w)
+    store(w.memory, FRESH, 1.0), store(w.memory, COST, cost), store(w.memory, SCORE, score)
 
 
-@functools.partial(kernel, inline=True)
-def step_once(step, p, w):
-    """One update of a Jacobian method with this step, likewise."""
-    cost, score = jacobian_update(step, p, p.settings, w)
-    store(w.memory, COST, cost), store(w.memory, SCORE, score)
+def _update_once(p, w):
+    """One update by `inner`, likewise."""
+    cost, score = inner(p, settings_of(p, RECORD), w)  # noqa: F821
+    store(w.memory, FRESH, 1.0), store(w.memory, COST, cost), store(w.memory, SCORE, score)
 
 
-@routine
-def transpose(p, w):
-    step_once(transpose_step, p, w)
+def _rule_once(p, w):
+    """The lambda^2 of the rule `inner`."""
+    store(w.memory, DAMPING, inner(p, rule_settings_of(p, RECORD), w))  # noqa: F821
 
 
-@routine
-def damped(p, w):
-    step_once(damped_step, p, w)
+@final
+class Routine:
+    """A kernel as a routine, and the record of the settings that it reads."""
+
+    def __init__(self, template: Callable[..., Any], inner: Callable[..., Any], record: Record, *, wide: bool) -> None:
+        """`wide` says whether it runs eight problems wide as well as one.
+
+        The library's own are kept on disk.  A user's are not: nobody would notice an edit of what they call.
+        """
+        plain = getattr(inner, "py_func", inner)
+        module, code = plain.__module__ or "__main__", plain.__code__
+        self.record, self.wide, self.key = record, wide, (module, plain.__qualname__)
+        self.kept = module.partition(".")[0] == "poise"
+        scope = {**globals(), "inner": kernel(inner, inline=True) if inner is plain else inner, "RECORD": record}
+        # As if it stood where its kernel stands: so Numba knows the file whose edits count, and the name.
+        made = FunctionType(
+            template.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno),
+            scope,
+            plain.__name__,
+        )
+        made.__module__, made.__qualname__ = module, plain.__qualname__
+        self.function: Any = routine(made) if self.kept else passing(made)
+        ROUTINES[self.key] = self
+
+    def address(self, width: Any) -> int:
+        """Where it is for a workspace of this type; loads or compiles it.
+
+        Raises ValueError for a user's kernel that Numba cannot compile.
+        """
+        if not self.kept and not numba.config.DISABLE_JIT:
+            try:
+                self.function.compile((PROBLEM_VIEW, width))
+            except NumbaError as error:
+                way = " for eight characters, of which Capabilities(characters=False) relieves it" * (width is WIDE)
+                raise ValueError(f"{'.'.join(self.key)} is not compiled by Numba{way}: {heart(error)}") from error
+        return address(self.function, PROBLEM_VIEW, width)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _found, self.key
 
 
-@routine
-def columns(p, w):
-    step_once(columns_step, p, w)
+def stepping(step: Callable[..., None], record: Record, *, wide: bool = True) -> Routine:
+    """The routine of a Jacobian method whose step is `step(p, s, w)`."""
+    return Routine(_step_once, step, record, wide=wide)
 
 
-@routine
-def orthogonal(p, w):
-    step_once(orthogonal_step, p, w)
+def updating(update: Callable[..., Any], record: Record, *, wide: bool = True) -> Routine:
+    """The routine of a method whose update is `update(p, s, w)`, which gives the sum of squares and the score."""
+    return Routine(_update_once, update, record, wide=wide)
 
 
-@routine
-def filtered(p, w):
-    step_once(filtered_step, p, w)
+def damping(rule: Callable[..., Any], record: Record) -> Routine:
+    """The routine of a damping rule whose lambda^2 is `rule(p, s, w)`."""
+    return Routine(_rule_once, rule, record, wide=True)
 
 
-@routine
-def selective(p, w):
-    step_once(selective_step, p, w)
+ROUTINES: Final[dict[tuple[str, str], Routine]] = {}
+"""The routines that have been made, by module and name of their kernels."""
 
 
-@routine
-def halley(p, w):
-    step_once(halley_step, p, w)
+def _found(module: str, name: str) -> Routine:
+    importlib.import_module(module)
+    return ROUTINES[module, name]
 
 
-@routine
-def hybrid(p, w):
-    step_once(hybrid_step, p, w)
-
-
-@routine
-def judged(p, w):
-    once(judged_update, p, w)
-
-
-@routine
-def das(p, w):
-    once(das_update, p, w)
-
-
-@routine
-def ccd(p, w):
-    once(ccd_update, p, w)
-
-
-@routine
-def fabrik(p, w):
-    once(fabrik_update, p, w)
-
-
-@routine
-def pairwise(p, w):
-    once(pairwise_update, p, w)
-
-
-@routine
-def quasi_newton(p, w):
-    once(quasi_newton_update, p, w)
-
-
-@routine
-def bounded(p, w):
-    once(bounded_update, p, w)
-
-
-@routine
-def lexicographic(p, w):
-    once(lexicographic_update, p, w)
-
-
-@routine
-def projected(p, w):
-    once(projected_update, p, w)
-
-
-@routine
-def extended(p, w):
-    once(extended_update, p, w)
-
-
-ROUTINES: Final = {
-    TRANSPOSE: transpose,
-    DAMPED: damped,
-    JUDGED: judged,
-    COLUMNS: columns,
-    ORTHOGONAL: orthogonal,
-    FILTERED: filtered,
-    SELECTIVE: selective,
-    HALLEY: halley,
-    HYBRID: hybrid,
-    DAS: das,
-    CCD: ccd,
-    FABRIK: fabrik,
-    PAIRWISE: pairwise,
-    BFGS: quasi_newton,
-    LBFGS: quasi_newton,
-    BOUNDED: bounded,
-    LEXICOGRAPHIC: lexicographic,
-    PROJECTED: projected,
-    EXTENDED: extended,
-}
-"""The routine of each METHOD."""
-NARROW: Final = frozenset({quasi_newton, bounded, lexicographic, projected, extended})
-"""Those that are one number wide only."""
+def heart(error: Exception) -> str:
+    """The first line that says something, of what Numba says."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip(" >-") for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
+    told = lines[0] if lines else type(error).__name__
+    return (f"{told} {lines[1]}" if told.endswith(":") and len(lines) > 1 else told).rstrip(".")

@@ -8,7 +8,7 @@ from poise.kernels.machine.lanes import load, select, splat, store
 
 
 @functools.partial(kernel, inline=True)
-def transpose_step(p, s, w):
+def transpose_step(p, w):
     """step = alpha g with g = J^T e, alpha = <e, J g> / <J g, J g> (Buss 2004, eq. 5)."""
     times(p, w.jacobian, w.gradient, w.y)
     along, square = splat(w.e, 0.0), splat(w.e, 0.0)

@@ -1,7 +1,7 @@
 """One update of a classical method: errors, Jacobian, a step, and where it leads.
 
 The methods differ in the step alone; the clamps, the limits and the way to the new configuration are the same for
-all.  `p` is a problem, `s` the settings, `w` the workspace.
+all.  `p` is a problem, `w` the workspace.
 """
 
 import functools
@@ -13,96 +13,35 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
-from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.criteria import pull
-from poise.kernels.methods.damped import damped_step, judge_last, predict
-from poise.kernels.methods.damping import ranked
-from poise.kernels.methods.das import das_step, stiffen
-from poise.kernels.methods.filters import filtered_step
-from poise.kernels.methods.memory import COST, ELSEWHERE, FAILED, FRESH, NEWTON, PREDICTED, SEEN, STEP
-from poise.kernels.methods.settings import (
-    ADAPTIVE,
-    AT_TARGET,
-    CLAMP,
-    DROP,
-    MAX_STEP,
-    NULL,
-    OPTION,
-    OPTION_A,
-    OPTION_B,
-)
-from poise.kernels.methods.transpose import transpose_step
+from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
+from poise.kernels.methods.memory import COST, ELSEWHERE, FAILED, PREDICTED, SEEN, STEP
 from poise.kernels.solver.limits import free_joints
 from poise.kernels.solver.lm_solver import evaluate
 
 
 @functools.partial(kernel, inline=True)
-def jacobian_update(step, p, s, w):
-    """Move w.q by one update of a method with this step; the sum of squares and the score before it."""
-    cost, score = linearise(p, s, w)
-    if s[NULL]:
-        pull(p, s, w)
-    step(p, s, w)
-    restrain(p, s, w)
-    move(p, w)
-    store(w.memory, FRESH, 1.0)
-    return cost, score
-
-
-@functools.partial(kernel, inline=True)
-def judged_update(p, s, w):
-    """An update of damped least squares whose lambda follows from what the last step gained; see `damping.Gain`."""
-    cost, score = measure(p, s, w, True)
-    hold_joints_at_limits(p, w)
-    back = judge_last(p, w, cost, score)
-    damped_step(p, s, w)
-    restrain(p, s, w)
-    take_back(w, back)
-    move(p, w)
-    predict(p, w)
-    store(w.memory, PREDICTED, select(back, 0.0, load(w.memory, PREDICTED)))
-    store(w.memory, FRESH, 1.0)
-    return cost, score
-
-
-@functools.partial(kernel, inline=True)
-def das_update(p, s, w):
-    """An update of Das, Slotine and Sheridan's law."""
-    cost, score = measure(p, s, w, s[OPTION] == 1.0)
-    stiffen(p, s, w)
-    hold_joints_at_limits(p, w)
-    if s[NULL]:
-        pull(p, s, w)
-    das_step(p, s, w)
-    restrain(p, s, w)
-    move(p, w)
-    store(w.memory, FRESH, 1.0)
-    return cost, score
-
-
-@functools.partial(kernel, inline=True)
-def linearise(p, s, w):
+def linearise(p, w):
     """Errors, clamped, and Jacobian at w.q, joints held that the descent would push out; (sum of squares, score)."""
-    cost, score = measure(p, s, w, False)
+    cost, score = measure(p, w, False)
     hold_joints_at_limits(p, w)
     return cost, score
 
 
 @functools.partial(kernel, inline=True)
-def measure(p, s, w, learning):
+def measure(p, w, learning):
     """Errors, clamped, and Jacobian at w.q; (sum of squares, score).
 
     A method that is `learning` from its last step is told whether the targets have moved since.
     """
     cost, score = evaluate(p, w)
     remember(w, cost)
-    watching = learning or s[CLAMP] >= ADAPTIVE
+    watching = learning or p.common[0].clamp >= ADAPTIVE
     if watching:
         notice_moved_targets(p, w)
-    clamp_errors(p, s, w)
+    clamp_errors(p, w)
     if watching:
         keep_targets(p, w)
-    if s[AT_TARGET] == 1.0:
+    if p.common[0].at_target:
         take_columns_at_targets(p, w)
     return cost, score
 
@@ -160,33 +99,7 @@ def hold_joints_at_limits(p, w):
 
 
 @functools.partial(kernel, inline=True)
-def hybrid_step(p, s, w):
-    """Newton's step where sigma_min >= OPTION_A sigma_max and it lowers the error, else the transpose (see `hybrid`).
-
-    Once left, Newton's step comes back only above OPTION_A; it is left below OPTION_B.
-    """
-    transpose_step(p, s, w)
-    for a in range(len(w.step)):
-        store(w.other, a, load(w.step, a))
-    filtered_step(p, s, w)
-    top, low = splat(w.e, 0.0), splat(w.e, 0.0)
-    for i in range(len(w.sigma)):
-        x = load(w.sigma, i)
-        top = select(x > top, x, top)
-    low = ranked(w.sigma, s[DROP])
-    edge = select(load(w.memory, NEWTON) > 0.5, s[OPTION_B], splat(w.e, s[OPTION_A]))
-    newton = low >= edge * top
-    restrain(p, s, w)
-    move(p, w)
-    after, _ = evaluate(p, w)
-    newton = newton & (after < 0.9999 * load(w.memory, COST))
-    store(w.memory, NEWTON, select(newton, 1.0, splat(w.e, 0.0)))
-    for a in range(len(w.step)):
-        store(w.step, a, select(newton, load(w.step, a), load(w.other, a)))
-
-
-@functools.partial(kernel, inline=True)
-def restrain(p, s, w):
+def restrain(p, w):
     """Clamp the step to the method's largest entry and to the joints' speeds, keeping its direction.
 
     A step that holds something that is no finite number becomes 0 and is marked.
@@ -203,7 +116,7 @@ def restrain(p, s, w):
             over = x * (1.0 / p.speeds[a])
             ratio = select(over > ratio, over, ratio)
     finite = total < 1e300
-    over = longest * (1.0 / s[MAX_STEP])
+    over = longest * (1.0 / p.common[0].max_step)
     ratio = select(over > ratio, over, ratio)
     scale = 1.0 / ratio
     for a in range(n):

@@ -1,0 +1,39 @@
+"""What a method or a damping rule of your own is written with; docs/methods/own.md has an example of both.
+
+A kernel takes `p`, the problem, `s`, the settings, and `w`, the workspace, whose rows are one number each or one of
+eight characters.  `load`, `store` and what stands beside them read and write rows in either width, and
+`poise.kernels.machine.layout` says what there is.  A kernel calls functions that are kernels too.
+"""
+
+from poise.kernels.algebra.blocks import times as times
+from poise.kernels.algebra.blocks import transpose_times as transpose_times
+from poise.kernels.algebra.tiles import back_substitute as back_substitute
+from poise.kernels.algebra.tiles import factor as factor
+from poise.kernels.algebra.tiles import gram as gram
+from poise.kernels.machine.jit import kernel as kernel
+from poise.kernels.machine.lanes import any_of as any_of
+from poise.kernels.machine.lanes import load as load
+from poise.kernels.machine.lanes import select as select
+from poise.kernels.machine.lanes import splat as splat
+from poise.kernels.machine.lanes import sqrt as sqrt
+from poise.kernels.machine.lanes import store as store
+from poise.kernels.methods.damping import damp as damp
+from poise.kernels.methods.damping import squared as squared
+from poise.kernels.methods.filters import add_null_term as add_null_term
+from poise.kernels.methods.filters import split as split
+from poise.kernels.methods.memory import FRESH as FRESH
+from poise.kernels.methods.update import linearise as linearise
+from poise.kernels.methods.update import move as move
+from poise.kernels.methods.update import restrain as restrain
+from poise.methods.base import Capabilities as Capabilities
+from poise.methods.base import Case as Case
+from poise.methods.base import JacobianMethod as JacobianMethod
+from poise.methods.base import Method as Method
+from poise.methods.base import NullSpaceMethod as NullSpaceMethod
+from poise.methods.base import Plan as Plan
+from poise.methods.base import Prepared as Prepared
+from poise.methods.base import method as method
+from poise.methods.damping import Damping as Damping
+from poise.methods.damping import DampingRule as DampingRule
+from poise.methods.damping import damping_rule as damping_rule
+from poise.methods.damping import rule_of as rule_of

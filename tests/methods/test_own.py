@@ -1,0 +1,237 @@
+"""Methods and damping rules from outside the library."""
+
+import pickle
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.methods.own import (
+    Capabilities,
+    Damping,
+    DampingRule,
+    JacobianMethod,
+    back_substitute,
+    damp,
+    damping_rule,
+    factor,
+    gram,
+    load,
+    method,
+    rule_of,
+    splat,
+    sqrt,
+    squared,
+    store,
+    transpose_times,
+)
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from registered import for_a_while
+
+ARM = pz.load("panda")
+HAND = pz.PoseTask("panda_hand")
+
+
+@dataclass(frozen=True)
+class Proportional(DampingRule):
+    """lambda^2 = gain |e|, never more than the square of `most`."""
+
+    gain: float = 0.1
+    most: float | None = None
+
+    @staticmethod
+    def lambda_squared(p: Any, s: Any, w: Any) -> Any:
+        found = s.gain * sqrt(squared(w.clamped))
+        return found if s.most > 1e300 else splat(w.e, s.most * s.most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent(JacobianMethod):
+    """dq = scale gain J^T e, or damped least squares in own words."""
+
+    name: ClassVar[str] = "own-descent"
+    title: ClassVar[str] = "Descent"
+    iterations: ClassVar[int] = 500
+    form: Literal["gradient", "damped"] = "damped"
+    gain: float = 0.1
+    scale: int = 2
+    doubled: bool = False
+    damping: Damping = 0.1
+
+    @property
+    def rule(self) -> DampingRule:
+        return rule_of(self.damping)
+
+    @staticmethod
+    def step(p: Any, s: Any, w: Any) -> None:
+        if s.form == 0:
+            factor_of_gain = s.gain * s.scale * (2.0 if s.doubled else 1.0)
+            for a in range(len(w.step)):
+                store(w.step, a, factor_of_gain * load(w.gradient, a))
+        else:
+            gram(p, len(w.e), w.jacobian, w.free, w.matrix)
+            factor(len(w.e), damp(p, w), w.matrix)
+            back_substitute(len(w.e), w.matrix, w.clamped, w.y)
+            transpose_times(p, w.jacobian, w.y, w.step)
+            for a in range(len(w.step)):
+                store(w.step, a, load(w.step, a) * load(w.free, a))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered() -> Iterator[None]:
+    """The two above, for this file alone: other tests go through all methods and rules."""
+    with for_a_while():
+        damping_rule(Proportional), method(Descent)
+        yield
+
+
+def targets(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Starts (count, 7) and as many poses (count, 20, 1, 7) that each is led to."""
+    q, there = ARM.sample(count, seed=1), ARM.sample(count, seed=2)
+    poses = [np.tile(ARM.pose("panda_hand", x).array, (20, 1, 1)) for x in there]
+    return q, np.stack(poses)
+
+
+def test_settings_arrive_by_their_types() -> None:
+    """The step is scale gain J^T e, twice that if doubled."""
+    e, jacobian = pz.Solver(ARM, HAND, limits=False).linearise(
+        ARM.home, target := ARM.pose("panda_hand", ARM.home + 0.1)
+    )
+    for doubled in (False, True):
+        own = Descent(form="gradient", gain=0.05, scale=3, doubled=doubled)
+        step = pz.Tracker(ARM, HAND, own, limits=False).step(ARM.home, target) - ARM.home
+        np.testing.assert_allclose(step, (0.3 if doubled else 0.15) * jacobian.T @ e, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("damping", [0.1, Proportional(0.3), pz.Curvature(0.2), pz.ChanLawrence()])
+def test_own_damped_least_squares_is_the_library_s(damping: Any) -> None:
+    q, way = targets(11)
+    settings = {"damping": damping, "max_error": 0.2}
+    own, theirs = Descent(**settings), pz.DampedLeastSquares(form="rows", max_step=np.inf, **settings)
+    one = pz.Tracker(ARM, HAND, own).rollout(q[0], way[0])
+    np.testing.assert_allclose(one, pz.Tracker(ARM, HAND, theirs).rollout(q[0], way[0]), rtol=0, atol=1e-9)
+    many = pz.Tracker(ARM, HAND, own).rollout(q, way)
+    np.testing.assert_allclose(many[0], one, rtol=0, atol=1e-9)
+    for c in range(11):
+        np.testing.assert_allclose(many[c], pz.Tracker(ARM, HAND, own).rollout(q[c], way[c]), rtol=0, atol=1e-9)
+
+
+def test_an_own_method_goes_by_its_name() -> None:
+    assert pz.METHODS["own-descent"] is Descent
+    goal = replace(HAND, target=ARM.pose("panda_hand", ARM.home + 0.1))
+    found = pz.solve(ARM, goal, q0=ARM.home, method="own-descent")
+    assert found.success
+    table = pz.compare(ARM, HAND, methods=["own-descent", Descent(damping=Proportional()), "dls"], count=4)
+    assert [row.label for row in table.rows] == ["own-descent", f"own-descent(damping={Proportional()!r})", "dls"]
+    assert not table.refused
+
+
+@pytest.mark.parametrize("limit", [None, 0.3])
+def test_an_own_rule_damps_as_it_says(limit: float | None) -> None:
+    e, _ = pz.Solver(ARM, HAND).linearise(ARM.home, target := ARM.pose("panda_hand", ARM.home + 0.1))
+    for form in ("rows", "columns", "svd", "qr"):
+        own = pz.DampedLeastSquares(damping=Proportional(0.2, limit), form=form, max_error=None)
+        trace = pz.solve(
+            ARM, replace(HAND, target=target), q0=ARM.home, method=own, max_iterations=1, max_restarts=0, trace=True
+        ).trace
+        assert trace is not None
+        expected = 0.2 * np.linalg.norm(e) if limit is None else limit**2
+        assert trace.damping[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_routine_goes_into_a_pickle_by_name() -> None:
+    """It is compiled anew where it arrives, so that what holds it can cross to another process."""
+    for routine in (Descent.routine, Proportional.routine, pz.JacobianTranspose.routine, pz.Constant.routine):
+        assert pickle.loads(pickle.dumps(routine)) is routine
+
+
+def test_a_name_is_given_once_but_a_class_can_be_made_anew() -> None:
+    with pytest.raises(ValueError, match=r"the method 'dls' is poise\.methods\.damped\.DampedLeastSquares already"):
+
+        @method
+        @dataclass(frozen=True, kw_only=True)
+        class Again(JacobianMethod):
+            name: ClassVar[str] = "dls"
+            title: ClassVar[str] = "Again"
+
+            @staticmethod
+            def step(p: Any, s: Any, w: Any) -> None:
+                transpose_times(p, w.jacobian, w.clamped, w.step)
+
+    def make(gain: float) -> type[Any]:
+        @method
+        @dataclass(frozen=True, kw_only=True)
+        class Anew(JacobianMethod):
+            name: ClassVar[str] = "own-anew"
+            title: ClassVar[str] = "Anew"
+            capabilities: ClassVar[Capabilities] = Capabilities(characters=False)
+
+            @staticmethod
+            def step(p: Any, s: Any, w: Any) -> None:
+                for a in range(len(w.step)):
+                    store(w.step, a, gain * load(w.gradient, a))
+
+        return Anew
+
+    target = ARM.pose("panda_hand", ARM.home + 0.1)
+    steps = []
+    for gain in (0.1, 0.2):
+        kind = make(gain)
+        assert pz.METHODS["own-anew"] is kind
+        steps.append(pz.Tracker(ARM, HAND, "own-anew").step(ARM.home, target) - ARM.home)
+    np.testing.assert_allclose(steps[1], 2.0 * steps[0], rtol=1e-9)
+    with pytest.raises(ValueError, match=r"Constant is a damping rule of poise\.methods\.damping already"):
+        damping_rule(dataclass(frozen=True)(type("Constant", (Proportional,), {})))
+
+
+def test_what_is_no_method_or_rule_says_why() -> None:
+    with pytest.raises(TypeError, match="is no method: derive it from Method or JacobianMethod"):
+        method(dict)  # type: ignore[type-var]
+    with pytest.raises(TypeError, match="Nameless has no name and title"):
+        method(dataclass(frozen=True)(type("Nameless", (JacobianMethod,), {})))
+    with pytest.raises(TypeError, match="Still has no kernel: give it a step or an update"):
+        method(dataclass(frozen=True)(type("Still", (JacobianMethod,), {"name": "still", "title": "Still"})))
+    names = {"name": "bound", "title": "Bound", "step": lambda p, s, w: None}
+    with pytest.raises(TypeError, match=r"step of Bound must be a @staticmethod step\(p, s, w\)"):
+        method(dataclass(frozen=True)(type("Bound", (JacobianMethod,), names)))
+    with pytest.raises(TypeError, match="is no damping rule: derive it from DampingRule"):
+        damping_rule(float)  # type: ignore[type-var]
+    with pytest.raises(TypeError, match="Dull has no kernel"):
+        damping_rule(dataclass(frozen=True)(type("Dull", (DampingRule,), {})))
+    for name in ("bound", "still"):
+        assert name not in pz.METHODS
+
+
+def test_a_kernel_that_is_not_compiled_says_so_and_the_way_out() -> None:
+    """A branch on a row can be taken by one character, not by eight."""
+
+    @method
+    @dataclass(frozen=True, kw_only=True)
+    class Branching(JacobianMethod):
+        name: ClassVar[str] = "own-branching"
+        title: ClassVar[str] = "Branching"
+
+        @staticmethod
+        def step(p: Any, s: Any, w: Any) -> None:
+            for a in range(len(w.step)):
+                if load(w.gradient, a) > 0.0:
+                    store(w.step, a, 0.1)
+
+    q, way = targets(2)
+    tracker = pz.Tracker(ARM, HAND, Branching())
+    assert tracker.rollout(q[0], way[0]).shape == (20, 7)
+    with pytest.raises(ValueError, match=r"step is not compiled by Numba for eight characters.*characters=False"):
+        tracker.rollout(q, way)
+
+
+def test_a_rule_that_needs_more_than_errors_is_refused_where_it_is_not_served() -> None:
+    for rule in (pz.DeoWalker(), pz.Chiaverini(), pz.GainRatio()):
+        with pytest.raises(ValueError, match="it must be lambda, or a rule that looks at the error alone"):
+            pz.Tracker(ARM, HAND, Descent(damping=rule))
