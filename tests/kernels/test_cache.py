@@ -81,7 +81,7 @@ def swap(tree: Path) -> None:
 
 
 EDITS: dict[str, Callable[[Path], Any]] = {
-    "a digit in a kernel that border functions only call": replace("1.0", "1.5", "kernels/algebra/scalar.py"),
+    "a digit in a kernel that entry points only call": replace("1.0", "1.5", "kernels/algebra/scalar.py"),
     "a digit in the rows of a task": replace("1e-24", "1e-20", "tasks/aim.py"),
     "a comment": replace("@kernel", "# here\n@kernel", "kernels/algebra/tiles.py"),
     "the decorator": replace("nogil=True", "nogil=False", "kernels/machine/jit.py"),
@@ -156,9 +156,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def scaled(factor: float) -> Any:
-    """A border function, made anew."""
+    """An entry point, made anew."""
 
-    @jit.border(jit.REAL)
+    @jit.entry_point(jit.REAL)
     def times(x: float) -> float:
         return factor * x
 

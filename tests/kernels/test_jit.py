@@ -26,7 +26,7 @@ def note():
 jit.note = note
 
 def scaled(factor):
-    @jit.border(jit.REAL)
+    @jit.entry_point(jit.REAL)
     def times(x):
         return factor * x
     return times
@@ -53,7 +53,7 @@ from poise.kernels.machine import jit
 
 sys.setswitchinterval(1e-5)
 
-@jit.border(jit.REAL)
+@jit.entry_point(jit.REAL)
 def twice(x):
     return 2.0 * x
 

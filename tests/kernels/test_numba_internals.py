@@ -33,7 +33,7 @@ from poise.kernels.machine import jit
 def square(x):
     return x * x
 
-@jit.border(jit.REAL)
+@jit.entry_point(jit.REAL)
 def cubed(x):
     return x * square(x)
 

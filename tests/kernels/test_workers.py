@@ -15,7 +15,7 @@ from poise.kernels.machine import cache, jit
 
 cache.covers = lambda file: True
 
-@jit.border(jit.REAL)
+@jit.entry_point(jit.REAL)
 def twice(x):
     return 2.0 * x
 
@@ -92,7 +92,7 @@ def test_as_many_processes_as_cores_and_jobs(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_function_without_a_name_of_its_own_has_no_place() -> None:
     assert workers._place(query.poses) == ("poise.kernels.kinematics.query", "poses")
 
-    @jit.border(jit.REAL)
+    @jit.entry_point(jit.REAL)
     def nameless(x: float) -> float:
         return x
 

@@ -152,7 +152,7 @@ def _columns_step(p: Any, s: Any, w: Any) -> Any:
     for a in range(n):
         w.phi[a] = 1.0
     if way == SLACK:
-        _narrow(p, s, w)
+        _to_slack(p, s, w)
         for i in range(m):
             for a in range(n):
                 w.rows[i * n + a] *= w.phi[a]
@@ -177,7 +177,7 @@ def _columns_step(p: Any, s: Any, w: Any) -> Any:
         for a in range(n):
             w.step[a] = rest[a]
     if way == SLACK:
-        _widen(p, s, w)
+        _to_joints(p, s, w)
 
 
 @kernel
@@ -247,7 +247,7 @@ def _by_multipliers(
 
 
 @kernel
-def _narrow(p: Any, s: Any, w: Any) -> Any:
+def _to_slack(p: Any, s: Any, w: Any) -> Any:
     """w.phi is dq / dy of each joint with two limits, q = middle + half sin y: 0 at a limit."""
     for c in range(len(p.coordinates)):
         low, high = p.bounds[2 * c], p.bounds[2 * c + 1]
@@ -258,7 +258,7 @@ def _narrow(p: Any, s: Any, w: Any) -> Any:
 
 
 @kernel
-def _widen(p: Any, s: Any, w: Any) -> Any:
+def _to_joints(p: Any, s: Any, w: Any) -> Any:
     """Turn steps of y into those of q."""
     for c in range(len(p.coordinates)):
         low, high, a = p.bounds[2 * c], p.bounds[2 * c + 1], p.coordinates[c].v

@@ -26,7 +26,7 @@ from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import PRISMATIC
-from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.filters import add_null_term, split
 from poise.kernels.methods.memory import FRESH, PREDICTED, SWAY
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
@@ -90,7 +90,7 @@ class DasSlotineSheridan(NullSpaceMethod):
         _stiffen(p, s, w)
         hold_joints_at_limits(p, w)
         if p.common[0].null:
-            pull(p, w)
+            null_space_velocity(p, w)
         _step(p, s, w)
         restrain(p, w)
         move(p, w)

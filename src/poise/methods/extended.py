@@ -28,11 +28,11 @@ import numpy as np
 
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
-from poise.kernels.machine.jit import REALS, WHOLE, border, call, kernel
+from poise.kernels.machine.jit import REALS, WHOLE, call, entry_point, kernel
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GOAL, HESSIAN, PRISMATIC, WIDTH
 from poise.kernels.machine.views import as_array, as_matrix, entry_at, narrow, problem_at, section, settings_of
-from poise.kernels.methods.criteria import RANK, pull, widen
+from poise.kernels.methods.criteria import RANK, add_manipulability, null_space_velocity
 from poise.kernels.methods.filters import split
 from poise.kernels.methods.memory import SPLIT
 from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
@@ -189,11 +189,11 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
         p.common[0].manipulability_gain != 0.0 or p.common[0].limit_gain != 0.0 or p.common[0].clearance_gain != 0.0
     )
     if differing:
-        _bend_by_differences(p, s, w, reduced, slope)
+        _hessian_by_differences(p, s, w, reduced, slope)
         for a in range(n):
             w.phi[a] = slope[a] * w.free[a]
     else:
-        pull(p, w)
+        null_space_velocity(p, w)
     top = split(p, w)
     edge = s.cutoff * top
     for a in range(n):
@@ -211,7 +211,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
             w.step[a] += w.rows[i * row + a] * w.along[i] * inverse
         for k in range(m):
             mu[k] += w.turn[i * side + k] * along * inverse
-    _bend(p, s, w, mu, bent)
+    _hessian(p, s, w, mu, bent)
     if differing:
         for i in range(n * n):
             bent[i] += reduced[i]
@@ -230,7 +230,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
 
 
 @kernel
-def _bend_by_differences(p: Any, s: Any, w: Any, bent: Any, slope: Any) -> Any:
+def _hessian_by_differences(p: Any, s: Any, w: Any, bent: Any, slope: Any) -> Any:
     """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
 
     w.jacobian is afterwards what it was; what `split` leaves is not.
@@ -264,9 +264,9 @@ def _fall(p: Any, s: Any, w: Any) -> Any:
         top = split(p, w)
         for a in range(len(w.step)):
             w.phi[a] = 0.0
-        widen(p, w, top)
+        add_manipulability(p, w, top)
     else:
-        pull(p, w)
+        null_space_velocity(p, w)
 
 
 @kernel
@@ -319,7 +319,7 @@ def _complete(m: Any, n: Any, w: Any, least: Any, basis: Any) -> Any:
 
 
 @kernel
-def _bend(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
+def _hessian(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
     """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
 
     What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
@@ -427,7 +427,7 @@ def _solve_definite(left: Any, n: Any, reduced: Any, scratch: Any, x: Any) -> An
     substitute(left, scratch, x)
 
 
-@border(WHOLE, REALS)
+@entry_point(WHOLE, REALS)
 def reduced_hessian(address: int, out: Any) -> int:
     """E Z at `start`, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
     told = entry_at(address, CALL)

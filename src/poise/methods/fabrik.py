@@ -132,7 +132,7 @@ class Fabrik(Method):
         for i in range(3 * n):
             store(wanted, i, load(places, i))
         if p.plan[2]:
-            _bend(p, w, lengths, goals, wanted)
+            _push_off_the_line(p, w, lengths, goals, wanted)
         fabrik_positions(nodes, p.plan[2], lengths, goals, wanted, sums, s.passes)
         _follow(p, w, places, wanted, motions)
         restrain(p, w)
@@ -181,7 +181,7 @@ def _place_nodes(p: Any, nodes: Any, w: Any, places: Any, lengths: Any, goals: A
 
 
 @functools.partial(kernel, inline=True)
-def _bend(p: Any, w: Any, lengths: Any, goals: Any, wanted: Any) -> Any:
+def _push_off_the_line(p: Any, w: Any, lengths: Any, goals: Any, wanted: Any) -> Any:
     """Push the inner nodes of a chain off the line on which they and a target within their reach all lie.
 
     On it, every pass leads back to it.  They are pushed the way in which the first joint that can would move them, and

@@ -52,14 +52,14 @@ class Halley(JacobianMethod):
         gram(p, size, w.jacobian, w.free, w.matrix)
         factor(size, damping, w.matrix)
         through_rows(p, w)
-        _bend(p, w)
+        _add_second_order(p, w)
         gram(p, size, w.jacobian, w.free, w.matrix)
         factor(size, damping, w.matrix)
         through_rows(p, w)
 
 
 @functools.partial(kernel, inline=True)
-def _bend(p: Any, w: Any) -> Any:
+def _add_second_order(p: Any, w: Any) -> Any:
     """J += (dJ/dt) / 2 along the velocities w.step, for places and rotations whose rows have no weights.
 
     A joint's axis turns, and its origin moves, with what the joints before it do; the effector moves with all.

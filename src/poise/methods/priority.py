@@ -33,7 +33,7 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import WIDTH, Record
 from poise.kernels.machine.views import section
-from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
 from poise.kernels.methods.memory import DAMPING, FRESH
@@ -205,7 +205,7 @@ def _spread_rows(p: Any, w: Any) -> Any:
     for a in range(len(w.step)):
         w.phi[a] = 0.0
     if p.common[0].null:
-        pull(p, w)
+        null_space_velocity(p, w)
     row = pitch(w.rows, len(w.step))
     for i in range(len(w.e) * row):
         w.rows[i] = 0.0

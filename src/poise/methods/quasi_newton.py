@@ -184,7 +184,7 @@ def _learn(p: Any, s: Any, w: Any) -> Any:
     w.memory[STEP] = longest
     if along * along > _CURVED * _CURVED * steps * changes and along > 0.0:
         if s.memory == 0:
-            _bend_matrix(w, along, changes)
+            _update_inverse_hessian(w, along, changes)
         else:
             _keep_pair(w, s.memory)
         w.memory[PAIRS] += 1.0
@@ -202,7 +202,7 @@ def _through_matrix(w: Any) -> Any:
 
 
 @kernel
-def _bend_matrix(w: Any, along: Any, changes: Any) -> Any:
+def _update_inverse_hessian(w: Any, along: Any, changes: Any) -> Any:
     """H = (I - s y^T / s^T y) H (I - y s^T / s^T y) + s s^T / s^T y; at first, H = (s^T y / y^T y) I (Nocedal 1980).
 
     s is w.step, y is w.other; `along` is s^T y and `changes` y^T y.

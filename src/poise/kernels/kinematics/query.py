@@ -5,7 +5,7 @@ The problem holds the units, one effector for the frame, the columns, and in `sl
 
 from poise.kernels.kinematics.forward import forward, jacobian_columns
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
-from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, border, kernel
+from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, entry_point, kernel
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import FRAME
 from poise.kernels.machine.views import problem_at, section
@@ -54,7 +54,7 @@ def frame_pose(effector, frames, out):
     )
 
 
-@border(WHOLE, REALS, REALS, REALS, WHOLE)
+@entry_point(WHOLE, REALS, REALS, REALS, WHOLE)
 def poses(problem, q, frames, out, count):
     """(count, 7) world poses of the frame at q (count, nq)."""
     p = problem_at(problem)
@@ -64,7 +64,7 @@ def poses(problem, q, frames, out, count):
         frame_pose(p.effectors[0], section(frames, 0, len(frames)), section(out, 7 * i, 7))
 
 
-@border(WHOLE, REALS, REALS, REALS, REALS, REALS, BATCH)
+@entry_point(WHOLE, REALS, REALS, REALS, REALS, REALS, BATCH)
 def jacobians(problem, q, frames, linear, angular, out_pose, out):
     """(n, 6, nv) world-aligned Jacobians of the frame, linear rows first, and its (n, 7) poses, at q (n, nq)."""
     p = problem_at(problem)
@@ -83,7 +83,7 @@ def jacobians(problem, q, frames, linear, angular, out_pose, out):
                 out[i, 3 + r, p.slots[k]] = angular[3 * k + r]
 
 
-@border(WHOLE, REALS, REALS, REALS, TABLE)
+@entry_point(WHOLE, REALS, REALS, REALS, TABLE)
 def mass_centres(problem, q, frames, moments, out):
     """(n, 3) centres of mass in the world at q (n, nq)."""
     p = problem_at(problem)
@@ -97,7 +97,7 @@ def mass_centres(problem, q, frames, moments, out):
             out[i, k] = moments[3 * units + k]
 
 
-@border(WHOLE, REALS, REALS, REALS, REALS, BATCH)
+@entry_point(WHOLE, REALS, REALS, REALS, REALS, BATCH)
 def mass_centre_jacobians(problem, q, frames, moments, linear, out):
     """(n, 3, nv) Jacobians of the centre of mass at q (n, nq)."""
     p = problem_at(problem)

@@ -36,7 +36,7 @@ REALS, TABLE, BATCH = REAL[::1], REAL[:, ::1], REAL[:, :, ::1]
 WHOLES, WHOLE_TABLE = WHOLE[::1], WHOLE[:, ::1]
 FROZEN = numba.types.Array(REAL, 1, "C", readonly=True)
 FROZEN_TABLE = numba.types.Array(REAL, 2, "C", readonly=True)
-"""Types of the arguments at the border: numbers, and contiguous arrays of one, two and three axes."""
+"""Types of the arguments of entry points: numbers, and contiguous arrays of one, two and three axes."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -57,7 +57,7 @@ def kernel(function: _Function, *, inline: bool = False) -> _Function:
     )
 
 
-def border(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def entry_point(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function that Python calls, with these argument types, like a kernel, and keep it on disk.
 
     It takes no others: a call with, say, a read-only array would otherwise compile the whole again; now it is a
@@ -173,14 +173,14 @@ _ADOPTED: Counter[CodeType] = Counter()
 """How often a function of this text was adopted."""
 _OFTEN = 8
 _SIGNATURES: dict[Any, tuple[Any, ...]] = {}
-"""The argument types of the border functions that are not compiled yet."""
+"""The argument types of the entry points that are not compiled yet."""
 _PLAIN: list[Any] = []
 """The routines that have an address, un-jitted: it is the place in this list."""
 _LOCK = threading.RLock()
 
 
 def prepare(function: Any) -> None:
-    """Load or compile a border function; says so on stderr if it takes seconds."""
+    """Load or compile an entry point; says so on stderr if it takes seconds."""
     if function not in _SIGNATURES:
         return
     with _LOCK:
@@ -211,7 +211,7 @@ def _compile(function: Any, signature: tuple[Any, ...]) -> None:
 
 
 def ready(function: Any, *signature: Any) -> None:
-    """Load or compile a border function, or a routine for these argument types."""
+    """Load or compile an entry point, or a routine for these argument types."""
     if signature:
         address(function, *signature)
     else:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from poise.kernels.machine import jit
 
 Job = tuple[Any, ...]
-"""A routine and the types of its arguments, or a border function alone, which knows its own.
+"""A routine and the types of its arguments, or an entry point alone, which knows its own.
 
 A routine may come in what has it as `function` and can be pickled.
 """

@@ -25,8 +25,8 @@ _EDGE = 1e-9
 
 
 @functools.partial(kernel, inline=True)
-def pull(p, w):
-    """w.phi is the sum of all terms but the manipulability's, which waits for the singular values (see `widen`)."""
+def null_space_velocity(p, w):
+    """w.phi is the sum of all terms but the manipulability's: see `add_manipulability`."""
     n, count = len(w.step), len(p.coordinates)
     gains, posture = p.common[0], p.posture
     for a in range(n):
@@ -195,7 +195,7 @@ def _along(frames, axis, x, y, z):
 
 
 @functools.partial(kernel, inline=True)
-def widen(p, w, top):
+def add_manipulability(p, w, top):
     """phi += gain grad w, w the product of the singular values: w <J^+T, dJ/dq_k> (Yoshikawa 1985).
 
     dJ/dq_k turns the columns of the joints beyond k about its axis, and k's own about those of the joints before it;

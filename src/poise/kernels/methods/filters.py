@@ -9,7 +9,7 @@ from poise.kernels.algebra.svd import decompose, identity, multiply
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, store
 from poise.kernels.machine.layout import Record
-from poise.kernels.methods.criteria import RANK, widen
+from poise.kernels.methods.criteria import RANK, add_manipulability
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.memory import DAMPING, FLOOR, SPLIT
 from poise.kernels.methods.routines import stepping
@@ -61,7 +61,7 @@ def add_null_term(p, w, top):
     if not p.common[0].null:
         return
     if p.common[0].manipulability_gain != 0.0:
-        widen(p, w, top)
+        add_manipulability(p, w, top)
     m, n = len(w.e), len(w.step)
     row = pitch(w.rows, n)
     for a in range(n):

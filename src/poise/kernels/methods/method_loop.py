@@ -4,7 +4,7 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.machine.jit import WHOLE, border, call, kernel
+from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
 from poise.kernels.machine.lanes import pitch, splat, store
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -68,7 +68,7 @@ def forget(w):
         store(w.memory, i, splat(w.memory, 0.0))
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def step(address):
     """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
     told = entry_at(address, CALL)
@@ -92,7 +92,7 @@ def step(address):
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def rollout(address):
     """`updates` updates towards each of the `steps` rows of `goals` in turn, from `start`; `path` is the way."""
     told = entry_at(address, CALL)
@@ -113,7 +113,7 @@ def rollout(address):
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def rollout_lanes(address):
     """`rollout` of up to eight characters, one a lane: goals (characters x steps x .).
 
@@ -183,7 +183,7 @@ def _start(p, w, number):
     w.loop[AGE], w.loop[SINCE], w.loop[MARK] = 0.0, 0.0, np.inf
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def iterate(address):
     """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
 

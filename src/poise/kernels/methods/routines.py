@@ -17,7 +17,7 @@ from poise.kernels.machine.jit import address, kernel, passing, routine
 from poise.kernels.machine.lanes import store
 from poise.kernels.machine.layout import Record
 from poise.kernels.machine.views import PROBLEM_VIEW, WIDE, rule_settings_of, settings_of
-from poise.kernels.methods.criteria import pull
+from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
 from poise.kernels.methods.update import linearise, move, restrain
 
@@ -26,7 +26,7 @@ def _step_once(p, w):
     """One update of a Jacobian method with the step `inner`, and what it says of the configuration before it."""
     cost, score = linearise(p, w)
     if p.common[0].null:
-        pull(p, w)
+        null_space_velocity(p, w)
     inner(p, settings_of(p, RECORD), w)  # noqa: F821
     restrain(p, w)
     move(p, w)

@@ -16,7 +16,7 @@ import numpy as np
 from poise.kernels.algebra.rotations import normalised
 from poise.kernels.algebra.scalar import sincos, uniform
 from poise.kernels.kinematics.forward import forward
-from poise.kernels.machine.jit import REALS, TABLE, WHOLE, border, call, kernel, routine
+from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -480,7 +480,7 @@ def search_lanes(p, w, v, address):
         w.q[i] = v.q[i, lane]
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def solve(address):
     """Solve one problem; returns a code and fills `out`, see `poise.kernels.machine.layout`.
 
@@ -508,7 +508,7 @@ def solve(address):
     return finish(p, w, np.int64(out[ITERATIONS]), np.int64(out[RESTARTS]), out[STATIONARY] > 0.5)
 
 
-@border(WHOLE, REALS, TABLE)
+@entry_point(WHOLE, REALS, TABLE)
 def linearise(address, e, jacobian):
     """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at `start`; a code."""
     told = entry_at(address, CALL)

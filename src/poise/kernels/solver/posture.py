@@ -11,7 +11,7 @@ import numpy as np
 from poise.kernels.algebra.blocks import times
 from poise.kernels.algebra.rotations import normalised, small_quaternion_step
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.machine.jit import WHOLE, border, kernel
+from poise.kernels.machine.jit import WHOLE, entry_point, kernel
 from poise.kernels.machine.layout import ANSWER, CALL, ITERATIONS, RESTARTS
 from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.lm_solver import evaluate, finish
@@ -24,7 +24,7 @@ _LONGEST = 0.2
 
 
 @kernel
-def _pull(p, w):
+def _posture_errors(p, w):
     """Fill w.phi with posture - q, 0 without a weight; return sum (w_i (q_i - posture_i))^2."""
     q, posture, weight, c, cost = w.q, w.posture_goal, p.posture_weights, w.phi, 0.0
     for k in range(len(p.coordinates)):
@@ -84,7 +84,7 @@ def _null_step(p, w):
             return
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def settle(address):
     """Bring the solved configuration of `out` as near to `posture_goal` as the tasks allow, and certify it anew.
 
@@ -101,7 +101,7 @@ def settle(address):
     best, size, last, iterations = np.inf, 1.0, np.inf, 0
     for _ in range(call.max_iterations):
         _, score = evaluate(p, w)
-        cost = _pull(p, w)
+        cost = _posture_errors(p, w)
         if score <= 1.0 and cost < best:
             best = cost
             for i in range(count):
