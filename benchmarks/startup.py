@@ -13,7 +13,7 @@ import numpy as np
 from robots import Robot, panda
 
 import poise as pz
-from poise.kernels.machine.jit import WHOLE, border, prepare
+from poise.kernels.machine.jit import WHOLE, entry_point, prepare
 
 REPEATS = 7
 """Processes a row, except with a fresh cache, of which one is slow enough."""
@@ -131,7 +131,7 @@ def call_times(robot: Robot) -> dict[str, float]:
     }
 
 
-@border(WHOLE)
+@entry_point(WHOLE)
 def nothing(address: int) -> int:
     """An entry point that does nothing."""
     return address
