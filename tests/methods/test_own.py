@@ -1,6 +1,8 @@
 """Methods and damping rules from outside the library."""
 
+import copy
 import pickle
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -144,6 +146,97 @@ def test_an_own_rule_damps_as_it_says(limit: float | None) -> None:
         assert trace is not None
         expected = 0.2 * np.linalg.norm(e) if limit is None else limit**2
         assert trace.damping[0] == pytest.approx(expected, rel=1e-12)
+
+
+def downhill(gain: float) -> Any:
+    def step(p: Any, s: Any, w: Any) -> None:
+        for a in range(len(w.step)):
+            store(w.step, a, s.share * gain * load(w.gradient, a))
+
+    return step
+
+
+def test_a_copy_keeps_its_kernel_and_its_settings_whoever_shares_them() -> None:
+    target = ARM.pose("panda_hand", ARM.home + 0.1)
+    with for_a_while():
+        trackers = []
+        for name, gain, first in (("a", 0.05, "share"), ("b", 0.2, "other")):
+            body = {
+                "name": f"own-{name}",
+                "title": name,
+                "step": staticmethod(downhill(gain)),
+                first: 1.0,
+                "share": 1.0,
+            }
+            hints = {"name": ClassVar[str], "title": ClassVar[str], first: float, "share": float}
+            made = type(
+                f"Downhill{name}", (JacobianMethod,), {**body, "__annotations__": hints, "__module__": __name__}
+            )
+            own = method(dataclass(frozen=True, kw_only=True)(made))
+            trackers.append(pz.Tracker(ARM, HAND, own()))
+        for tracker in trackers:
+            other = copy.deepcopy(tracker)
+            np.testing.assert_array_equal(other.step(ARM.home, target), tracker.step(ARM.home, target))
+
+
+def test_a_kernel_that_is_inherited_reads_the_settings_of_its_class() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Tagged(Descent):
+        name: ClassVar[str] = "own-tagged"
+        tag: int = 7
+
+    target = ARM.pose("panda_hand", ARM.home + 0.1)
+    with for_a_while():
+        tagged = pz.Tracker(ARM, HAND, method(Tagged)())
+        np.testing.assert_array_equal(
+            tagged.step(ARM.home, target), pz.Tracker(ARM, HAND, Descent()).step(ARM.home, target)
+        )
+
+
+def test_a_kernel_that_raises_is_refused() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Raising(JacobianMethod):
+        name: ClassVar[str] = "own-raising"
+        title: ClassVar[str] = "Raising"
+
+        @staticmethod
+        def step(p: Any, s: Any, w: Any) -> None:
+            raise ValueError("no")
+
+    with for_a_while(), pytest.raises(TypeError, match=r"Raising\.step raises.*let a step that fails be NaN"):
+        method(Raising)
+
+
+SPAWNED = """
+import multiprocessing as mp
+from dataclasses import dataclass
+import poise as pz
+from poise.methods.own import DampingRule, damping_rule
+
+@damping_rule
+@dataclass(frozen=True)
+class Fixed(DampingRule):
+    g: float = 0.1
+
+    @staticmethod
+    def lambda_squared(p, s, w):
+        return s.g
+
+def use(solver):
+    return solver().q.tolist()
+
+if __name__ == "__main__":
+    arm = pz.load("panda")
+    goal = pz.PoseTask("panda_hand", arm.pose("panda_hand", arm.home + 0.1))
+    solver = pz.Solver(arm, goal, method=pz.DampedLeastSquares(damping=Fixed()))
+    with mp.get_context("spawn").Pool(1) as pool:
+        assert pool.apply_async(use, (solver,)).get(100) == use(solver)
+"""
+
+
+def test_what_the_main_program_defines_goes_to_its_processes(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(SPAWNED)
+    subprocess.run([sys.executable, "program.py"], cwd=tmp_path, check=True, timeout=200)
 
 
 def test_a_routine_goes_into_a_pickle_by_name() -> None:

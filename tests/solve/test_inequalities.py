@@ -64,5 +64,30 @@ def test_what_cannot_be_kept_is_refused() -> None:
         pz.Tracker(PANDA, pz.PositionTask("panda_link3"), "qp", limits=[SUM])
     with pytest.raises(ValueError, match="coefficients must name joints"):
         LinearLimit({}, 1.0)
-    with pytest.raises(ValueError, match="a number that is not finite"):
+    with pytest.raises(ValueError, match="holds nan, which is no finite number"):
         LinearLimit({"panda_joint1": np.nan}, 1.0)
+    for wrong in ("a", None, [1.0]):
+        with pytest.raises(ValueError, match="which is no finite number"):
+            LinearLimit({"panda_joint1": 1.0}, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no coefficient but 0"):
+        LinearLimit({"panda_joint1": 0.0}, -1.0)
+    for given in (SUM, "yes", [1], None, 0):
+        with pytest.raises(TypeError, match="limits must be True, False or a list of limits"):
+            pz.Tracker(PANDA, HAND, "qp", limits=given)  # type: ignore[arg-type]
+
+
+def test_a_solve_takes_no_limits_between_joints() -> None:
+    for given in ([SUM], (SUM,), "no", None):
+        with pytest.raises(TypeError, match="limits must be True or False"):
+            pz.Solver(PANDA, HAND, limits=given)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="limits must be True or False"):
+            pz.solve(PANDA, pz.PositionTask("panda_hand", [0.4, 0.1, 0.5]), limits=given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1.0, 1e155, 1e300])
+def test_the_size_of_the_coefficients_is_of_no_account(size: float) -> None:
+    """Joints 2 and 4 together at most -1.9, from a start at -1.5."""
+    limit = LinearLimit({"panda_joint2": size, "panda_joint4": size}, -1.9 * size)
+    q = np.array([0.0, 0.2, 0.0, -1.7, 0.0, 1.9, 0.8])
+    step = pz.Tracker(PANDA, HAND, "qp", limits=[limit]).step(q, PANDA.pose("panda_hand", q))
+    assert step[1] + step[3] == pytest.approx(-1.9, abs=1e-12)

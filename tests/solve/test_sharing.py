@@ -191,6 +191,36 @@ def test_a_fork_while_another_thread_solves_leaves_a_child_that_solves() -> None
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=120)
 
 
+FORKED_WHILE_PREPARING = """
+import itertools, os, signal, threading, time, poise as pz
+arm = pz.load("panda")
+pz.Solver(arm, pz.PositionTask("panda_hand", [0.3, 0.0, 0.5]))()
+stop = threading.Event()
+def prepare():
+    for i in itertools.takewhile(lambda _: not stop.is_set(), itertools.count(1)):
+        pz.Solver(arm, pz.PositionTask("panda_hand", [0.3, 0.0, 0.5], weight=1 + i * 1e-6))()
+threads = [threading.Thread(target=prepare) for _ in range(2)]
+for thread in threads:
+    thread.start()
+ended = []
+for k in range(40):
+    time.sleep(0.003)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        pz.Solver(arm, pz.PositionTask("panda_hand", [0.3, 0.0, 0.5], weight=3 + k * 0.1))()
+        os._exit(0)
+    ended.append(os.waitpid(child, 0)[1])
+stop.set()
+raise SystemExit(any(ended))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_other_threads_prepare_leaves_a_child_that_prepares() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_WHILE_PREPARING], check=True, timeout=300)
+
+
 # What is started in the background by a shell ignores SIGINT, unless it says otherwise.
 INTERRUPTED = """
 import signal, poise as pz

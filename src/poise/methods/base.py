@@ -1,7 +1,7 @@
 """What every method is made of: a name, what it can do, its settings, and the kernel that takes a step."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, final
@@ -180,11 +180,14 @@ def method(kind: _Method) -> _Method:
     if not isinstance(getattr(kind, "name", None), str) or not isinstance(getattr(kind, "title", None), str):
         raise TypeError(f"{kind.__name__} has no name and title: add name: ClassVar[str] = ... and the same of title")
     for name, make in (("step", stepping), ("update", updating)):
-        kernel: Callable[..., Any] | None = vars(kind).get(name)
-        if kernel is not None:
+        home = next((base for base in kind.__mro__ if name in vars(base)), None)
+        # A class that inherits its kernel reads it with settings of its own.
+        if home is not None and (home is kind or record_of(home).fields != record_of(kind).fields):
+            kernel = vars(home)[name]
             if not isinstance(kernel, staticmethod):
                 raise TypeError(f"{name} of {kind.__name__} must be a @staticmethod {name}(p, s, w)")
-            kind.routine = make(kernel.__func__, record_of(kind), wide=kind.capabilities.characters)
+            made = make(kernel.__func__, record_of(kind), wide=kind.capabilities.characters)
+            kind.routine = made.owned(kind, "routine")
     if not hasattr(kind, "routine") and kind.prepare is Method.prepare:
         raise TypeError(f"{kind.__name__} has no kernel: give it a step or an update as a @staticmethod of (p, s, w)")
     METHODS.register(kind)

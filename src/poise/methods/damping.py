@@ -67,9 +67,10 @@ def damping_rule(kind: _Rule) -> _Rule:
     other = RULES.get(kind.__name__)
     if other is not None and (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ValueError(f"{kind.__name__} is a damping rule of {other.__module__} already: choose another name")
-    kind.routine = routines.damping(function, record_of(kind))
+    kind.routine = routines.damping(function, record_of(kind)).owned(kind, "routine")
     if hasattr(kind, "lambda_squared_of_rows"):
-        kind.routine_of_rows = routines.damping(kind.lambda_squared_of_rows, record_of(kind))
+        made_of_rows = routines.damping(kind.lambda_squared_of_rows, record_of(kind))
+        kind.routine_of_rows = made_of_rows.owned(kind, "routine_of_rows")
     RULES[kind.__name__] = kind
     return kind
 

@@ -5,6 +5,7 @@ bound, the fast form; what ties several is a row, G dq <= h with G = A and h = b
 dataclass with the method of `Limit`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, final
@@ -56,7 +57,8 @@ class VelocityLimit:
 class LinearLimit:
     """`sum coefficient * q <= most` over some joints of one coordinate [rad or m].
 
-    `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.
+    `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.  Limits
+    that contradict one another are each broken, as little as can be.
     """
 
     coefficients: Mapping[str, float]
@@ -67,9 +69,12 @@ class LinearLimit:
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
             raise ValueError(f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}")
+        for x in (self.most, *self.coefficients.values()):
+            if isinstance(x, bool) or not isinstance(x, (int, float, np.floating, np.integer)) or not math.isfinite(x):
+                raise ValueError(f"{self!r} holds {x!r}, which is no finite number; leave the limit out instead")
         named = tuple((name, float(x)) for name, x in self.coefficients.items())
-        if not np.isfinite([self.most, *(x for _, x in named)]).all():
-            raise ValueError(f"{self!r} holds a number that is not finite; leave the limit out instead")
+        if not any(x for _, x in named):
+            raise ValueError(f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out")
         object.__setattr__(self, "_named", named)
 
     def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
@@ -86,7 +91,9 @@ class LinearLimit:
                     "frame: leave it out"
                 )
             row[0, list(velocities).index(at.start)] = coefficient
-        return Inequalities(np.full(row.shape[1], NONE), row, np.array([float(self.most)]))
+        # By a power of two, which changes no digit; squares of what remains neither overflow nor vanish.
+        power = -math.frexp(np.abs(row).max())[1]
+        return Inequalities(np.full(row.shape[1], NONE), np.ldexp(row, power), np.ldexp([float(self.most)], power))
 
 
 def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit]) -> Inequalities:

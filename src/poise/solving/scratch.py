@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine import layout
-from poise.kernels.machine.jit import WHOLE, address
+from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SLOPES, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
@@ -178,7 +178,8 @@ class Bound:
 
 
 _BOUND: "weakref.WeakKeyDictionary[Problem, Bound]" = weakref.WeakKeyDictionary()
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
+hold_over_forks(_LOCK)
 _SEARCH: Final = (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 SOLVER: Final[list[Job]] = [_SEARCH, (lm_solver.solve,)]
 """What a solve of a pose needs to be compiled."""

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
-from threading import Lock
+from threading import RLock
 from time import perf_counter_ns
 from typing import Any, Final, final
 from weakref import WeakKeyDictionary
@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.jit import hold_over_forks, prepare
 from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import lm_solver
@@ -87,6 +87,7 @@ class Search:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
+        _refuse_all_but_bools(limits)
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)
@@ -331,6 +332,7 @@ def solve(
     method cannot do.
     """
     given = several(tasks)
+    _refuse_all_but_bools(limits)
     chosen = method_of(method) if method is not None else None
     key = (chosen, limits, max_iterations, max_restarts, max_time, trace, *(task.structure for task in given))
     prepared = _prepared_of(model)
@@ -356,7 +358,8 @@ def solve(
 
 _PREPARED: "WeakKeyDictionary[Model, OrderedDict[Any, Search]]" = WeakKeyDictionary()
 """What `solve` has prepared for each model, the least recently used first."""
-_LOCK = Lock()
+_LOCK = RLock()
+hold_over_forks(_LOCK)
 
 
 def _prepared_of(model: Model) -> "OrderedDict[Any, Search]":
@@ -365,3 +368,11 @@ def _prepared_of(model: Model) -> "OrderedDict[Any, Search]":
         with _LOCK:
             found = _PREPARED.setdefault(model, OrderedDict())
     return found
+
+
+def _refuse_all_but_bools(limits: Any) -> None:
+    if not isinstance(limits, (bool, np.bool_)):
+        raise TypeError(
+            f"limits must be True or False, whether joint limits hold, got {limits!r}; limits between joints, such as "
+            "LinearLimit, are for a Tracker"
+        )

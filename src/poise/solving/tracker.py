@@ -35,7 +35,10 @@ from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.posture import PostureTask
 
-_BUSY: Final = "another thread is in this Tracker, which has a past of its own: make one for each thread"
+_BUSY: Final = (
+    "another thread is in this Tracker, or was when this process was forked, and it has a past of its own: make one "
+    "for each thread and process"
+)
 
 _NOT_FINITE: Final = (
     "a step of this Tracker was no finite number, as a singular pose can make it, and q stayed where it was: damp the "
@@ -108,7 +111,7 @@ class Tracker:
             self.method,
             limits=limits is not False,
             also=[
-                *(() if isinstance(limits, bool) else limits),
+                *_limits_between(limits),
                 *(() if dt is None else (VelocityLimit(dt / updates),)),
             ],
         )
@@ -151,7 +154,10 @@ class Tracker:
 
     @targets.setter
     def targets(self, values: npt.ArrayLike) -> None:
-        self._targets[:] = values
+        given = np.asarray(values, dtype=np.float64)
+        if given.shape != self._targets.shape:
+            raise ShapeError(f"targets must have shape {self._targets.shape}, got {given.shape}")
+        self._targets[:] = given
 
     def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
@@ -284,3 +290,12 @@ class Tracker:
             refuse_goal(self.tasks, goals[0, 0].ravel())
         if code == BAD_START:
             refuse_start(starts[0], "q")
+
+
+def _limits_between(limits: bool | Sequence[Limit]) -> Sequence[Limit]:
+    """The limits beside those of the joints; raises TypeError for what is none."""
+    if isinstance(limits, bool):
+        return ()
+    if not isinstance(limits, (list, tuple)) or not all(callable(getattr(x, "inequalities", None)) for x in limits):
+        raise TypeError(f"limits must be True, False or a list of limits such as LinearLimit, got {limits!r}")
+    return limits

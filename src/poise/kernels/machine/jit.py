@@ -225,20 +225,18 @@ def missing(function: Any, *signature: Any) -> bool:
     return not numba.config.DISABLE_JIT and signature not in function.overloads and is_missing(function, signature)
 
 
-def _hold() -> None:
-    _LOCK.acquire()
-    compiler_lock.acquire()
+def hold_over_forks(lock: Any) -> None:
+    """A fork waits for this lock, and its child begins with a free one: of several, the last given is waited for first.
+
+    A lock that is held while another is taken must be given after that.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
-def _release() -> None:
-    compiler_lock.release()
-    _LOCK.release()
-
-
-# A process forked while another thread compiles would have Numba and LLVM for ever in the middle of it: so a fork waits
-# until that is done, and the child begins with both whole, and with locks that are its own.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
+# A process forked while another thread compiles would have Numba and LLVM for ever in the middle of it.
+hold_over_forks(compiler_lock)
+hold_over_forks(_LOCK)
 
 
 def _plain_call(place: int, *arguments: Any) -> None:

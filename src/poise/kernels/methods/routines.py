@@ -4,6 +4,7 @@ The loops of `.method_loop` call a method's update, and that its rule.  A routin
 templates below, so that a method's file holds the step alone.
 """
 
+import dis
 import importlib
 import re
 from collections.abc import Callable
@@ -56,7 +57,13 @@ class Routine:
         plain = getattr(inner, "py_func", inner)
         module, code = plain.__module__ or "__main__", plain.__code__
         self.record, self.wide, self.key = record, wide, (module, plain.__qualname__)
+        self.owner: tuple[type[Any], str] | None = None
         self.kept = module.partition(".")[0] == "poise"
+        if not self.kept and any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
+            raise TypeError(
+                f"{'.'.join(self.key)} raises, which compiled code that runs without Python cannot: check the settings "
+                "in __post_init__, and let a step that fails be NaN"
+            )
         scope = {**globals(), "inner": kernel(inner, inline=True) if inner is plain else inner, "RECORD": record}
         # As if it stood where its kernel stands: so Numba knows the file whose edits count, and the name.
         made = FunctionType(
@@ -66,7 +73,8 @@ class Routine:
         )
         made.__module__, made.__qualname__ = module, plain.__qualname__
         self.function: Any = routine(made) if self.kept else passing(made)
-        ROUTINES[self.key] = self
+        if self.kept:
+            ROUTINES[self.key] = self
 
     def address(self, width: Any) -> int:
         """Where it is for a workspace of this type; loads or compiles it.
@@ -82,7 +90,12 @@ class Routine:
         return address(self.function, PROBLEM_VIEW, width)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _found, self.key
+        return (_found, self.key) if self.owner is None else (getattr, self.owner)
+
+    def owned(self, owner: type[Any], name: str) -> "Routine":
+        """The same, which copies and other processes find as an attribute of this class."""
+        self.owner = (owner, name)
+        return self
 
 
 def stepping(step: Callable[..., None], record: Record, *, wide: bool = True) -> Routine:
@@ -101,7 +114,7 @@ def damping(rule: Callable[..., Any], record: Record) -> Routine:
 
 
 ROUTINES: Final[dict[tuple[str, str], Routine]] = {}
-"""The routines that have been made, by module and name of their kernels."""
+"""The library's routines that have been made, by module and name of their kernels."""
 
 
 def _found(module: str, name: str) -> Routine:
