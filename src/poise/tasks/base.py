@@ -77,6 +77,7 @@ class Task(Value):
       twist of each frame, linear, then angular, along the world's axes.  Without it they are central differences over
       1e-5 m and rad, good to about nine digits where the residual is smooth.
 
+    `out` is 0 before, so a row of the residual that is not written counts as fulfilled; with `lanes` write every row.
     `unit` is "m" or "rad" if the rows are such.  With `lanes = True` the functions are written with `load`, `store` and
     `select` of `poise.kernels.machine.lanes` in place of brackets and `if`, and serve eight problems at once: row
     12 f + i of `frames` is number i of frame f, row 6 n r + c of the Jacobian's `out` is column c of row r.
