@@ -337,6 +337,25 @@ def test_what_does_not_work_is_said(task: pz.Task, message: str) -> None:
         pz.Solver(MODEL, task)
 
 
+@dataclass(frozen=True, kw_only=True)
+class OnlyBelow(pz.Task):
+    """Height 0.8, forgotten above 0.5."""
+
+    frame: str
+    rows = 1
+    unit = "m"
+
+    def residual(frames, numbers, out):  # type: ignore[no-untyped-def]
+        if frames[0, 2] < 0.5:
+            out[0] = frames[0, 2] - 0.8
+
+
+def test_a_row_that_is_not_written_in_some_pose_is_not_fulfilled_there() -> None:
+    arm = pz.load("panda")
+    assert arm.pose("panda_hand", arm.home).xyz[2] > 0.5
+    assert not pz.solve(arm, OnlyBelow(frame="panda_hand"), max_restarts=8).success
+
+
 def test_wrong_arguments_are_said() -> None:
     with pytest.raises(pz.FrameNotFound, match="girp"):
         pz.Solver(MODEL, Wipe(frame="girp", slope=0.0))

@@ -77,7 +77,7 @@ class Task(Value):
       twist of each frame, linear, then angular, along the world's axes.  Without it they are central differences over
       1e-5 m and rad, good to about nine digits where the residual is smooth.
 
-    `out` is 0 before, so a row of the residual that is not written counts as fulfilled; with `lanes` write every row.
+    Write every row in every pose: where one is left out, the task has no number and is not solved.
     `unit` is "m" or "rad" if the rows are such.  With `lanes = True` the functions are written with `load`, `store` and
     `select` of `poise.kernels.machine.lanes` in place of brackets and `if`, and serve eight problems at once: row
     12 f + i of `frames` is number i of frame f, row 6 n r + c of the Jacobian's `out` is column c of row r.
@@ -274,6 +274,7 @@ class Task(Value):
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone."""
         residual, found = self.function("residual"), np.zeros((len(q), 3 * len(self.blocks)))
+        found[:, : self.rows] = np.nan  # until it is written
         assert residual is not None
         for at, numbers, out in zip(q, goal, found, strict=True):
             seen = self.frames_at(model, at)

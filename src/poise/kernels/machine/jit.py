@@ -108,7 +108,8 @@ def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
 def adopt(function: Callable[..., Any], *signature: Any) -> Any:
     """Compile a user's function of two or three arguments, the last an output that it writes, like a routine.
 
-    An output that is an array is zeros before, and NaN where the function raises; one of rows is the function's alone.
+    An output that is an array is NaN where the function raises.  Before, that of two arguments is zeros, and that of
+    three NaN, for all of it must be written.  One of rows is the function's alone.
     Nothing is kept on disk; whoever uses the `address` of what is returned keeps that too.  Raises what Numba raises
     for a function that it cannot compile.
 
@@ -129,7 +130,7 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
             out[:] = np.nan
 
     def guarded_two(given: Any, numbers: Any, out: Any) -> None:
-        out[:] = 0.0
+        out[:] = np.nan
         try:
             inner(given, numbers, out)
         except Exception:
