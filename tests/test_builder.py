@@ -8,6 +8,7 @@ import pytest
 
 from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
+from poise.model.joint import Mimic
 
 
 def scales() -> ModelBuilder:
@@ -75,3 +76,22 @@ def test_a_mass_on_a_missing_link_is_refused() -> None:
     with pytest.raises(ModelError, match="a mass is given to the link 'amr', which does not exist") as caught:
         builder.build()
     assert caught.value.line == 7
+
+
+@pytest.mark.parametrize(("kind", "velocity"), [("revolute", 0.0), ("floating", [1, 1, 1, 1, 0, 1])])
+def test_a_velocity_limit_of_zero_is_refused(kind: str, velocity: Any) -> None:
+    builder = ModelBuilder("scales", file="scales.py")
+    with pytest.raises(ModelError, match=r"'beam' has a velocity limit of 0; make it fixed .*or leave the limit out"):
+        builder.joint("beam", kind, parent="stand", child="arm", velocity=velocity)
+
+
+def test_the_velocity_limit_of_a_joint_that_mimics_is_one_of_the_joint_it_follows() -> None:
+    builder = ModelBuilder("hand")
+    builder.joint("finger", "revolute", parent="palm", child="a", velocity=1.0)
+    builder.joint("tip", "revolute", parent="a", child="b", velocity=0.1, mimic=Mimic(joint="finger", multiplier=-2.0))
+    builder.joint("nail", "revolute", parent="b", child="c", velocity=0.1, mimic=Mimic(joint="tip", multiplier=0.25))
+    builder.joint("ring", "revolute", parent="a", child="d", velocity=0.1, mimic=Mimic(joint="finger", multiplier=0.0))
+    model = builder.build()
+    assert model.velocity.tolist() == [0.05]
+    assert model.chain("palm", "b").velocity.tolist() == [0.05]
+    assert builder.build(base="floating").velocity.tolist() == [math.inf] * 6 + [0.05]

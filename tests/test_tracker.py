@@ -2,6 +2,8 @@
 
 import math
 import tracemalloc
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.robots.buss import double_y, y
 from poise.robots.planar import planar
+from poise.solving.inequalities import Inequalities
 
 Array = npt.NDArray[np.float64]
 PANDA = pz.load("panda")
@@ -211,6 +214,110 @@ def test_a_step_too_fast_is_shortened_as_a_whole() -> None:
         assert ratio > 1.0
         if (np.abs(step) < 0.5 * (PANDA.upper - PANDA.lower)).all():
             assert paced.step(q, ahead(seed)) - q == pytest.approx(step / ratio, abs=1e-12)
+
+
+def turning(*, follower: bool = False) -> pz.Model:
+    """A free base, a ball and two joints, each with its own speeds."""
+    b = pz.ModelBuilder("turning")
+    b.joint("base", "floating", parent="world", child="a", velocity=[9.0, 9.0, 9.0, 2.0, 3.0, 4.0])
+    ahead = pz.SE3.from_parts([0.4, 0.0, 0.0])
+    b.joint("ball", "spherical", parent="a", child="b", origin=ahead, velocity=[3.0, 2.7, 2.3])
+    b.joint("hinge", "revolute", parent="b", child="c", origin=ahead, axis=(0, 1, 0), limits=(-2, 2), velocity=2.3)
+    mimic = pz.Mimic(joint="hinge", multiplier=-1.5) if follower else None
+    b.joint("wrist", "revolute", parent="c", child="d", origin=ahead, axis=(1, 0, 0), velocity=1.0, mimic=mimic)
+    b.frame("tip", link="d", origin=pz.SE3.from_parts([0.2, 0.1, 0.0]))
+    return b.build()
+
+
+def speeds_of(model: pz.Model, path: Array, dt: float) -> Array:
+    """(steps,) the largest share of a joint's speed in each step, those that follow others among them."""
+    shares = [np.abs(model.difference(path[:-1], path[1:])) / (model.velocity * dt)]
+    for joint in model.joints:
+        if joint.mimic:
+            source, multiplier, _ = model.follows(joint)
+            moved = np.abs(np.diff(path[:, model.index(source)], axis=0)) * abs(multiplier)
+            shares.append(moved / (joint.velocity[0] * dt))
+    return np.concatenate(shares, axis=1).max(axis=1)
+
+
+BOLD = pz.BoundedLeastSquares(damping=1e-3, max_error=None, max_step=math.inf)
+
+
+@pytest.mark.parametrize("method", ["dls", "qp", "priority", "lm", "jt", BOLD])
+@pytest.mark.parametrize("updates", [1, 2, 5])
+@pytest.mark.parametrize("follower", [False, True])
+def test_no_ball_turns_faster_than_its_limit_over_a_whole_step(
+    method: str | pz.BoundedLeastSquares, updates: int, follower: bool
+) -> None:
+    model, dt = turning(follower=follower), 0.1
+    ik = pz.Tracker(model, pz.PoseTask("tip"), method, dt=dt, updates=updates)
+    fastest = 0.0
+    for seed in range(8):
+        path = [model.sample(seed=seed)]
+        for k in range(30):
+            path.append(ik.step(path[-1], model.pose("tip", model.sample(seed=100 * seed + k // 10))).copy())
+        shares = speeds_of(model, np.array(path), dt)
+        fastest = max(fastest, shares.max())
+        assert (shares <= 1.0 + 1e-9).all()
+        assert all(model.within_limits(q) for q in path)
+    assert fastest > 0.5
+
+
+@pytest.mark.parametrize("characters", [1, 11])
+def test_no_ball_turns_faster_in_a_rollout_than_in_steps(characters: int) -> None:
+    model, dt, updates = turning(), 0.1, 5
+    ik = pz.Tracker(model, pz.PoseTask("tip"), dt=dt, updates=updates)
+    starts = model.sample(characters, seed=1)
+    goals = np.stack([model.pose("tip", model.sample(40, seed=c)).array[:, None] for c in range(characters)])
+    ways = ik.rollout(starts, goals)
+    for start, way in zip(starts, ways, strict=True):
+        assert (speeds_of(model, np.vstack([start, way]), dt) <= 1.0 + 1e-9).all()
+    q = starts[0]
+    for k in range(40):
+        q = ik.step(q, goals[0, k, 0]).copy()
+        np.testing.assert_allclose(q, ways[0, k], rtol=0, atol=1e-6)
+
+
+def test_a_whole_step_too_fast_goes_less_far_along_the_same_way() -> None:
+    """Each update keeps the speeds, and their sum does not."""
+    model, dt, updates, shortened = turning(), 0.3, 5, 0
+    ik = pz.Tracker(model, pz.PoseTask("tip"), BOLD, dt=dt, updates=updates)
+    single = pz.Tracker(model, pz.PoseTask("tip"), BOLD, dt=dt / updates)
+    for seed in range(20):
+        start, target = model.sample(seed=seed), model.pose("tip", model.sample(seed=100 + seed))
+        q = start
+        for _ in range(updates):
+            q = single.step(q, target).copy()
+        share = max(1.0, speeds_of(model, np.array([start, q]), dt)[0])
+        shortened += share > 1.05
+        np.testing.assert_allclose(ik.step(start, target), model.interpolate(start, q, 1.0 / share), rtol=0, atol=1e-12)
+    assert shortened > 3
+
+
+def test_a_start_outside_the_limits_is_pulled_in_at_once_and_led_on_at_its_speed() -> None:
+    ik = pz.Tracker(PANDA, HAND, dt=0.001, updates=2)
+    for seed in range(5):
+        q = PANDA.sample(seed=seed) + 3.0
+        inside = np.clip(q, PANDA.lower, PANDA.upper)
+        after = ik.step(q, ahead(seed))
+        assert (np.abs(after - inside) <= PANDA.velocity * 0.001 * (1.0 + 1e-9)).all()
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A limit that leaves one velocity nothing, or less."""
+
+    change: float
+
+    def inequalities(self, model: pz.Model, velocities: Sequence[int]) -> Inequalities:
+        n = len(velocities)
+        return Inequalities(np.full(n, self.change), np.zeros((0, n)), np.zeros(0))
+
+
+@pytest.mark.parametrize("change", [0.0, 1e-310, -1.0, math.nan])
+def test_a_limit_that_leaves_a_joint_nothing_is_refused_with_the_way_out(change: float) -> None:
+    with pytest.raises(ValueError, match=r"'panda_joint1' change by .*model.lock\(panda_joint1=...\)"):
+        pz.Tracker(PANDA, HAND, limits=[Stopped(change)])
 
 
 @pytest.mark.parametrize("name", LIMITED)

@@ -95,6 +95,11 @@ class ModelBuilder:
         speed = self._numbers(name, "velocity limit", math.inf if velocity is None else velocity, blank.speeds, line)
         if any(s < 0 for s in speed):
             raise self._error(f"joint {name!r} has a negative velocity limit", line)
+        if any(s == 0 for s in speed):
+            raise self._error(
+                f"joint {name!r} has a velocity limit of 0; make it fixed to hold it still, or leave the limit out",
+                line,
+            )
         if not math.isfinite(pitch):
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
         if mimic and blank.size != 1:

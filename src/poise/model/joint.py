@@ -17,11 +17,14 @@ frame, `origin`, which is fixed in the parent link.
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import final
+from typing import Final, final
 
 import numpy as np
 
 from poise.spatial import SE3, Array
+
+LARGEST: Final = 2.0**50
+"""The largest position [rad or m]: there a double is exact to 1/8, and beyond it holds no angle."""
 
 
 class JointKind(StrEnum):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import Joint, JointKind
+from poise.model.joint import LARGEST, Joint, JointKind
 from poise.spatial import (
     SE3,
     Array,
@@ -60,7 +60,10 @@ class Model:
     upper: Array
     """(nq,) upper limits [rad or m]; inf where there is none."""
     velocity: Array
-    """(nv,) largest speeds [rad/s or m/s]; inf where there is none."""
+    """(nv,) largest speeds [rad/s or m/s], narrowed by those of joints that mimic; inf where there is none."""
+    farthest: Array
+    """(nq,) the largest numbers that a configuration may hold, 2^50 rad or m, or what takes a joint that mimics there:
+    beyond, a double has no digits left to compute with."""
     home: Array
     """(nq,) the posture to start from: the file's home state if it has one, else `neutral` within the limits."""
     groups: Mapping[str, tuple[str, ...]]
@@ -100,7 +103,8 @@ class Model:
         own["_q_at"], own["nq"] = _places(moving, [joint.nq for joint in moving])
         own["_v_at"], own["nv"] = _places(moving, [joint.nv for joint in moving])
         own["lower"], own["upper"] = self._limits()
-        own["velocity"] = frozen([x for joint in moving for x in joint.velocity])
+        own["velocity"] = self._velocities()
+        own["farthest"] = self._farthest()
         own["groups"] = MappingProxyType({k: tuple(names) for k, names in (groups or {}).items()})
         own["postures"] = MappingProxyType({k: frozen(q) for k, q in (postures or {}).items()})
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
@@ -232,8 +236,15 @@ class Model:
         )
 
     def check_q(self, q: npt.ArrayLike, name: str = "q") -> Array:
-        """`q` as (..., nq) float64; raises ShapeError, or ValueError naming the entry that is not finite."""
-        return self._check(q, name, self.nq, "nq")
+        """`q` as (..., nq) float64; raises ShapeError, or ValueError naming an entry that is no number or too large."""
+        array = self._check(q, name, self.nq, "nq")
+        if (np.abs(array) > self.farthest).any():
+            index = tuple(int(i) for i in np.argwhere(np.abs(array) > self.farthest)[0])
+            raise ValueError(
+                f"{name}[{', '.join(map(str, index))}], {self.coordinates[index[-1]]!r}, is {array[index]:g}: beyond "
+                f"{self.farthest[index[-1]]:.3g} a double has no digits left to compute with; give it nearer to 0"
+            )
+        return array
 
     def check_v(self, v: npt.ArrayLike, name: str = "v") -> Array:
         """`v` as (..., nv) float64; raises ShapeError, or ValueError naming the entry that is not finite."""
@@ -485,6 +496,27 @@ class Model:
                         f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
                     )
         return frozen(lower + 0.0), frozen(upper + 0.0)  # no negative zeros
+
+    def _velocities(self) -> Array:
+        velocity = np.array([x for joint in self.joints if joint.nq for x in joint.velocity], dtype=np.float64)
+        for joint in self.joints:
+            if joint.mimic:
+                source, multiplier, _ = self.follows(joint)
+                if multiplier != 0.0:
+                    at = self._v_at[source]
+                    velocity[at] = min(velocity[at], joint.velocity[0] / abs(multiplier))
+        return frozen(velocity)
+
+    def _farthest(self) -> Array:
+        farthest = np.full(self.nq, LARGEST)
+        for at in self._quaternions:
+            farthest[at : at + 4] = 1e300  # of any length, until they are normalised
+        for joint in self.joints:
+            if joint.mimic:
+                source, multiplier, _ = self.follows(joint)
+                at = self._q_at[source]
+                farthest[at] = min(farthest[at], LARGEST / max(abs(multiplier), 1.0))
+        return frozen(farthest)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"

@@ -89,7 +89,5 @@ def refuse_numbers(
 
 
 def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
-    """Raises ValueError that says which number of `q0` (nq,), finite all, is no start."""
-    for i in np.flatnonzero(np.abs(q0) >= 1e300):
-        raise ValueError(f"{name}[{i}] is {q0[i]}, too large to compute with")
+    """Raises ValueError that says why `q0` (nq,), whose numbers are sound each, is no start."""
     raise ValueError(f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")

@@ -61,7 +61,6 @@ class BoundMethod:
             case = replace(case, problem=problem)
         way = self._prepared = method.prepare(case)
         common = {"max_step": np.inf, **method.common(), "dependent": m - case.rank() if way.ranked else 0}
-        speeds = np.where(np.isfinite(stated.changes), stated.changes, 0.0)
         posture = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
@@ -87,7 +86,7 @@ class BoundMethod:
                 "common": words(COMMON, common).view(np.int64),
                 "settings": words(way.routine.record, way.numbers),
                 "rule": np.zeros(0) if rule is None else words(rule.routine.record, numbers_of(rule)),
-                "speeds": speeds,
+                "speeds": stated.changes,
                 "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
                 "posture": posture,
                 "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
@@ -116,6 +115,7 @@ class BoundMethod:
                 "estimate": 2 * m,
                 "last_jacobian": (size := problem.rows("jacobian")).stop - size.start,
                 "prior": model.nq,
+                "begun": model.nq,
                 "room": room,
             },
         )

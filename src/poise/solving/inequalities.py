@@ -17,6 +17,8 @@ from poise.spatial import Array
 
 NONE: Final = np.inf
 """A bound that is none."""
+_LEAST: Final = 1e-290
+"""The least bound whose inverse can be computed with."""
 
 
 @final
@@ -97,11 +99,23 @@ class LinearLimit:
 
 
 def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit]) -> Inequalities:
-    """What all the limits say: the tightest bounds, and all rows."""
+    """What all the limits say: the tightest bounds, and all rows.
+
+    Raises ValueError for a bound that lets a joint change by nothing that can be computed with.
+    """
     n = len(velocities)
     found = [limit.inequalities(model, velocities) for limit in limits]
+    changes = np.min([np.full(n, NONE), *(x.changes for x in found)], axis=0)
+    for joint in model.joints if (~(changes >= _LEAST)).any() else ():
+        at = model.velocity_index(joint.name) if joint.nv else slice(0, 0)
+        for v, change in zip(velocities, changes, strict=True):
+            if at.start <= v < at.stop and not change >= _LEAST:
+                raise ValueError(
+                    f"the limits let the joint {joint.name!r} change by {change} in an update, and so by nothing: "
+                    f"hold it still with model.lock({joint.name}=...) instead"
+                )
     return Inequalities(
-        np.min([np.full(n, NONE), *(x.changes for x in found)], axis=0),
+        changes,
         np.vstack([np.zeros((0, n)), *(x.rows for x in found)]),
         np.concatenate([np.zeros(0), *(x.most for x in found)]),
     )

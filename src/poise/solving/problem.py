@@ -184,6 +184,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
         "idle_balls": idle_balls,
         "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
         "numbers": numbers,
+        "farthest": model.farthest,
         "sights": joined(SIGHT, sights, [sight.tool for e in made for sight in e.sights]),
     }
     n, m, nq = len(active), 3 * len(blocks), model.nq

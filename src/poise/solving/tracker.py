@@ -51,7 +51,8 @@ class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
-    With the time step `dt` [s] no joint goes faster than the model's velocity limits: the whole update is shortened.
+    With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: each update is
+    shortened, and so is the step of several, where turns of a ball add up to more.
     The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
     tasks have different priorities.  A tracker has a past of its own: a second thread that enters it is refused.
 
@@ -162,7 +163,8 @@ class Tracker:
     def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
-        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits is pulled in.
+        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits is pulled in
+        at once, whatever the speeds.
         `target` is one target a task, as `solve` takes them, or (tasks, 3) points if all are positions.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """

@@ -161,6 +161,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "numbers": REAL,
     "sights": SIGHT,
     "posture_weights": REAL,
+    "farthest": REAL,
     # What a method adds.
     "common": COMMON,
     "settings": REAL,
@@ -176,10 +177,10 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "velocities": WHOLE,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
-`posture_weights` (n,): of a PostureTask.
+`posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
-`speeds` (n,): the largest change of each active velocity in one update, 0 where none is stated.  `inequalities`
+`speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `inequalities`
 (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
 where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
@@ -224,6 +225,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "estimate",
         "last_jacobian",
         "prior",
+        "begun",
         "room",
     ],
     ROWS,
@@ -237,7 +239,8 @@ candidate, offsets of the sequence of random starts;
 memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 last_errors (m), last_target (12 an effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare
 (m x m), sigma (m), along (m) U^T e, gradient (n) J^T e, other (n), phi (n) the null space's velocity, estimate (2 m)
-singular vectors, last_jacobian, prior (nq) the q before the last step, room: what the method at hand asked for."""
+singular vectors, last_jacobian, prior (nq) the q before the last step, begun (nq) where a
+step of a Tracker began, room: what the method at hand asked for."""
 
 CALL: Final = Record(
     "Call",

@@ -5,7 +5,7 @@ import numpy as np
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
-from poise.kernels.machine.lanes import pitch, splat, store
+from poise.kernels.machine.lanes import load, pitch, splat, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -23,6 +23,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
+from poise.kernels.methods.limits import shorten_whole_step
 from poise.kernels.methods.memory import (
     AGE,
     BEST,
@@ -68,6 +69,17 @@ def forget(w):
         store(w.memory, i, splat(w.memory, 0.0))
 
 
+@kernel
+def _update(p, w, updates):
+    """So many updates of the method from w.q, no ball turning faster over all of them than it may in each."""
+    for i in range(len(w.q)):
+        store(w.begun, i, load(w.q, i))
+    for _ in range(updates):
+        call(w.routines[METHOD], p, w)
+    if updates > 1:
+        shorten_whole_step(p, w, updates)
+
+
 @entry_point(WHOLE)
 def step(address):
     """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
@@ -85,8 +97,7 @@ def step(address):
     if away > 1e-24:  # not where the last step led: there is nothing to take back
         w.memory[PREDICTED] = ELSEWHERE
     w.memory[FAILED] = 0.0
-    for _ in range(told.updates):
-        call(w.routines[METHOD], p, w)
+    _update(p, w, told.updates)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -106,8 +117,7 @@ def rollout(address):
     for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
-        for _ in range(told.updates):
-            call(w.routines[METHOD], p, w)
+        _update(p, w, told.updates)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -142,8 +152,7 @@ def rollout_lanes(address):
                 place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                 for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
-        for _ in range(told.updates):
-            call(v.routines[METHOD], p, v)
+        _update(p, v, told.updates)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]

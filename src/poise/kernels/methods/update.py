@@ -112,9 +112,8 @@ def restrain(p, w):
         x = select(x < 0.0, -x, x)
         total = total + x
         longest = select(x > longest, x, longest)
-        if p.speeds[a] > 0.0:
-            over = x * (1.0 / p.speeds[a])
-            ratio = select(over > ratio, over, ratio)
+        over = x * (1.0 / p.speeds[a])
+        ratio = select(over > ratio, over, ratio)
     finite = total < 1e300
     over = longest * (1.0 / p.common[0].max_step)
     ratio = select(over > ratio, over, ratio)

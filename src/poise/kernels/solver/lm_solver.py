@@ -128,15 +128,13 @@ def aim_at(p, goal, target):
 
 @functools.partial(kernel, inline=True)
 def clip_start(p, q0, q):
-    """Copy q0 into q, coordinates within their limits, quaternions to unit length; False if one is not finite."""
+    """Copy q0 into q, coordinates within their limits, quaternions to unit length; False if one is too large."""
     for i in range(len(q0)):
-        if not abs(q0[i]) < 1e300:
+        if not abs(q0[i]) <= p.farthest[i]:
             return False
         q[i] = q0[i]
     for c in range(len(p.coordinates)):
         i = p.coordinates[c].q
-        if p.coordinates[c].turns and abs(q[i]) > 1e4:
-            q[i] = q[i] - _TURN * np.rint(q[i] / _TURN)  # sincos reads no more
         q[i] = min(max(q[i], p.coordinates[c].lower), p.coordinates[c].upper)
     for c in range(len(p.idle)):
         i = p.idle[c].q
