@@ -83,18 +83,36 @@ GOOD = DH(0.1, 0.2, 0.3)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"a": math.nan}, "DH row 2 of 'dh' has a = nan; it must be finite"),
+        ({"a": math.nan}, "DH row 2 of 'dh' has a = nan; it must be a finite"),
         ({"alpha": math.inf}, "DH row 2 of 'dh' has alpha = inf"),
         ({"d": -math.inf}, "DH row 2 of 'dh' has d = -inf"),
         ({"theta": math.nan}, "DH row 2 of 'dh' has theta = nan"),
         ({"kind": "screw"}, "DH row 2 of 'dh' has the kind 'screw'; it must be 'revolute' or 'prismatic'"),
-        ({"limits": (1.0, -1.0)}, "joint 'joint2' has its limits the wrong way round"),
-        ({"name": "joint1"}, "joint 'joint1' is declared twice"),
+        ({"a": 1e308}, r"DH row 2 of 'dh' has a = 1e\+308; beyond 2\^50 = 1.13e\+15"),
+        ({"d": "0.3"}, "DH row 2 of 'dh' has d = '0.3'; it must be a finite number"),
+        ({"theta": None}, "DH row 2 of 'dh' has theta = None; it must be a finite number"),
+        ({"alpha": [0.1]}, r"DH row 2 of 'dh' has alpha = \[0.1\]; it must be a finite number"),
+        ({"a": True}, "DH row 2 of 'dh' has a = True; it must be a finite number"),
+        ({"limits": (1.0, -1.0)}, "DH row 2 of 'dh': joint 'joint2' has its limits the wrong way round"),
+        ({"limits": (-1e30, 1e30)}, r"DH row 2 of 'dh': joint 'joint2' has the limit -1e\+30; beyond 2\^50"),
+        ({"limits": (0.5,)}, r"DH row 2 of 'dh' has the limits \(0.5,\); write two numbers"),
+        ({"limits": ("a", "b")}, r"DH row 2 of 'dh' has the limits \('a', 'b'\); write two numbers"),
+        ({"limits": 1.0}, "DH row 2 of 'dh' has the limits 1.0; write two numbers"),
+        ({"velocity": "fast"}, "DH row 2 of 'dh' has the velocity 'fast'; write a number, or None for none"),
+        ({"velocity": 0.0}, "DH row 2 of 'dh': joint 'joint2' has a velocity limit of 0; make it fixed"),
+        ({"name": 2}, "DH row 2 of 'dh' has the name 2; it must be text"),
+        ({"link": 2}, "DH row 2 of 'dh' has the link 2; it must be text"),
+        ({"name": "joint1"}, "DH row 2 of 'dh': joint 'joint1' is declared twice"),
     ],
 )
 def test_a_bad_row_is_named(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         from_dh([GOOD, replace(GOOD, **changes)])
+
+
+def test_a_row_is_a_dh() -> None:
+    with pytest.raises(ModelError, match=r"DH row 2 of 'dh' is \(0, 0, 1\); write DH\(a=..., alpha=..., d=..., theta="):
+        from_dh([GOOD, (0, 0, 1)])  # type: ignore[list-item]
 
 
 def test_a_table_has_rows_and_a_convention() -> None:

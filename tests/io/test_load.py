@@ -1,6 +1,7 @@
 """`load`: paths, names and formats; and every installed robot against Pinocchio and yourdfpy."""
 
 import importlib
+import math
 import re
 import sys
 import warnings
@@ -258,8 +259,9 @@ def test_installed_robots_are_what_pinocchio_reads(file: Path) -> None:
         subspace = pin.computeJointJacobian(theirs, data, pin.neutral(theirs), index)[:, their_joint.idx_v]
         np.testing.assert_allclose(joint.axis, subspace[:3] if joint.kind == "prismatic" else subspace[3:], atol=1e-12)
         if joint.kind != "continuous":
-            assert joint.lower == (theirs.lowerPositionLimit[their_joint.idx_q],)
-            assert joint.upper == (theirs.upperPositionLimit[their_joint.idx_q],)
+            ends = theirs.lowerPositionLimit[their_joint.idx_q], theirs.upperPositionLimit[their_joint.idx_q]
+            ends = tuple(math.copysign(math.inf, x) if abs(x) == 1e16 else x for x in ends)  # SDF's way to write none
+            assert (*joint.lower, *joint.upper) == ends
         assert joint.velocity == (theirs.velocityLimit[their_joint.idx_v] or np.inf,)
 
 

@@ -304,3 +304,50 @@ def test_without_mujoco_the_install_command_is_told(monkeypatch: pytest.MonkeyPa
 def test_angles_in_degrees_are_radians_here() -> None:
     joint = read_mjcf(DATA / "every_joint.xml").joint("yaw")
     assert (joint.lower[0], joint.upper[0]) == pytest.approx((-math.pi / 2, 2 * math.pi / 3))
+
+
+BODY = """<mujoco><worldbody>
+<body name="b" pos="{pos}" quat="{quat}"><joint name="h" axis="{axis}" pos="{anchor}" ref="{ref}" {range}/>
+<geom size="0.1"/><site name="s" pos="{site}"/></body>
+</worldbody><equality>{equality}</equality></mujoco>"""
+SOUND = {"pos": "0 0 1", "quat": "1 0 0 0", "axis": "0 0 1", "anchor": "0 0 0", "ref": "0", "site": "0 0 0"}
+HINGE = 'range="-1 1" limited="true"'
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"pos": "inf 0 0"}, r"body 'b' has the pos \[inf, 0.0, 0.0\]; every number must be finite"),
+        ({"pos": "1e30 0 0"}, r"body 'b' has the pos \[1e\+30, 0.0, 0.0\]; .* beyond 2\^50"),
+        ({"quat": "1 0 0 1e308"}, "body 'b' has (the|a zero) quaternion"),
+        ({"axis": "inf 0 0"}, "joint 'h' has the axis"),
+        ({"anchor": "0 inf 0"}, "joint 'h' has the pos"),
+        ({"ref": "inf"}, "joint 'h' has the ref"),
+        ({"site": "0 0 -inf"}, "site 's' has the pos"),
+        ({"range": 'range="-1e30 1e30" limited="true"'}, r"joint 'h' has the limit -.*; beyond 2\^50"),
+        ({"equality": '<joint joint1="h" polycoef="inf 0 0 0 0"/>'}, "the coupling of 'h' has the polycoef"),
+    ],
+)
+def test_what_is_no_number_is_told_with_its_element(tmp_path: Path, changes: dict[str, str], words: str) -> None:
+    file = tmp_path / "b.xml"
+    file.write_text(BODY.format(**{**SOUND, "range": HINGE, "equality": "", **changes}))
+    with pytest.raises(ModelError, match=words) as caught:
+        read_mjcf(file)
+    assert caught.value.file == str(file)
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "b.xml"
+    text = BODY.format(**SOUND, range=HINGE, equality="").encode()
+    file.write_bytes(text.replace(b'"b"', b'"\xed\xa0"'))
+    with pytest.raises(ModelError, match=r"b.xml: a name cannot be decoded as text: .*; save it as UTF-8"):
+        read_mjcf(file)
+
+
+def test_a_file_that_is_too_large_is_refused_before_mujoco_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "b.xml"
+    with file.open("wb") as stream:
+        stream.write(b"<mujoco>")
+        stream.truncate(65 * 2**20)
+    with pytest.raises(ModelError, match=r"b.xml: the file has more than 64 MiB, which no robot needs"):
+        read_mjcf(file)

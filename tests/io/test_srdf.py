@@ -157,3 +157,23 @@ def test_the_srdf_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(robots)
     assert find_srdf(Path("solo.urdf")) == srdf / "solo.srdf"
     assert find_srdf(tmp_path / "nowhere" / "robots" / "solo.urdf") is None
+
+
+@pytest.mark.parametrize("value", ["1e100", "2e15", "inf", "1e999"])
+def test_a_position_that_no_joint_has_is_refused_with_its_line(tmp_path: Path, value: str) -> None:
+    state = f'\n<group_state name="home"><joint name="side" value="{value}"/></group_state>'
+    with pytest.raises(
+        ModelError, match=r"arm.srdf:3: joint 'side' of group_state 'home' .* is (too large|not a finite)"
+    ):
+        load(tmp_path, state)
+
+
+def test_a_position_that_a_follower_cannot_take_is_refused(tmp_path: Path) -> None:
+    gear = '<joint name="gear" type="continuous"><parent link="other"/><child link="g"/>'
+    mimic = '<mimic joint="side" multiplier="1e4"/></joint>'
+    (tmp_path / "arm.urdf").write_text(URDF.replace("</robot>", f'<link name="g"/>{gear}{mimic}</robot>'))
+    (tmp_path / "arm.srdf").write_text(
+        '<robot name="arm">\n<group_state name="home"><joint name="side" value="1e12"/></group_state>\n</robot>'
+    )
+    with pytest.raises(ModelError, match=r"arm.srdf:2: joint 'side' .* beyond what joints that follow it can take"):
+        read_urdf(tmp_path / "arm.urdf")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from poise.errors import ModelError, ModelWarning
+from poise.io import load
 from poise.io.packages import find_file
 from poise.io.urdf import parse_urdf, read_urdf
 from poise.model.joint import JointKind
@@ -174,6 +175,12 @@ def test_a_robot_without_a_name_has_its_file_s() -> None:
         ("continuous", "<mimic/>", "<mimic> of joint 'j' has no 'joint'", 6),
         ("continuous", '<mimic joint="j" multiplier="two"/>', "'two' is not a number", 6),
         ("planar", '<mimic joint="j"/>', "planar and cannot mimic another", 4),
+        ("fixed", '<origin xyz="1e30 0 0"/>', "'1e30' is too large; beyond 2^50", 6),
+        ("continuous", '<axis xyz="1e200 1e200 0"/>', "'1e200' is too large", 6),
+        ("revolute", '<limit lower="-1e30" upper="1e30"/>', "limit -1e+30; beyond 2^50 = 1.13e+15 [m or rad]", 4),
+        ("prismatic", '<limit lower="0" upper="2e15"/>', "has the limit 2e+15; beyond 2^50", 4),
+        ("revolute", '<limit upper="1" velocity="1e-320"/>', "a velocity limit of 9.99989e-321; make it fixed", 4),
+        ("continuous", '<mimic joint="k" multiplier="1e100"/>', "'1e100' is too large", 6),
     ],
 )
 def test_bad_joints_are_refused(type: str, inside: str, message: str, line: int) -> None:
@@ -428,3 +435,88 @@ def test_packages_are_looked_for_where_ros_says_and_where_the_caller_says(
 @pytest.mark.skipif(sys.platform == "win32", reason="drive letters are resolved there")
 def test_file_uris_of_windows_lose_their_slash(tmp_path: Path) -> None:
     assert find_file("file:///C:/a.stl", tmp_path)[1] == (tmp_path / "C:/a.stl",)
+
+
+def follower(limit: str, *multipliers: str) -> str:
+    """A hinge between `limit`, and a chain of joints each of which follows the one before."""
+    lines = [f'<joint name="j0" type="revolute"><parent link="a"/><child link="b0"/>{limit}</joint>']
+    for i, multiplier in enumerate(multipliers):
+        mimic = f'<mimic joint="j{i}" multiplier="{multiplier}"/>'
+        lines.append(
+            f'<joint name="j{i + 1}" type="continuous"><parent link="b{i}"/><child link="b{i + 1}"/>{mimic}</joint>'
+        )
+    links = "".join(f'<link name="b{i}"/>' for i in range(len(multipliers) + 1))
+    return f'<robot><link name="a"/>{links}\n' + "\n".join(lines) + "</robot>"
+
+
+def test_followers_that_go_out_of_all_digits_are_refused() -> None:
+    refused(
+        follower(LIMIT, "2e6"), "joint 'j1' mimics 'j0' with the multiplier 2e+06; no gear makes more than 1e+06", 3
+    )
+    refused(follower(LIMIT, "1e4", "-1e4"), "joint 'j2' mimics 'j0' with the multiplier -1e+08", 4)
+    far = '<limit lower="-1e12" upper="1"/>'
+    refused(follower(far, "1e4"), "joint 'j1' follows 'j0' too far, which may stand at -1e+12; beyond 2^50", 3)
+    assert parse_urdf(follower(LIMIT, "1e3", "1e3")).farthest == 2.0**50 / 1e6
+
+
+def test_a_follower_that_hardly_moves_narrows_nothing() -> None:
+    document = follower("", "1e-300").replace('"continuous"', '"prismatic"').replace("</joint></", LIMIT + "</joint></")
+    with pytest.warns(ModelWarning, match="without <limit>"):
+        model = parse_urdf(document)
+    assert (model.lower, model.upper) == (-np.inf, np.inf)
+    document = document.replace('lower="-1"', 'lower="1"')
+    refused(document, "joint 'j1' mimics 'j0', but their limits have no position in common", None)
+
+
+@pytest.mark.parametrize("none", ["1e16", "3.4028235e38", "1.79769e308"])
+def test_numbers_that_exporters_write_for_none_are_no_limits(none: str) -> None:
+    with pytest.warns(ModelWarning, match=r"a limit of .* is taken as none"):
+        model = one_joint("revolute", f'<limit lower="-{none}" upper="{none}"/>')
+    assert (model.lower, model.upper) == (-np.inf, np.inf)
+    assert np.isfinite(model.sample(seed=1)).all()
+
+
+def test_a_joint_with_the_name_of_another_s_coordinate_is_refused() -> None:
+    floating = '<joint name="f" type="floating"><parent link="a"/><child link="b"/></joint>'
+    document = f'<robot><link name="a"/><link name="b"/><link name="c"/>{floating}\n{{}}</robot>'
+    hinge = '<joint name="f.x" type="continuous"><parent link="b"/><child link="c"/></joint>'
+    refused(document.format(hinge), "joint 'f.x' has the name of a coordinate of joint 'f'; give it another", 2)
+    fixed = parse_urdf(document.format(hinge.replace("continuous", "fixed")))
+    assert len(fixed.named(fixed.home)) == fixed.nq
+    named = parse_urdf(document.format(hinge.replace("f.x", "f.v")))
+    assert len(named.named(named.home)) == named.nq == 8
+    rooted = TWO_LINKS.format(JOINT.format(type="continuous", inside="", attributes="")).replace('"j"', '"root.angle"')
+    with pytest.raises(ModelError, match=r"'root\.angle' has the name of a coordinate of joint 'root'"):
+        parse_urdf(rooted, base="planar")
+
+
+# How large a file may be -----------------------------------------------------------------------------------------
+
+
+def test_what_no_robot_needs_is_refused_before_it_takes_time_or_memory(tmp_path: Path) -> None:
+    long = '<origin xyz="' + "0 " * 600_000 + '"/>'
+    joint = JOINT.format(type="fixed", inside=long, attributes="")
+    refused(TWO_LINKS.format(joint), "a tag or a text has more than 1 MiB, which no robot needs", 6)
+    refused(TWO_LINKS.format("\n<!--" + "x" * 1_100_000 + "-->"), "a tag or a text has more than 1 MiB", 5)
+    many = '<robot name="r">\n' + '<link name="a"/>' * 100_000 + "</robot>"
+    refused(many, "has more than 100,000 elements, which no robot has; split it, or build it with ModelBuilder", 2)
+    file = tmp_path / "r.urdf"
+    with file.open("wb") as stream:
+        stream.write(b"<robot>")
+        stream.truncate(65 * 2**20)
+    for read in (read_urdf, load):
+        with pytest.raises(ModelError, match=r"r.urdf: the file has more than 64 MiB, which no robot needs"):
+            read(file)
+
+
+def test_a_robot_of_a_thousand_links_is_none_of_these() -> None:
+    names = "".join(f'<link name="b{i}"/>' for i in range(1001))
+    document = (
+        "<robot>"
+        + names
+        + "".join(
+            f'<joint name="j{i}" type="continuous"><parent link="b{i}"/><child link="b{i + 1}"/></joint>'
+            for i in range(1000)
+        )
+    )
+    assert parse_urdf(document + "<!--" + "x" * 1_000_000 + "--></robot>").nq == 1000

@@ -75,10 +75,9 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs) -> Model:
         from poise.io.xacro import read_xacro
 
         return read_xacro(path, base=base, package_dirs=package_dirs)
-    from poise.io.elements import parse, read_bytes
+    from poise.io.elements import read_bytes, root_tag
 
-    root = parse(read_bytes(path), str(path))
-    if root.tag == "mujoco":
+    if root_tag(read_bytes(path), str(path)) == "mujoco":
         from poise.io.mjcf import read_mjcf
 
         return read_mjcf(path, base=base)

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
+import numpy as np
+
 from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
+from poise.model.joint import BOUND, LARGEST
 from poise.model.model import Model
 from poise.spatial import SE3
 
@@ -55,8 +58,8 @@ def from_dh(
     Its links are `link0` to `linkN`, whose frames are those of the convention, and `tool`, fixed to the last.  `base`
     is the pose of link0 in the world and `tool` that of the tool in linkN; both are the identity if not given.
 
-    Raises ValueError for an unknown convention; ModelError for no rows, or a row with a number that is not finite,
-    an unknown kind, or limits the wrong way round.
+    Raises ValueError for an unknown convention; ModelError for no rows, or for a row, which it names, that is no DH, or
+    with what is no finite number, an unknown kind, or limits the wrong way round.
 
     >>> arm = from_dh([DH(a=1, alpha=0, d=0), DH(a=0.5, alpha=0, d=0)])
     >>> arm.links
@@ -89,9 +92,12 @@ def add_rows(builder: ModelBuilder, rows: Sequence[DH], convention: Convention, 
         along_z = SE3.from_xyz_rpy([0.0, 0.0, row.d], [0.0, 0.0, row.theta])
         before, after = (along_x @ along_z, None) if convention == "modified" else (along_z, along_x)
         moved = link if after is None or (row.a == 0.0 and row.alpha == 0.0) else f"{link}/{joint}"
-        builder.joint(
-            joint, row.kind, parent=parent, child=moved, origin=before, limits=row.limits, velocity=row.velocity
-        )
+        try:
+            builder.joint(
+                joint, row.kind, parent=parent, child=moved, origin=before, limits=row.limits, velocity=row.velocity
+            )
+        except ModelError as error:
+            raise ModelError(f"DH row {number} of {builder.name!r}: {error.message}") from None
         if moved != link:
             builder.joint(f"{link}/fixed", "fixed", parent=moved, child=link, origin=after)
         parent = link
@@ -99,9 +105,29 @@ def add_rows(builder: ModelBuilder, rows: Sequence[DH], convention: Convention, 
 
 
 def _check(row: DH, place: str) -> None:
+    if not isinstance(row, DH):
+        raise ModelError(f"{place} is {row!r}; write DH(a=..., alpha=..., d=..., theta=...)")
     for what in ("a", "alpha", "d", "theta"):
         value = getattr(row, what)
-        if not math.isfinite(value):
-            raise ModelError(f"{place} has {what} = {value}; it must be finite")
+        if not _is_number(value) or not math.isfinite(value):
+            raise ModelError(f"{place} has {what} = {value!r}; it must be a finite number")
+        if abs(value) > LARGEST:
+            raise ModelError(f"{place} has {what} = {value!r}; {BOUND}")
     if row.kind not in ("revolute", "prismatic"):
         raise ModelError(f"{place} has the kind {row.kind!r}; it must be 'revolute' or 'prismatic'")
+    limits = row.limits
+    if limits is not None and not (_is_pair(limits) and all(_is_number(x) for x in limits)):
+        raise ModelError(f"{place} has the limits {limits!r}; write two numbers, lower and upper, or None for none")
+    if row.velocity is not None and not _is_number(row.velocity):
+        raise ModelError(f"{place} has the velocity {row.velocity!r}; write a number, or None for none")
+    for what, name in (("name", row.name), ("link", row.link)):
+        if name is not None and not isinstance(name, str):
+            raise ModelError(f"{place} has the {what} {name!r}; it must be text, or None")
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

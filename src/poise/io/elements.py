@@ -1,12 +1,14 @@
 """XML read safely into plain elements that know their file and line.
 
-Entities and references to other files are refused, so no document can grow in memory or read the disk.  Prefixes of
-names are kept as they are written and need no declaration.
+Entities and references to other files are refused, so no document can grow in memory or read the disk.  So are files
+of more than 64 MiB, tags and texts of more than 1 MiB, and more than 100,000 elements: a hundred times what the largest
+robots have.  Prefixes of names are kept as they are written and need no declaration.
 """
 
 import math
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -19,10 +21,12 @@ from defusedxml import DefusedXmlException
 from defusedxml.sax import make_parser
 
 from poise.errors import ModelError
+from poise.model.joint import BOUND, LARGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
-_LARGEST = 1e100
-"""No length or angle of a robot, and its square is still finite."""
+_MIB = 2**20
+_FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 100_000
+"""The largest file and the longest tag or text [bytes], and the most elements."""
 
 
 @final
@@ -81,13 +85,16 @@ class Element:
         return value
 
     def number(self, attribute: str, default: float | None = None, *, infinite: bool = False) -> float:
-        """The attribute as one number; raises ModelError if it is none, or not finite unless `infinite`."""
+        """The attribute as one number; see `numbers`."""
         if attribute not in self.attributes and default is not None:
             return default
         return self.numbers(attribute, 1, infinite=infinite)[0]
 
     def numbers(self, attribute: str, count: int | None = None, *, infinite: bool = False) -> tuple[float, ...]:
-        """The attribute as `count` numbers (None: any); raises ModelError if they are not."""
+        """The attribute as `count` numbers (None: any); raises ModelError if they are not.
+
+        Unless they may be `infinite`, one that no length or angle of a robot has is refused too.
+        """
         written = self.text(attribute)
         place = f'{self.label} has {attribute}="{written if len(written) < 60 else written[:60] + "..."}"'
         tokens = written.split()
@@ -98,8 +105,10 @@ class Element:
             if not _NUMBER.fullmatch(token):
                 raise self.error(f"{place}: {token[:60]!r} is not a number")
             value = float(token)
-            if math.isnan(value) or (abs(value) > _LARGEST and not infinite):
+            if math.isnan(value) or (math.isinf(value) and not infinite):
                 raise self.error(f"{place}: {token[:60]!r} is not a finite number")
+            if abs(value) > LARGEST and not infinite:
+                raise self.error(f"{place}: {token[:60]!r} is too large; {BOUND}")
             values.append(value)
         return tuple(values)
 
@@ -113,6 +122,7 @@ class _Collector(ContentHandler):
         self.root: Element | None = None
         self.open: list[tuple[Element, str]] = []
         self.locator = Locator()
+        self.left = _ELEMENTS
 
     def setDocumentLocator(self, locator: Locator) -> None:
         self.locator = locator
@@ -122,6 +132,13 @@ class _Collector(ContentHandler):
         return max(1, self.locator.getLineNumber() or 1)
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise ModelError(
+                f"has more than {_ELEMENTS:,} elements, which no robot has; split it, or build it with ModelBuilder",
+                file=self.file,
+                line=self.line,
+            )
         attributes = {key: attrs.getValue(key) for key in attrs.getNames()}
         parent, owner = self.open[-1] if self.open else (None, "")
         element = Element(name, attributes, self.file, self.line, owner)
@@ -137,9 +154,10 @@ class _Collector(ContentHandler):
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's content; raises ModelError if there is no such file, it cannot be read, or it is empty."""
+    """The file's content; raises ModelError if there is no such file, it cannot be read, is empty or too large."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(_FILE + 1)
     except FileNotFoundError:
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
         raise ModelError(f"no such file{where}", file=str(path)) from None
@@ -150,13 +168,59 @@ def read_bytes(path: Path) -> bytes:
         raise ModelError(f"cannot be read: {error}", file=str(path)) from None
     if not data.strip():
         raise ModelError("the file is empty", file=str(path))
+    if len(data) > _FILE:
+        raise ModelError(
+            f"the file has more than {_FILE // _MIB} MiB, which no robot needs; keep meshes in files of their own",
+            file=str(path),
+        )
     return data
 
 
 def parse(document: str | bytes, file: str | None = None) -> Element:
     """The root element of an XML document; raises ModelError, with the line, for anything that is not safe XML."""
+    data = document.encode(errors="surrogatepass") if isinstance(document, str) else document
+    _refuse_long_tags(data, file)
     collector = _Collector(file)
-    source = InputSource()
+    _read(document, collector)
+    if collector.root is None:
+        raise ModelError("not XML: no element found", file=file)
+    return collector.root
+
+
+def root_tag(document: bytes, file: str) -> str:
+    """The tag of the root of an XML document, which is read no further; raises as `parse` does."""
+    collector = _Opening(file)
+    with suppress(StopIteration):
+        _read(document, collector)
+    if collector.root is None:
+        raise ModelError("not XML: no element found", file=file)
+    return collector.root.tag
+
+
+@final
+class _Opening(_Collector):
+    """Stops at the root."""
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:
+        super().startElement(name, attrs)
+        raise StopIteration
+
+
+def _refuse_long_tags(data: bytes, file: str | None) -> None:
+    """Raises ModelError for what takes the parser time that grows with the square of its length."""
+    pieces = data.split(b"<")
+    if len(max(pieces, key=len)) > _TAG:
+        at = next(i for i, piece in enumerate(pieces) if len(piece) > _TAG)
+        raise ModelError(
+            f"a tag or a text has more than {_TAG // _MIB} MiB, which no robot needs; keep data in files of their own",
+            file=file,
+            line=1 + sum(piece.count(b"\n") for piece in pieces[:at]),
+        )
+
+
+def _read(document: str | bytes, collector: _Collector) -> None:
+    """Let `collector` see the elements; raises ModelError, with the line, for anything that is not safe XML."""
+    source, file = InputSource(), collector.file
     try:
         if isinstance(document, str):
             document = document.encode()
@@ -165,6 +229,8 @@ def parse(document: str | bytes, file: str | None = None) -> Element:
         parser = make_parser()
         parser.setContentHandler(collector)
         parser.parse(source)
+    except ModelError:
+        raise
     except SAXParseException as error:
         raise ModelError(f"not XML: {error.getMessage()}", file=file, line=error.getLineNumber()) from None
     except DefusedXmlException:
@@ -175,6 +241,3 @@ def parse(document: str | bytes, file: str | None = None) -> Element:
         ) from None
     except (ValueError, LookupError) as error:
         raise ModelError(f"cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
-    if collector.root is None:
-        raise ModelError("not XML: no element found", file=file)
-    return collector.root

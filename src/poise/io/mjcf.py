@@ -14,9 +14,10 @@ from typing import Any, final
 import numpy as np
 
 from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.io.elements import read_bytes
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
-from poise.model.joint import JointKind, Mimic
+from poise.model.joint import BOUND, LARGEST, JointKind, Mimic
 from poise.model.model import Model
 from poise.spatial import SE3, Array
 
@@ -50,7 +51,11 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     if base != "fixed":
         raise ValueError(f"base must be 'fixed' for an MJCF, whose bodies declare their own freejoints; got {base!r}")
     file = os.fspath(path)
-    return _Reader(_compile(file), file).model()
+    compiled = _compile(file)
+    try:
+        return _Reader(compiled, file).model()
+    except UnicodeDecodeError as error:  # MuJoCo keeps names as bytes
+        raise ModelError(f"a name cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
 
 
 def _compile(file: str) -> Any:
@@ -58,8 +63,7 @@ def _compile(file: str) -> Any:
         import mujoco
     except ImportError:
         raise MissingExtra("reading MJCF files", "mujoco", "mjcf") from None
-    if not os.path.isfile(file):
-        raise ModelError("no such file", file=file)
+    read_bytes(Path(file))  # says what is wrong with the file itself better than MuJoCo
     try:
         return mujoco.MjModel.from_xml_path(file)
     except ValueError as error:
@@ -121,8 +125,8 @@ class _Reader:
                 loops[kind] += 1
                 continue
             driven, source = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
-            constant, slope, *higher = map(float, m.eq_data[i, :5])
             name = repr(self.joints[driven])
+            constant, slope, *higher = self.numbers(f"the coupling of {name}", "polycoef", m.eq_data[i, :5]).tolist()
             if source >= 0 and any(higher):
                 self.remarks.append(f"the nonlinear coupling of {name} is ignored")
             elif driven in self.followers or self.driver(source)[0] == driven:
@@ -143,6 +147,21 @@ class _Reader:
             multiplier, offset = multiplier * slope, multiplier * constant + offset
         return joint, multiplier, offset
 
+    def numbers(self, what: str, attribute: str, values: Array) -> Array:
+        """Numbers of an element; raises ModelError, with its name, for what no robot has, and MuJoCo lets through."""
+        if not (np.abs(values) <= LARGEST).all():
+            raise ModelError(
+                f"{what} has the {attribute} {values.tolist()}; every number must be finite, and {BOUND}",
+                file=self.file,
+            )
+        return np.array(values)
+
+    def pose(self, what: str, xyz: Array, wxyz: Array) -> SE3:
+        """Its pose likewise."""
+        if np.linalg.norm(self.numbers(what, "quaternion", wxyz)) < 1e-12:
+            raise ModelError(f"{what} has a zero quaternion, which is no rotation", file=self.file)
+        return SE3.from_xyz_wxyz(self.numbers(what, "pos", xyz), wxyz)
+
     # Bodies and sites --------------------------------------------------------------------------------------------
 
     def add_body(self, body: int) -> list[str]:
@@ -150,13 +169,13 @@ class _Reader:
         m, name = self.m, self.bodies[body]
         link = self.bodies[m.body_parentid[body]]
         # The pose in `link` of the body's frame, as it stands before the joints still to come.
-        here = SE3.from_xyz_wxyz(m.body_pos[body], m.body_quat[body])
+        here = self.pose(f"body {name!r}", m.body_pos[body], m.body_quat[body])
         links: list[str] = []
         first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
         for joint in range(first, first + count):
             # Only turns have a centre, which need not be the body's origin.
             turns = self.kind(joint) in (JointKind.REVOLUTE, JointKind.SPHERICAL)
-            anchor = np.array(m.jnt_pos[joint]) if turns else np.zeros(3)
+            anchor = self.numbers(f"joint {self.joints[joint]!r}", "pos", m.jnt_pos[joint]) if turns else np.zeros(3)
             whole = joint == first + count - 1 and not anchor.any()
             child = name if whole else f"{name}/{self.joints[joint]}"
             if self.kind(joint) is JointKind.FLOATING:
@@ -176,7 +195,8 @@ class _Reader:
         if kind in (JointKind.FLOATING, JointKind.SPHERICAL):
             self.builder.joint(name, kind, parent=parent, child=child, origin=origin)
             return
-        axis, zero = m.jnt_axis[joint], self.zero(joint)
+        axis, zero = self.numbers(f"joint {name!r}", "axis", m.jnt_axis[joint]), self.zero(joint)
+        self.numbers(f"joint {name!r}", "ref", np.array(zero))
         lower, upper = map(float, m.jnt_range[joint]) if m.jnt_limited[joint] else (-np.inf, np.inf)
         source, multiplier, offset = self.driver(joint)
         if source < 0:
@@ -209,7 +229,7 @@ class _Reader:
             self.builder.frame(
                 f"{name}/site" if name in links else name,
                 link=self.bodies[m.site_bodyid[i]],
-                origin=SE3.from_xyz_wxyz(m.site_pos[i], m.site_quat[i]),
+                origin=self.pose(f"site {name!r}", m.site_pos[i], m.site_quat[i]),
             )
 
     # Postures ----------------------------------------------------------------------------------------------------

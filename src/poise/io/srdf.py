@@ -148,6 +148,8 @@ class _Reader:
                 if joint is None:
                     continue
                 if len(numbers) == joint.size:
+                    if (np.abs(numbers) > self.model.farthest[self.model.index(joint.name)]).any():
+                        raise element.error(f"{element.label} is beyond what joints that follow it can take: lower it")
                     posture[joint.name] = _position(joint, numbers, element)
                 elif joint.name != _BASE:
                     written = f"{joint.name} takes {joint.size}, not {len(numbers)}"

@@ -7,6 +7,7 @@ What the format leaves open is read thus:
 
 - A revolute or prismatic joint without `<limit>` has none; with a `<limit>` that lacks `lower` or `upper`, they are 0,
   but a joint that mimics another and gives neither is limited by the other alone.
+- A limit of 1e16, as SDF has it, or of the largest number of four or eight bytes is a placeholder for none.
 - A `velocity` of 0 is a placeholder of exporters and sets no limit.
 - A `<mimic>` on a fixed joint has no effect.
 - Limits on continuous, planar, spherical and floating joints are passed over, except for the velocity of continuous.
@@ -44,6 +45,8 @@ _PASSED_OVER = {
 }
 _ONE_AXIS = {JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL}
 _LIMITED = _ONE_AXIS - {JointKind.CONTINUOUS}
+_NONE = (1e16, 3.402823e38, 1.797693e308)
+"""Limits that exporters write for none: that of SDF, and the largest numbers of four and of eight bytes."""
 
 
 def read_urdf(path: str | os.PathLike[str], *, base: Base = "fixed", package_dirs: PackageDirs = ()) -> Model:
@@ -195,7 +198,12 @@ def _limits(element: Element, limit: Element | None, notes: Notes) -> tuple[floa
         if element.child("mimic") is not None:
             return -math.inf, math.inf
         notes.add("a <limit> without lower and upper holds its joint at 0", limit.line, element.label)
-    return limit.number("lower", 0.0, infinite=True), limit.number("upper", 0.0, infinite=True)
+    ends = [limit.number(end, 0.0, infinite=True) for end in ("lower", "upper")]
+    for i, end in enumerate(ends):
+        if any(math.isclose(abs(end), none, rel_tol=1e-5) for none in _NONE):
+            notes.add(f"a limit of {end:g} is taken as none", limit.line, element.label)
+            ends[i] = math.copysign(math.inf, end)
+    return ends[0], ends[1]
 
 
 def _velocity(limit: Element, notes: Notes) -> float:

@@ -11,11 +11,15 @@ import numpy.typing as npt
 
 from poise.errors import ModelError
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import Joint, JointKind, Mimic
+from poise.model.joint import BOUND, LARGEST, Joint, JointKind, Mimic
 from poise.model.model import Model
 from poise.spatial import SE3
 
 Base = Literal["fixed", "planar", "floating"]
+_SLOWEST = 1e-100
+"""The least speed of a joint that moves [rad/s or m/s]."""
+_STEEPEST = 1e6
+"""The largest multiplier of a joint that follows another."""
 
 
 @final
@@ -87,6 +91,13 @@ class ModelBuilder:
                 )
             if low == math.inf or high == -math.inf:
                 raise self._error(f"joint {name!r} has limits {low:g} to {high:g}, which no position keeps", line)
+            for limit in (low, high):
+                if LARGEST < abs(limit) < math.inf:
+                    raise self._error(
+                        f"joint {name!r} has the limit {limit:g}; {BOUND}: leave out limits that are none, and call a "
+                        "hinge without any continuous",
+                        line,
+                    )
         if kind is JointKind.CONTINUOUS and limits:
             raise self._error(f"joint {name!r} is continuous and cannot have limits; call it revolute", line)
         at = blank.quaternion_at
@@ -95,12 +106,13 @@ class ModelBuilder:
         speed = self._numbers(name, "velocity limit", math.inf if velocity is None else velocity, blank.speeds, line)
         if any(s < 0 for s in speed):
             raise self._error(f"joint {name!r} has a negative velocity limit", line)
-        if any(s == 0 for s in speed):
+        if any(s < _SLOWEST for s in speed):
             raise self._error(
-                f"joint {name!r} has a velocity limit of 0; make it fixed to hold it still, or leave the limit out",
+                f"joint {name!r} has a velocity limit of {min(speed):g}; make it fixed to hold it still, or leave the "
+                "limit out",
                 line,
             )
-        if not math.isfinite(pitch):
+        if not abs(pitch) <= LARGEST:
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
         if mimic and blank.size != 1:
             raise self._error(
@@ -108,10 +120,13 @@ class ModelBuilder:
             )
         if mimic and not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
             raise self._error(f"joint {name!r} mimics with a multiplier or offset that is not finite", line)
+        if mimic and abs(mimic.offset) > LARGEST:
+            raise self._error(f"joint {name!r} mimics with the offset {mimic.offset:g}; {BOUND}", line)
         if parent == child:
             raise self._error(f"joint {name!r} joins link {parent!r} to itself", line)
         if child == WORLD:
             raise self._error(f"joint {name!r} moves {WORLD!r}, which stands still; turn the joint round", line)
+        self._check_place(f"joint {name!r}", origin, line)
         self._lines[name] = line
         self._joints[name] = Joint(
             name=name,
@@ -132,6 +147,7 @@ class ModelBuilder:
         self._name("frame", name, line)
         if name in self._frames:
             raise self._error(f"frame {name!r} is declared twice; give one of them another name", line)
+        self._check_place(f"frame {name!r}", origin, line)
         self._lines["frame " + name] = line
         self._frames[name] = Frame(name=name, link=link, origin=SE3.identity() if origin is None else origin)
 
@@ -147,9 +163,9 @@ class ModelBuilder:
         if link in self._masses:
             raise self._error(f"link {link!r} is given a mass twice; keep one of them", line)
         amount, place = _reals(mass), _reals(centre)
-        if amount.shape != () or not (np.isfinite(amount) and amount >= 0.0):
+        if amount.shape != () or not 0.0 <= amount <= LARGEST:
             raise self._error(f"link {link!r} has the mass {mass!r}; it must be a finite number of kg, 0 or more", line)
-        if place.shape != (3,) or not np.isfinite(place).all():
+        if place.shape != (3,) or not (np.abs(place) <= LARGEST).all():
             raise self._error(f"link {link!r} has its mass at {centre!r}; it must be three finite numbers", line)
         self._lines["mass " + link] = line
         self._masses[link] = float(amount), place
@@ -194,7 +210,11 @@ class ModelBuilder:
         whole = functools.partial(
             Model, self.name, joints, order, self._frames.values(), groups=self._groups, masses=self._masses
         )
-        model = whole()
+        try:
+            model = whole()
+        except ModelError as error:  # the model itself knows no file
+            raise self._error(error.message) from None
+        self._check_positions(model)
         if not self._postures:
             return model
         postures = {name: self._configuration(model, name) for name in self._postures}
@@ -209,9 +229,13 @@ class ModelBuilder:
         if not name:
             raise self._error(f"a {noun} has no name", line)
 
+    def _check_place(self, what: str, origin: SE3 | None, line: int | None) -> None:
+        if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
+            raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
+
     def _axis(self, name: str, axis: npt.ArrayLike, line: int | None) -> tuple[float, float, float]:
         vector = _reals(axis)
-        if vector.shape != (3,) or not np.isfinite(vector).all():
+        if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
             raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
         length = float(np.linalg.norm(vector))
         if length < 1e-9:
@@ -220,7 +244,7 @@ class ModelBuilder:
         return float(x), float(y), float(z)
 
     def _numbers(self, name: str, what: str, value: npt.ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
-        numbers = np.asarray(value, dtype=np.float64)
+        numbers = _reals(value)
         if numbers.ndim == 0:
             numbers = np.full(size, float(numbers))
         if numbers.shape != (size,):
@@ -295,6 +319,41 @@ class ModelBuilder:
                     )
                 seen.add(source.name)
                 at = source
+            self._check_multiplier(joint)
+
+    def _check_multiplier(self, joint: Joint) -> None:
+        """What a joint makes of the one that it follows, through all between."""
+        multiplier, at = 1.0, joint
+        while at.mimic:
+            multiplier *= at.mimic.multiplier
+            at = self._joints[at.mimic.joint]
+            if not abs(multiplier) <= _STEEPEST:
+                raise self._error(
+                    f"joint {joint.name!r} mimics {at.name!r} with the multiplier {multiplier:g}; no gear makes more "
+                    f"than {_STEEPEST:g} of a motion",
+                    self._lines[joint.name],
+                )
+
+    def _check_positions(self, model: Model) -> None:
+        """Every name of a coordinate is one joint's alone, and what follows a joint has digits where that may stand."""
+        names = {joint.name for joint in model.joints if joint.size}
+        for joint in model.joints:
+            for coordinate in joint.coordinates if joint.size > 1 else ():
+                if coordinate in names:
+                    raise self._error(
+                        f"joint {coordinate!r} has the name of a coordinate of joint {joint.name!r}; give it another",
+                        self._lines.get(coordinate),
+                    )
+            if joint.mimic:
+                leader = model.follows(joint)[0]
+                at = model.index(leader)
+                for end in (*model.lower[at], *model.upper[at]):
+                    if model.farthest[at][0] < abs(end) < math.inf:
+                        raise self._error(
+                            f"joint {joint.name!r} follows {leader!r} too far, which may stand at {end:g}; {BOUND}: "
+                            "narrow its limits or lower the multiplier",
+                            self._lines[joint.name],
+                        )
 
     def _grounding(self, base: Base, root: str, count: int) -> Joint:
         name = "root" if count == 1 else f"root_{root}"
@@ -318,11 +377,15 @@ class ModelBuilder:
         q = np.clip(model.neutral, model.lower, model.upper)
         for joint, value in self._postures[name].items():
             at = model.index(joint)
-            numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
-            if numbers.shape != (at.stop - at.start,) or not np.isfinite(numbers).all():
+            numbers = np.atleast_1d(_reals(value))
+            if numbers.shape != (at.stop - at.start,) or not (np.abs(numbers) <= model.farthest[at]).all():
                 raise self._error(f"posture {name!r} gives joint {joint!r} the position {value}, which it cannot take")
             q[at] = numbers
-        return q
+        try:
+            unit = model.normalize(q)
+        except ValueError as error:
+            raise self._error(f"posture {name!r}: {error}") from None
+        return np.where(np.abs(unit - q) < 1e-15, q, unit)  # number for number, where there is nothing to mend
 
 
 def _reals(value: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -489,9 +489,11 @@ class Model:
                 if multiplier == 0.0:
                     continue
                 ends = ((joint.lower[0] - offset) / multiplier, (joint.upper[0] - offset) / multiplier)
-                at = self._q_at[source]
-                lower[at], upper[at] = max(lower[at], min(ends)), min(upper[at], max(ends))
-                if lower[at] > upper[at]:
+                at, low, high = self._q_at[source], min(ends), max(ends)
+                # Beyond what a configuration can hold, a limit is none.
+                lower[at] = max(lower[at], low if low >= -LARGEST else -math.inf)
+                upper[at] = min(upper[at], high if high <= LARGEST else math.inf)
+                if lower[at] > upper[at] or low > LARGEST or high < -LARGEST:
                     raise ModelError(
                         f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
                     )
