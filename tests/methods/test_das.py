@@ -124,6 +124,21 @@ def test_s_lets_the_vehicle_go_first_and_changes_nothing_without_one() -> None:
     np.testing.assert_allclose(both[0], both[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize(("far", "above"), [(0.5, False), (0.8, False), (4.0, True), (12.0, True)])
+def test_beside_the_slides_the_arm_turns_by_the_inverse_of_the_step_s_length(far: float, above: bool) -> None:
+    """So a vehicle goes first where that length is above 1, and the arm where it is below."""
+    model, task = truck(), pz.PositionTask("tool")
+    q, target = np.array([0.0, 0.0, 0.4, 0.9, -0.5]), np.array([2.0 + far, 1.0, 0.0])
+    plain = step(model, task, q, target, pz.DasSlotineSheridan(**FREE))
+    weighed = step(model, task, q, target, pz.DasSlotineSheridan(vehicle_limit=0.2, **FREE))
+    length = float(np.linalg.norm(plain))
+    assert length > 0.2
+    assert (length > 1.0) == above
+    np.testing.assert_allclose(weighed[2:] / weighed[0], plain[2:] / plain[0] / length, rtol=1e-9)
+    careful = step(model, task, q, target, pz.DasSlotineSheridan(vehicle_limit=1.0, **FREE))
+    np.testing.assert_allclose(careful, weighed if above else plain, rtol=1e-12)
+
+
 # The null space ---------------------------------------------------------------------------------------------------
 
 

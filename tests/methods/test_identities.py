@@ -141,6 +141,49 @@ def least_along(e: Array, fall: Array) -> float:
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_of_what_joints_can_take_away_the_transpose_leaves_no_more_than_its_bound(seed: int) -> None:
+    """And no more of the whole error than there was; beyond the range of J nothing falls."""
+    tip = pz.PositionTask("tool")
+    flat = [Case(planar(3), tip, np.zeros(3), [2.5, 1.0, 0.0])] if seed == 0 else []
+    for case in [*flat, *cases(seed), stretched(np.random.default_rng(seed).normal(size=3) * [1.0, 1.0, 0.5])]:
+        j, e = case.jacobian, case.e
+        left, sigma, _ = np.linalg.svd(j, full_matrices=False)
+        basis = left[:, sigma > 1e-9 * sigma[0]]
+        kappa = (sigma[0] / sigma[basis.shape[1] - 1]) ** 2
+        after = e - j @ case.step(pz.JacobianTranspose(**FREE))
+        slack = 1.0 + 1e-6
+        assert size(basis.T @ after) <= slack * (kappa - 1.0) / (kappa + 1.0) * size(basis.T @ e) + 1e-9
+        assert size(after) <= slack * size(e)
+    if flat:  # one direction: the bound is 0, and of the whole error half a metre remains
+        e, j = flat[0].e, flat[0].jacobian
+        assert size(e - j @ flat[0].step(pz.JacobianTranspose(**FREE))) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_constant_damping_multiplies_the_error_along_each_singular_direction(seed: int) -> None:
+    damping = 0.3
+    for case in cases(seed):
+        left, sigma, _ = np.linalg.svd(case.jacobian, full_matrices=False)
+        after = case.e - case.jacobian @ case.step(pz.DampedLeastSquares(damping=damping, **FREE))
+        expected = damping**2 / (sigma**2 + damping**2) * (left.T @ case.e)
+        np.testing.assert_allclose(left.T @ after, expected, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tracker_takes_back_what_raised_the_error_and_keeps_what_did_not(seed: int) -> None:
+    solver, ik = pz.Solver(PANDA, HAND), pz.Tracker(PANDA, HAND, "lm")
+    target = PANDA.pose("panda_hand", PANDA.sample(seed=900 + seed))
+    path = [PANDA.sample(seed=seed)]
+    for _ in range(40):
+        path.append(ik.step(path[-1], target).copy())
+    costs = [float(np.sum(solver.linearise(q, target)[0] ** 2)) for q in path]
+    raised = [k for k in range(1, 40) if costs[k] > costs[k - 1] * (1.0 + 1e-9)]
+    assert raised
+    for k in raised:
+        np.testing.assert_allclose(path[k + 1], path[k - 1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_the_transpose_goes_as_far_down_as_the_linear_model_falls(seed: int) -> None:
     for case in cases(seed):
         j, e = case.jacobian, case.e

@@ -471,3 +471,20 @@ def test_weights_leave_rows_free_along_the_axes_that_were_asked_for() -> None:
     assert in_world.success
     np.testing.assert_allclose(off[[0, 2]], 0.0, atol=1.001e-6)
     assert abs(off[1]) > 1e-3
+
+
+@pytest.mark.parametrize("length", [1e-2, 1e-3, 3e-5, 1e-5])
+def test_tiny_arms_are_solved_with_positions_weighed_by_their_size(length: float) -> None:
+    """The page says so of links of a millimetre and less; without the weight few of these are found."""
+    rng = np.random.default_rng(3)
+    builder, link = pz.ModelBuilder("tiny"), "world"
+    for i in range(7):
+        place = pz.SE3.from_parts(length * rng.uniform(-1.0, 1.0, 3))
+        axis, child = rng.normal(size=3), f"link{i}"
+        builder.joint(f"j{i}", "revolute", parent=link, child=child, origin=place, axis=axis, limits=(-2.8, 2.8))
+        link = child
+    model = builder.build()
+    task = pz.PoseTask(link, position_weight=1.0 / length, position_tolerance=1e-6 * length)
+    solver = pz.Solver(model, task)
+    starts, ends = model.sample(60, seed=1), model.sample(60, seed=2)
+    assert all(solver(model.pose(link, end), start).success for start, end in zip(starts, ends, strict=True))

@@ -4,7 +4,8 @@ Idea.     A spring of stiffness K_p pulls the effector to its target; the joints
           makes.  What moves no effector is left to other springs: to a posture, and off obstacles.
 Step.     dq = alpha S J^T K_p e + beta (I - J^+ J) phi, with the projector by singular values.  alpha = N / 2D makes
           the next e^T K_p e least, to first order.  S is 1, or 1 / Q for the joints that turn where the step with
-          S = 1 is longer than Q_lim, Q being its length; alpha is then found anew.  beta = r / |q - q_d|^2 where that
+          S = 1 is longer than Q_lim, Q being its length; alpha is then found anew, so that beside the slides they turn
+          1 / Q times what they would: more, if Q is below 1.  beta = r / |q - q_d|^2 where that
           is below 1, r = beta^2 |q - q_d|^2 of the last update, else 1; so the second half of
           V = e^T K_p e / 2 + beta^2 |q - q_d|^2 / 2 never grows.
 Use when  comparing; a vehicle carries the arm and is to move first; a redundant arm passes obstacles, slowly.
@@ -56,7 +57,8 @@ class DasSlotineSheridan(NullSpaceMethod):
     rotation_stiffness: float = 1.0
     """K_p of rotations; only its ratio to that of positions matters."""
     vehicle_limit: float | None = None
-    """Q_lim [rad and m], the Euclidean length of the step above which S slows the joints that turn; None: S = 1."""
+    """Q_lim [rad and m]: above this Euclidean length Q of the step, S weighs the joints that turn by 1 / Q.  With 1 or
+    more the joints that slide go first; with less it may be those that turn.  None: S = 1."""
     beta_rule: bool = True
     """Whether beta follows its rule; if not, it is 1.  q_d is that of the RestPosture, or the model's home."""
     max_null_step: float = 0.2
