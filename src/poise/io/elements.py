@@ -1,8 +1,8 @@
 """XML read safely into plain elements that know their file and line.
 
 Entities and references to other files are refused, so no document can grow in memory or read the disk.  So are files
-of more than 64 MiB, tags and texts of more than 1 MiB, and more than 100,000 elements: a hundred times what the largest
-robots have.  Prefixes of names are kept as they are written and need no declaration.
+of more than 64 MiB, tags and texts of more than 1 MiB, and more than 50,000 elements: many times what large robots
+have.  Prefixes of names are kept as they are written and need no declaration.
 """
 
 import math
@@ -25,7 +25,7 @@ from poise.model.joint import BOUND, LARGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _MIB = 2**20
-_FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 100_000
+_FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 50_000
 """The largest file and the longest tag or text [bytes], and the most elements."""
 
 

@@ -16,6 +16,8 @@ from poise.model.model import Model
 from poise.spatial import SE3
 
 Base = Literal["fixed", "planar", "floating"]
+_LONGEST = 100
+"""The most joints of which each follows the one before."""
 _SLOWEST = 1e-100
 """The least speed of a joint that moves [rad/s or m/s]."""
 _STEEPEST = 1e6
@@ -185,25 +187,26 @@ class ModelBuilder:
         joint or in a circle, frames or masses on missing links.
         """
         links = self._check_links(declared)
+        known = {*links, WORLD}
         joints = self._in_order(links)
         self._check_mimics()
         carried = {joint.child for joint in joints}
         roots = [link for link in links if link not in carried]
         grounded = [] if base == "fixed" else [self._grounding(base, root, len(roots)) for root in roots]
         joints = [*grounded, *joints]
-        order = [*roots, *(joint.child for joint in joints if joint.child not in roots)]
+        order = [*roots, *(joint.child for joint in joints if joint.child in carried)]
         for frame in self._frames.values():
-            if frame.link not in links and frame.link != WORLD:
+            if frame.link not in known:
                 raise self._error(
                     f"frame {frame.name!r} is on the link {frame.link!r}, which does not exist",
                     self._lines["frame " + frame.name],
                 )
-            if frame.name in links or frame.name == WORLD:
+            if frame.name in known:
                 raise self._error(
                     f"frame {frame.name!r} has the name of a link; give it another", self._lines["frame " + frame.name]
                 )
         for link in self._masses:
-            if link not in links:
+            if link not in known:
                 raise self._error(
                     f"a mass is given to the link {link!r}, which does not exist", self._lines["mass " + link]
                 )
@@ -291,7 +294,8 @@ class ModelBuilder:
             for child in carried.get(joint.child, ()):
                 heapq.heappush(ready, rank[child.name])
         if len(out) < len(inputs):
-            stuck = next(joint for joint in inputs if joint not in out)
+            ordered = {joint.name for joint in out}
+            stuck = next(joint for joint in inputs if joint.name not in ordered)
             raise self._error(
                 f"the links form a cycle through joint {stuck.name!r}: no link of it is a root", self._lines[stuck.name]
             )
@@ -318,6 +322,12 @@ class ModelBuilder:
                         f"joint {joint.name!r} mimics itself, through {at.name!r}", self._lines[joint.name]
                     )
                 seen.add(source.name)
+                if len(seen) > _LONGEST:
+                    raise self._error(
+                        f"joint {joint.name!r} follows through more than {_LONGEST} others; let it follow the first of "
+                        "them itself",
+                        self._lines[joint.name],
+                    )
                 at = source
             self._check_multiplier(joint)
 
