@@ -237,6 +237,13 @@ class Model:
 
     def check_q(self, q: npt.ArrayLike, name: str = "q") -> Array:
         """`q` as (..., nq) float64; raises ShapeError, or ValueError naming an entry that is no number or too large."""
+        if (
+            type(q) is np.ndarray
+            and q.dtype == np.float64
+            and q.shape[-1:] == (self.nq,)
+            and (np.abs(q) <= self.farthest).all()
+        ):
+            return q  # the commonest case, in one look
         array = self._check(q, name, self.nq, "nq")
         if (np.abs(array) > self.farthest).any():
             index = tuple(int(i) for i in np.argwhere(np.abs(array) > self.farthest)[0])
