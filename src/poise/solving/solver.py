@@ -135,6 +135,7 @@ class Search:
         """Scratch that is told of the settings; it comes back to this search after every call."""
         scratch = Scratch(self._bound)
         scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
+        scratch.tell(nearest=1)
         scratch.tell(chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK)
         if self._prepared is None:
             scratch.widen(self._bound)
