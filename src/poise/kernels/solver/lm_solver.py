@@ -76,12 +76,12 @@ _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
 _NEAR = 0.1
 """A start whose error [m^2, rad^2 a block] is more than this is not tried alone."""
-_OWN_HOPE, _HOPE, _MORE_HOPE = .9, .5, 0.4
-"""A descent from q0 is waited for while its distance from there is less than this share of the nearest solution's, if
-that is from q0 too; the share of one that is not, and how much more it is for a target that is close."""
+_HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
+"""A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
+solution's; where it is more than the third, less than the second share."""
 _HASTY = 2.5
 """Slow iterations after which a lane is given up."""
-_LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 4.0, 44.0, 0.5
+_LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
 """Iterations without a real fall after which the careful lane is given up, and how many more for a target that is near:
 half of them at this error at q0 [m^2, rad^2 a block]."""
 _FALL = 0.9
@@ -404,14 +404,15 @@ def nearest(p, w, q0):
 
 
 @kernel
-def hopeful(p, w, q0, least, hope, max_iterations):
+def hopeful(p, w, q0, least, max_iterations):
     """Whether a descent from q0 may still end nearer to it than the square `least`."""
+    bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
     for lane in range(2):
         if (
             w.state[STARTED, lane] == 0.0
             and w.state[_SCORE, lane] > _INSIDE
             and not exhausted(w, lane, max_iterations)
-            and square_from(p, w, lane, q0) < hope * hope * least
+            and square_from(p, w, lane, q0) < bound
         ):
             return True
     return False
@@ -425,7 +426,7 @@ def exhausted(w, lane, max_iterations):
 
 
 @kernel
-def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait, hope_of_others):
+def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     With `wait` the descents from q0 go on then, while they may end nearer.  Returns (lane or -1, restarts spent,
@@ -451,8 +452,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait, 
         store(w.state, _AGE, age), store(w.state, _SLOW, slow)
         if any_of(score <= _INSIDE):
             lane, least = nearest(p, w, q0)
-            share = _OWN_HOPE if w.state[STARTED, lane] == 0.0 else hope_of_others
-            if not (wait and hopeful(p, w, q0, least, share, max_iterations)):
+            if not (wait and hopeful(p, w, q0, least, max_iterations)):
                 return lane, spent, False
         elif any_of((slow > patience) | (age >= max_iterations)):
             alive = False
@@ -575,8 +575,6 @@ def search_lanes(p, w, v, address):
     """
     told = entry_at(address, CALL)
     count, out = len(w.q), w.out
-    far = out[COST] / (_CLOSE * len(p.blocks))
-    closeness = 1.0 / (1.0 + far * far)
     if told.phase == BEGIN:
         for i in range(len(w.target)):
             store(v.target, i, w.target[i])
@@ -593,7 +591,8 @@ def search_lanes(p, w, v, address):
         store(v.state, _PATIENCE, 0.0), store(v.state, _MARK, np.inf)
         store(v.state, _NU, 2.0), store(v.state, _PREDICTED, 0.0)
         if told.nearest:
-            v.state[_PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE * closeness
+            far = out[COST] / (_CLOSE * len(p.blocks))
+            v.state[_PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE / (1.0 + far * far)
         store(v.state, _POOL_COST, np.inf), store(v.state, _POOL_AGE, 0.0), store(v.state, _POOL_START, 0.0)
         v.state[_POOL_COST, 0] = 0.0
         for i in range(count):
@@ -602,8 +601,7 @@ def search_lanes(p, w, v, address):
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
     if told.phase != END:
         lane, spent, more = search(
-            p, v, w.pool, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk, told.nearest != 0,
-            _HOPE + _MORE_HOPE * closeness,
+            p, v, w.pool, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk, told.nearest != 0
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
