@@ -57,6 +57,8 @@ from poise.kernels.solver.step import advance, direction, hold, longest_column
 """Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
 _PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong."""
 _TURN = 6.283185307179586
+_ROUNDING = 1e-9
+"""A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _MU_LAST = 1e-5
@@ -84,8 +86,8 @@ _HASTY = 2.5
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
 """Iterations without a real fall after which the careful lane is given up, and how many more for a target that is near:
 half of them at this error at q0 [m^2, rad^2 a block]."""
-_FALL = 0.9
-"""The factor of a real fall of the careful lane's error."""
+_FALL, _ALMOST = 0.9, 1e-5
+"""The factor of a real fall of the careful lane's error, and the error [m^2, rad^2 a block] below which any will do."""
 _POLISH = 300
 """Iterations of the last descent, at most."""
 _LEVEL = 1.0 - 1e-7
@@ -362,10 +364,10 @@ def keep_candidate(w, lane):
 def whole_turns(c, x, x0):
     """The whole turns that bring x, of a coordinate c that turns, nearest to x0 within its limits."""
     turns = np.rint((x0 - x) / _TURN)
-    if x + turns * _TURN > c.upper:
-        turns = np.floor((c.upper - x) / _TURN)
-    elif x + turns * _TURN < c.lower:
-        turns = np.ceil((c.lower - x) / _TURN)
+    if x + turns * _TURN > c.upper + _ROUNDING:
+        turns = np.floor((c.upper + _ROUNDING - x) / _TURN)
+    elif x + turns * _TURN < c.lower - _ROUNDING:
+        turns = np.ceil((c.lower - _ROUNDING - x) / _TURN)
     return turns
 
 
@@ -443,7 +445,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
         slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
         if wait:
             careful, mark = load(w.state, _PATIENCE) > 0.0, load(w.state, _MARK)
-            fallen = cost < _FALL * mark
+            fallen = (cost < _FALL * mark) | (cost < _ALMOST * len(p.blocks))
             store(w.state, _MARK, select(fallen, cost, mark))
             slow = select(careful, select(fallen, 0.0, load(w.state, _SLOW) + 1.0), slow)
             patience = select(careful, load(w.state, _PATIENCE), patience)
@@ -561,9 +563,8 @@ def near_turn(p, w, start):
         c = p.coordinates[r]
         if c.turns:
             turns = whole_turns(c, w.q[c.q], start[c.q])
-            x = w.q[c.q] + turns * _TURN
-            if turns != 0.0 and c.lower <= x <= c.upper:
-                w.q[c.q], turned = x, True
+            if turns != 0.0:
+                w.q[c.q], turned = min(max(w.q[c.q] + turns * _TURN, c.lower), c.upper), True
     return turned
 
 
