@@ -257,7 +257,7 @@ SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
 """What an entry point returns."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
-CODE, ITERATIONS, RESTARTS, START, COST, STATIONARY, ANSWER = range(7)
+CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
 """Rows of `out`: from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
 
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))

@@ -29,6 +29,7 @@ from poise.kernels.machine.layout import (
     CODE,
     COST,
     DIRECTION,
+    DISTANCE,
     END,
     GOAL,
     GOAL_NUMBERS,
@@ -94,7 +95,9 @@ _LEVEL = 1.0 - 1e-7
 """A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
-_BETTER = 0.985
+_ENOUGH, _PROMISING = 200, 1e-3
+"""Random starts after which there are more only if the least error [m^2, rad^2 a block] is below the second."""
+_BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
 
@@ -372,41 +375,48 @@ def whole_turns(c, x, x0):
 
 
 @kernel
-def square_from(p, w, lane, q0):
-    """The square of the distance of a lane's q from q0: of the joints' ways [rad or m] and of the balls' angles."""
+def square_between(p, q, q0):
+    """The square of the distance between two configurations: of the ways of joints [rad or m] and angles of balls."""
     square = 0.0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        x = w.q[c.q, lane]
+        x = q[c.q] - q0[c.q]
         if c.turns:
-            x += _TURN * whole_turns(c, x, q0[c.q])
-        square += (x - q0[c.q]) ** 2
+            x += _TURN * whole_turns(c, q[c.q], q0[c.q])
+        square += x * x
     for r in range(len(p.balls)):
         i = p.balls[r].q
-        cosine = abs(
-            w.q[i, lane] * q0[i]
-            + w.q[i + 1, lane] * q0[i + 1]
-            + w.q[i + 2, lane] * q0[i + 2]
-            + w.q[i + 3, lane] * q0[i + 3]
-        )
-        square += (2.0 * np.arccos(min(cosine, 1.0))) ** 2
+        # |q - q0| is twice the sine of a quarter of the angle, which keeps the digits of small ones.
+        minus = (q[i] - q0[i]) ** 2 + (q[i + 1] - q0[i + 1]) ** 2
+        minus += (q[i + 2] - q0[i + 2]) ** 2 + (q[i + 3] - q0[i + 3]) ** 2
+        plus = (q[i] + q0[i]) ** 2 + (q[i + 1] + q0[i + 1]) ** 2
+        plus += (q[i + 2] + q0[i + 2]) ** 2 + (q[i + 3] + q0[i + 3]) ** 2
+        square += (4.0 * np.arctan2(np.sqrt(min(minus, plus)), np.sqrt(max(minus, plus)))) ** 2
     return square
 
 
 @kernel
-def nearest(p, w, q0):
+def square_of(p, w, lane, q0, spare):
+    """The square of the distance of a lane's q from q0."""
+    for i in range(len(q0)):
+        spare[i] = w.q[i, lane]
+    return square_between(p, spare, q0)
+
+
+@kernel
+def nearest(p, w, q0, spare):
     """The converged lane whose q is nearest to q0, and the square of its distance."""
     found, least = 0, np.inf
     for lane in range(WIDTH):
         if w.state[_SCORE, lane] <= _INSIDE:
-            square = square_from(p, w, lane, q0)
+            square = square_of(p, w, lane, q0, spare)
             if square < least:
                 found, least = lane, square
     return found, least
 
 
 @kernel
-def hopeful(p, w, q0, least, max_iterations):
+def hopeful(p, w, q0, spare, least, max_iterations):
     """Whether a descent from q0 may still end nearer to it than the square `least`."""
     bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
     for lane in range(2):
@@ -414,7 +424,7 @@ def hopeful(p, w, q0, least, max_iterations):
             w.state[STARTED, lane] == 0.0
             and w.state[_SCORE, lane] > _INSIDE
             and not exhausted(w, lane, max_iterations)
-            and square_from(p, w, lane, q0) < bound
+            and square_of(p, w, lane, q0, spare) < bound
         ):
             return True
     return False
@@ -428,13 +438,25 @@ def exhausted(w, lane, max_iterations):
 
 
 @kernel
-def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
+def promising(p, w):
+    """Whether the least error so far is so small that the tasks are likely within reach."""
+    least = np.inf
+    for lane in range(WIDTH):
+        if lane > 0:
+            least = min(least, w.state[_POOL_COST, lane])
+        least = min(least, w.state[_LIMIT, lane])
+    return least < _PROMISING * len(p.blocks)
+
+
+@kernel
+def search(p, w, q0, spare, offsets, max_iterations, max_restarts, spent, chunk, wait):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     With `wait` the descents from q0 go on then, while they may end nearer.  Returns (lane or -1, restarts spent,
     whether it may go on).
     """
     for _ in range(chunk):
+        caring = w.state[_PATIENCE, 1] > 0.0
         cost, score = evaluate(p, w)
         limit, start = load(w.state, _LIMIT), load(w.state, STARTED)
         score = select(start < 0.0, np.inf, score)
@@ -443,7 +465,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
         bold = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
         hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, _HASTY)
         slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
-        if wait:
+        if caring:
             careful, mark = load(w.state, _PATIENCE) > 0.0, load(w.state, _MARK)
             fallen = (cost < _FALL * mark) | (cost < _ALMOST * len(p.blocks))
             store(w.state, _MARK, select(fallen, cost, mark))
@@ -453,8 +475,8 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         store(w.state, _AGE, age), store(w.state, _SLOW, slow)
         if any_of(score <= _INSIDE):
-            lane, least = nearest(p, w, q0)
-            if not (wait and hopeful(p, w, q0, least, max_iterations)):
+            lane, least = nearest(p, w, q0, spare)
+            if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
                 return lane, spent, False
         elif any_of((slow > patience) | (age >= max_iterations)):
             alive = False
@@ -464,7 +486,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
                     w.state[_PATIENCE, lane] = 0.0
-                    if spent < max_restarts:
+                    if spent < max_restarts and (spent < _ENOUGH or promising(p, w)):
                         spent += 1
                         w.state[STARTED, lane] = spent
                         w.state[_FRESH, lane] = 1.0
@@ -476,7 +498,7 @@ def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk, wait):
             if not alive:
                 return -1, spent, False
             begin(p, w, load(w.state, _FRESH) > 0.5, offsets, q0)
-        improve(p, w, cost, bold, wait)
+        improve(p, w, cost, bold, caring)
     return -1, spent, True
 
 
@@ -539,12 +561,13 @@ def finish(p, w, iterations, restarts, start, stationary):
 
 @kernel
 def answer(p, w, cost, score, iterations, restarts, start, stationary):
-    """Write w.q and what was measured there into `out`; the code."""
+    """Write w.q and what was measured there into `out`; the code.  w.pool is q0."""
     out, count = w.out, len(w.q)
     code = SOLVED if score <= 1.0 else UNSOLVED
     out[CODE], out[ITERATIONS], out[RESTARTS], out[START], out[COST], out[STATIONARY] = (
         code, iterations, restarts, start, cost, stationary,
     )  # fmt: skip
+    out[DISTANCE] = sqrt(square_between(p, w.q, w.pool))
     for i in range(count):
         out[ANSWER + i] = w.q[i]
     for b in range(len(p.blocks)):
@@ -602,7 +625,8 @@ def search_lanes(p, w, v, address):
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
     if told.phase != END:
         lane, spent, more = search(
-            p, v, w.pool, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk, told.nearest != 0
+            p, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk,
+            told.nearest != 0,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
