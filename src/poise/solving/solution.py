@@ -82,6 +82,11 @@ class Solution:
         return int(self._raw[START])
 
     @property
+    def origin(self) -> str:
+        """The start that led to q, in words."""
+        return f"random start {self.start} of {self.restarts}" if self.start else "q0"
+
+    @property
     def distance(self) -> float:
         """How far q is from `q0`, as that is within the limits: the norm of `model.difference(q0, q)` [rad and m].
 
@@ -143,8 +148,7 @@ class Solution:
         return explain.explain(self._outcome, self.status, self.errors)
 
     def __repr__(self) -> str:
-        start = f"random start {self.start} of {self.restarts}" if self.start else "q0"
-        parts = [f"{self.iterations} iterations from {start}"]
+        parts = [f"{self.iterations} iterations from {self.origin}"]
         errors = self.errors
         if any(e.position is not None for e in errors):
             parts.append(f"{self.position_error:.1e} m")

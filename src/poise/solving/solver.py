@@ -31,9 +31,10 @@ from poise.tasks.posture import PostureTask
 
 _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
-_RESTARTS: Final = 2000
-"""Random starts, at most, without a method of the caller's choice: most are for targets that are missed by little."""
-_RESTARTS_OF_METHODS: Final = 200
+_RESTARTS: Final = 200
+"""Random starts, at most, where the caller does not say."""
+_MORE_RESTARTS: Final = 2000
+"""The same for a target that is missed by little, without a method of the caller's choice."""
 _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
@@ -60,6 +61,7 @@ class Search:
         "_pose_alone",
         "_posture",
         "_prepared",
+        "_usual_restarts",
         "frame_tasks",
         "max_iterations",
         "max_restarts",
@@ -93,8 +95,9 @@ class Search:
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
+        self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
         if max_restarts is None:
-            max_restarts = _RESTARTS if chosen is None else _RESTARTS_OF_METHODS
+            max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
         _refuse_all_but_bools(limits)
@@ -147,6 +150,7 @@ class Search:
         """Scratch that is told of the settings; it comes back to this search after every call."""
         scratch = Scratch(self._bound)
         scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
+        scratch.tell(usual_restarts=self._usual_restarts)
         scratch.tell(nearest=self.prefer == "nearest", chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK)
         if self._prepared is None:
             scratch.widen(self._bound)

@@ -241,7 +241,7 @@ singular vectors, last_jacobian, prior (nq) the q before the last step, room: wh
 
 CALL: Final = Record(
     "Call",
-    "problem narrow wide routines wide_routines seed max_iterations max_restarts nearest chunk phase updates steps characters "
+    "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase updates steps characters "
     "goals path trace trace_rows",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and

@@ -95,8 +95,8 @@ _LEVEL = 1.0 - 1e-7
 """A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
-_ENOUGH, _PROMISING = 200, 1e-3
-"""Random starts after which there are more only if the least error [m^2, rad^2 a block] is below the second."""
+_PROMISING = 1e-3
+"""An error [m^2, rad^2 a block] that is worth more starts than usual."""
 _BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
@@ -449,10 +449,11 @@ def promising(p, w):
 
 
 @kernel
-def search(p, w, q0, spare, offsets, max_iterations, max_restarts, spent, chunk, wait):
+def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
-    With `wait` the descents from q0 go on then, while they may end nearer.  Returns (lane or -1, restarts spent,
+    With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up to
+    `restarts`, only while the least error is small.  Returns (lane or -1, restarts spent,
     whether it may go on).
     """
     for _ in range(chunk):
@@ -486,7 +487,7 @@ def search(p, w, q0, spare, offsets, max_iterations, max_restarts, spent, chunk,
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
                     w.state[_PATIENCE, lane] = 0.0
-                    if spent < max_restarts and (spent < _ENOUGH or promising(p, w)):
+                    if spent < usual_restarts or (spent < restarts and promising(p, w)):
                         spent += 1
                         w.state[STARTED, lane] = spent
                         w.state[_FRESH, lane] = 1.0
@@ -625,8 +626,8 @@ def search_lanes(p, w, v, address):
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
     if told.phase != END:
         lane, spent, more = search(
-            p, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk,
-            told.nearest != 0,
+            p, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
+            told.chunk, told.nearest != 0,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
