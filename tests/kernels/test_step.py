@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, store
+from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, wide
 from poise.kernels.solver import lm_solver
-from poise.kernels.solver.pose_step import pose_direction
-from poise.kernels.solver.step import advance, direction
+from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
+from poise.kernels.solver.step import advance, direction, hold
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.robots import TEXTBOOK
@@ -54,16 +54,18 @@ def _descend(p, w, start, before, gain, rejected, bold, count, out):
         for i in range(nq):
             store(out, at + i, load(w.q, i))
         at += nq
+        hold(p, w)
         direction(p, w, load(bold, 0) > 0.5, damping)
         for i in range(na):
             store(out, at + i, load(w.step, i)), store(out, at + na + i, load(w.free, i))
         at += 2 * na
         if len(p.effectors) == 1 and p.effectors[0].rows < 0:
+            hold_for_pose(p, w)
             pose_direction(p, w, load(bold, 0) > 0.5, damping)
         for i in range(na):
             store(out, at + i, load(w.step, i)), store(out, at + na + i, load(w.free, i))
         at += 2 * na
-        advance(p, w, load(rejected, 0) < 0.5)
+        advance(p, w, load(rejected, 0) < 0.5, splat(w.q, 0.25))
     for i in range(nq):
         store(out, at + i, load(w.q, i)), store(out, at + nq + i, load(w.before, i))
 

@@ -233,7 +233,7 @@ SETTINGS: list[Case] = [
         ("max_iterations", "3", BAD_NUMBER, r"max_iterations"),
         ("max_restarts", -1, ValueError, r"max_restarts is -1; it must be at least 0"),
         ("max_restarts", 2**70, BAD_NUMBER, r"max_restarts"),
-        ("max_restarts", None, BAD_NUMBER, r"max_restarts"),
+        ("max_restarts", "3", BAD_NUMBER, r"max_restarts"),
         ("max_time", 0.0, ValueError, r"max_time is 0.*positive"),
         ("max_time", -1.0, ValueError, r"max_time is -1.*positive"),
         ("max_time", NAN, ValueError, r"max_time is nan.*positive"),

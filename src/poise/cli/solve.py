@@ -74,6 +74,8 @@ class Solve:
                     "rotation_error": error.rotation,
                     "iterations": solution.iterations,
                     "restarts": solution.restarts,
+                    "start": solution.start,
+                    "distance": solution.distance,
                     "time": solution.time,
                     "first_time": first_time,
                 }
@@ -134,5 +136,5 @@ def _verdict(frame: str, solution: "Solution", error: "TaskError") -> str:
     errors = [f"{size:.2g} {unit}" for size, unit in pairs if size is not None]
     return (
         f"{solution.status.name}: {frame} is {' and '.join(errors)} from its target, by forward kinematics; "
-        f"{solution.iterations} iterations, {solution.restarts} restarts"
+        f"{solution.iterations} iterations from {solution.origin}"
     )

@@ -55,7 +55,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     if status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
     if status is not Status.MAX_ITERATIONS and status is not Status.MAX_TIME and len(parts) == 1:
-        tried = outcome.restarts + (8 if outcome.asked.method is None else 1)
+        tried = outcome.restarts + 1
         starts = f"All {tried} starts" if tried > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
     return " ".join(parts)

@@ -4,7 +4,17 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.kernels.machine.layout import ANSWER, COST, ITERATIONS, NOT_FINITE, RESTARTS, SOLVED, STATIONARY
+from poise.kernels.machine.layout import (
+    ANSWER,
+    COST,
+    DISTANCE,
+    ITERATIONS,
+    NOT_FINITE,
+    RESTARTS,
+    SOLVED,
+    START,
+    STATIONARY,
+)
 from poise.model.model import Model
 from poise.solving import explain
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
@@ -63,8 +73,26 @@ class Solution:
 
     @property
     def restarts(self) -> int:
-        """Starts that were spent beyond the first eight, or beyond the first with a method of the caller's choice."""
+        """Random starts that were begun, besides `q0`."""
         return int(self._raw[RESTARTS])
+
+    @property
+    def start(self) -> int:
+        """The number of the start that led to q: 0 for `q0`, else that of a random start."""
+        return int(self._raw[START])
+
+    @property
+    def origin(self) -> str:
+        """The start that led to q, in words."""
+        return f"random start {self.start} of {self.restarts}" if self.start else "q0"
+
+    @property
+    def distance(self) -> float:
+        """How far q is from `q0`, as that is within the limits: the norm of `model.difference(q0, q)` [rad and m].
+
+        Only joints that move the tasks count; whole turns within the limits do not.
+        """
+        return float(self._raw[DISTANCE])
 
     @property
     def method(self) -> Any:
@@ -120,7 +148,7 @@ class Solution:
         return explain.explain(self._outcome, self.status, self.errors)
 
     def __repr__(self) -> str:
-        parts = [f"{self.iterations} iterations", f"{self.restarts} restarts"]
+        parts = [f"{self.iterations} iterations from {self.origin}"]
         errors = self.errors
         if any(e.position is not None for e in errors):
             parts.append(f"{self.position_error:.1e} m")

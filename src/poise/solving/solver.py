@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from threading import RLock
 from time import perf_counter_ns
-from typing import Any, Final, final
+from typing import Any, Final, Literal, TypeAlias, final, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +16,7 @@ from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import lm_solver
 from poise.methods.base import Method, method_of
+from poise.methods.checks import one_of
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, joined, one_a_task, one_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
@@ -28,12 +29,18 @@ from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.posture import PostureTask
 
-_ITERATIONS: Final = 30
+_ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
+_RESTARTS: Final = 200
+"""Random starts, at most, where the caller does not say."""
+_MORE_RESTARTS: Final = 2000
+"""The same for a target that is missed by little, without a method of the caller's choice."""
 _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
+Preference: TypeAlias = Literal["nearest", "first"]
+"""Which solution a solve returns: the nearest to q0 of those found, or the first."""
 _KEPT: Final = 1024
 """Structures of tasks that `solve` keeps prepared for a model."""
 
@@ -54,11 +61,13 @@ class Search:
         "_pose_alone",
         "_posture",
         "_prepared",
+        "_usual_restarts",
         "frame_tasks",
         "max_iterations",
         "max_restarts",
         "max_time",
         "method",
+        "prefer",
         "problem",
         "seed",
         "tasks",
@@ -72,9 +81,10 @@ class Search:
         *,
         method: str | Method | None = None,
         limits: bool = True,
+        prefer: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
-        max_restarts: int = 200,
+        max_restarts: int | None = None,
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
@@ -85,9 +95,13 @@ class Search:
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
+        self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
+        if max_restarts is None:
+            max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
         _refuse_all_but_bools(limits)
+        one_of("prefer", prefer, get_args(Preference))
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)
@@ -95,6 +109,7 @@ class Search:
             raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
         self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
+        self.prefer = prefer
         self.method = chosen
         postures = [task for task in self.tasks if isinstance(task, PostureTask)]
         if len(postures) > 1:
@@ -135,7 +150,8 @@ class Search:
         """Scratch that is told of the settings; it comes back to this search after every call."""
         scratch = Scratch(self._bound)
         scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
-        scratch.tell(chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK)
+        scratch.tell(usual_restarts=self._usual_restarts)
+        scratch.tell(nearest=self.prefer == "nearest", chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK)
         if self._prepared is None:
             scratch.widen(self._bound)
         elif self.trace:
@@ -228,15 +244,16 @@ class Solver:
         *,
         method: str | Method | None = None,
         limits: bool = True,
+        prefer: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
-        max_restarts: int = 200,
+        max_restarts: int | None = None,
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
         self.model = model
         self._search = Search(
-            model, tasks, method=method, limits=limits, seed=seed, max_iterations=max_iterations,
+            model, tasks, method=method, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
             max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
 
@@ -264,6 +281,11 @@ class Solver:
         return self._search.problem.limits
 
     @property
+    def prefer(self) -> Preference:
+        """Which solution it returns: the nearest to q0 of those found, or the first."""
+        return self._search.prefer
+
+    @property
     def seed(self) -> int:
         """What the random starts depend on, where a call names no other."""
         return self._search.seed
@@ -275,7 +297,7 @@ class Solver:
 
     @property
     def max_restarts(self) -> int:
-        """Starts beyond the first ones, at most."""
+        """Random starts, at most."""
         return self._search.max_restarts
 
     @property
@@ -307,17 +329,23 @@ def solve(
     q0: npt.ArrayLike | None = None,
     method: str | Method | None = None,
     limits: bool = True,
+    prefer: Preference = "nearest",
     seed: int = 0,
     max_iterations: int | None = None,
-    max_restarts: int = 200,
+    max_restarts: int | None = None,
     max_time: float | None = None,
     trace: bool = False,
 ) -> Solution:
     """Bring `model` to its `tasks`: one task or a sequence, each with its target.
 
-    Projected Levenberg-Marquardt from `q0` (nq,), or from the model's home, and from random starts drawn with `seed`:
-    eight at once, then up to `max_restarts` more, of at most `max_iterations` each, for at most `max_time` seconds.  If
-    none converges, the best of them descend further, to the closest configuration.
+    Projected Levenberg-Marquardt from `q0` (nq,), or from the model's home, and from up to `max_restarts` random starts
+    drawn with `seed`, eight descents at once, of at most `max_iterations` each, for at most `max_time` seconds.  If none
+    converges, the best of them descend further, to the closest configuration.
+
+    Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
+    descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
+    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are up to 2000 random
+    starts, but after 200 only while the least error is small; with a method of the caller's choice, 200.
 
     With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
     instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start
@@ -333,13 +361,14 @@ def solve(
     """
     given = several(tasks)
     _refuse_all_but_bools(limits)
+    one_of("prefer", prefer, get_args(Preference))
     chosen = method_of(method) if method is not None else None
-    key = (chosen, limits, max_iterations, max_restarts, max_time, trace, *(task.structure for task in given))
+    key = (chosen, limits, prefer, max_iterations, max_restarts, max_time, trace, *(task.structure for task in given))
     prepared = _prepared_of(model)
     search = prepared.get(key)
     if search is None:
         search = Search(
-            model, tasks, method=chosen, limits=limits, max_iterations=max_iterations, max_restarts=max_restarts,
+            model, tasks, method=chosen, limits=limits, prefer=prefer, max_iterations=max_iterations, max_restarts=max_restarts,
             max_time=max_time, trace=trace,
         )  # fmt: skip
         prepared[key] = search

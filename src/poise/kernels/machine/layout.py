@@ -244,7 +244,7 @@ step of a Tracker began, room: what the method at hand asked for."""
 
 CALL: Final = Record(
     "Call",
-    "problem narrow wide routines wide_routines seed max_iterations max_restarts chunk phase updates steps characters "
+    "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase updates steps characters "
     "goals path trace trace_rows",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
@@ -260,11 +260,11 @@ SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
 """What an entry point returns."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
-CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = range(6)
+CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
 """Rows of `out`: from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
 
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
-STATE: Final = 10
+STATE: Final = 15
 """Rows of the solver's state of each lane."""
 WIDTH: Final = 8
 """Problems side by side in a wide workspace."""

@@ -236,7 +236,7 @@ def iterate(address):
                 for i in range(count):
                     w.q[i] = w.before[i]
                 near_turn(p, w, w.pool)
-                return finish(p, w, np.int64(age), np.int64(loop[STARTS]), False)
+                return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
             if cost < _GAIN * loop[MARK]:
                 loop[MARK], loop[SINCE] = cost, age
             failed = w.memory[FAILED] > 0.5
@@ -257,5 +257,5 @@ def iterate(address):
     for i in range(count):
         w.q[i] = w.best[i]
     near_turn(p, w, w.pool)
-    code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), loop[ENDED] > 0.5)
+    code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), np.int64(loop[OWNER]), loop[ENDED] > 0.5)
     return NOT_FINITE if code == UNSOLVED and loop[FAILURES] > loop[STARTS] else code

@@ -1,9 +1,11 @@
 """The driver: one problem solved, first from the caller's start alone, then from eight starts in eight lanes.
 
 1. From q0, one number wide, as long as the error falls fast: a target that moves a little ends here.
-2. Eight lanes, eight starts: lane 0 at q0, the others random.  The first lane to converge wins; a lane that stalls
-   is kept as a candidate and starts anew elsewhere, until `max_restarts` new starts have been spent.
-3. No start converged: the eight best candidates descend together to where the error falls no more, and the best
+2. Eight lanes: from q0 a bold descent and a careful one, the others from random starts.  A lane that stalls is kept as
+   a candidate and starts anew elsewhere, until `max_restarts` random starts have been spent.
+3. A lane has converged: the descents from q0 go on while they may end nearer to it, and of all lanes that have
+   converged the nearest wins.  Where the first shall win, nothing is waited for, and no lane is careful.
+4. No start converged: the eight best candidates descend together to where the error falls no more, and the best
    is the answer, the caller's own unless another is clearly better (see `_BETTER`).
 
 What lies where is said in `poise.kernels.machine.layout`.
@@ -27,6 +29,7 @@ from poise.kernels.machine.layout import (
     CODE,
     COST,
     DIRECTION,
+    DISTANCE,
     END,
     GOAL,
     GOAL_NUMBERS,
@@ -36,6 +39,7 @@ from poise.kernels.machine.layout import (
     RUNNING,
     SEARCH,
     SOLVED,
+    START,
     STATIONARY,
     TURN,
     UNSOLVED,
@@ -43,12 +47,19 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.rows.residuals import residuals
-from poise.kernels.solver.pose_step import pose_direction
-from poise.kernels.solver.step import advance, direction
+from poise.kernels.solver.limits import hold_pushed
+from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
+from poise.kernels.solver.step import advance, direction, hold, longest_column
 
-_MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _POOL_COST, _FRESH, _POOL_AGE = range(10)
-"""Rows of `state`; layout.STATE is their number."""
+(
+    _MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _FRESH, _PATIENCE, _MARK, _NU, _PREDICTED, _POOL_COST, _POOL_AGE,
+    _POOL_START,
+) = range(15)  # fmt: skip
+"""Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
+_PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong."""
 _TURN = 6.283185307179586
+_ROUNDING = 1e-9
+"""A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _MU_LAST = 1e-5
@@ -68,13 +79,25 @@ _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
 _NEAR = 0.1
 """A start whose error [m^2, rad^2 a block] is more than this is not tried alone."""
+_HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
+"""A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
+solution's; where it is more than the third, less than the second share."""
+_HASTY = 2.5
+"""Slow iterations after which a lane is given up."""
+_LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
+"""Iterations without a real fall after which the careful lane is given up, and how many more for a target that is near:
+half of them at this error at q0 [m^2, rad^2 a block]."""
+_FALL, _ALMOST = 0.9, 1e-5
+"""The factor of a real fall of the careful lane's error, and the error [m^2, rad^2 a block] below which any will do."""
 _POLISH = 300
 """Iterations of the last descent, at most."""
 _LEVEL = 1.0 - 1e-7
 """A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
-_BETTER = 0.985
+_PROMISING = 1e-3
+"""An error [m^2, rad^2 a block] that is worth more starts than usual."""
+_BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
 
@@ -166,29 +189,80 @@ def evaluate(p, w):
 
 
 @functools.partial(kernel, inline=True)
-def improve(p, w, cost, bold):
+def improve(p, w, cost, bold, some_careful):
     """Move w.q by one step, from the errors and Jacobians there.
 
-    A bold lane goes along the screw to a pose and may raise the error; the others descend on the sum of squares.
+    A bold lane goes along the screw to a pose and may raise the error; the others descend on the sum of squares, and
+    the careful ones damp by what their last step gained.
     """
     slack, low = select(bold, _BOLD, _CAREFUL), select(bold, _MU_LOW, _MU_LAST)
     limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
     accepted = cost <= limit * slack
     far = _FAR * len(p.blocks)
     damping = select(cost < far, cost, far) * mu + _FLOOR
-    if len(p.effectors) == 1 and p.effectors[0].rows < 0:
-        pose_direction(p, w, bold, damping)
-    else:
-        direction(p, w, bold, damping)
-    advance(p, w, accepted)
-    store(w.state, _MU, select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0))
+    back = splat(w.q, 0.25)
+    after = select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0)
+    if some_careful:
+        careful = load(w.state, _PATIENCE) > 0.0
+        judged = gain_damping(p, w, cost, limit, accepted, mu)
+        damping = select(careful, judged, damping)
+        after, back = select(careful, judged, after), select(careful, 0.0, back)
+    damped_direction(p, w, bold, damping)
+    advance(p, w, accepted, back)
+    if some_careful:
+        predict(w, cost, damping, accepted)
+    store(w.state, _MU, after)
     # A limit below zero marks a start that has not been looked at yet.
     store(w.state, _LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
 
 
+@functools.partial(kernel, inline=True)
+def damped_direction(p, w, bold, damping):
+    """The damped step into w.step.  Lanes that are not bold hold the joints that it would push out of their limits."""
+    if len(p.effectors) == 1 and p.effectors[0].rows < 0:
+        hold_for_pose(p, w)
+        pose_direction(p, w, bold, damping)
+        if hold_pushed(p, w, bold):
+            pose_direction(p, w, bold, damping)
+    else:
+        hold(p, w)
+        direction(p, w, bold, damping)
+        if hold_pushed(p, w, bold):
+            direction(p, w, bold, damping)
+
+
+@functools.partial(kernel, inline=True)
+def gain_damping(p, w, cost, limit, accepted, mu):
+    """The damping of a careful lane: by the ratio of what its last step gained to what was predicted (Nielsen 1999)."""
+    predicted, nu = load(w.state, _PREDICTED), load(w.state, _NU)
+    judged = predicted > 0.0
+    x = 2.0 * (limit - cost) / select(judged, predicted, 1.0) - 1.0
+    change = 1.0 - x * x * x
+    change = select(change > 0.3333333333333333, change, 0.3333333333333333)
+    store(w.state, _NU, select(accepted, 2.0, 2.0 * nu))
+    mu = mu * select(accepted, select(judged, change, 1.0), nu)
+    return select(load(w.state, _AGE) > 0.5, mu, longest_column(p, w))
+
+
+@functools.partial(kernel, inline=True)
+def predict(w, cost, damping, accepted):
+    """Remember by how much the linear model says that the step, within limits, lowers the error.
+
+    With y = (J J^T + lambda^2 I)^-1 e, which is in w.y, what is left of e is lambda^2 y.
+    """
+    left = splat(w.e, 0.0)
+    for i in range(len(w.y)):
+        left = left + load(w.y, i) * load(w.y, i)
+    fall = cost - damping * damping * left
+    store(w.state, _PREDICTED, select(accepted, select(fall > 1e-300, fall, 1e-300), 0.0))
+
+
 @kernel
 def track(p, w, start, max_iterations):
-    """Iterate from `start` as long as the error falls fast; (iterations, sum of squares, score) at w.q."""
+    """Iterate from `start` as long as the error falls fast; (iterations, sum of squares, score) at w.q.
+
+    The sum of squares at `start` goes to `out`.
+    """
     near = _NEAR * len(p.blocks)
     for i in range(len(start)):
         w.q[i] = start[i]
@@ -196,10 +270,11 @@ def track(p, w, start, max_iterations):
     w.state[_MU] = _MU_LOW
     w.state[_LIMIT] = np.inf
     cost, score = evaluate(p, w)
+    w.out[COST] = cost
     if score <= _INSIDE or cost > near:
         return 0, cost, score
     for i in range(max_iterations):
-        improve(p, w, cost, cost >= 0.0)
+        improve(p, w, cost, cost >= 0.0, False)
         last = cost
         cost, score = evaluate(p, w)
         if score <= _INSIDE or not cost < 0.3 * last:
@@ -253,6 +328,7 @@ def begin(p, w, fresh, offsets, q0):
     store(w.state, _LIMIT, select(fresh, -1.0, load(w.state, _LIMIT)))
     store(w.state, _SLOW, select(fresh, 0.0, load(w.state, _SLOW)))
     store(w.state, _AGE, select(fresh, -1.0, load(w.state, _AGE)))
+    store(w.state, _SCORE, select(fresh, np.inf, load(w.state, _SCORE)))
 
 
 @kernel
@@ -280,65 +356,148 @@ def keep_candidate(w, lane):
     if w.state[_POOL_COST, slot] <= cost:
         return
     w.state[_POOL_COST, slot], w.state[_POOL_AGE, slot] = cost, w.state[_AGE, lane]
+    w.state[_POOL_START, slot] = w.state[STARTED, lane]
     for i in range(len(w.q)):
         w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
 
 
+@functools.partial(kernel, inline=True)
+def whole_turns(c, x, x0):
+    """The whole turns that bring x, of a coordinate c that turns, nearest to x0 within its limits."""
+    turns = np.rint((x0 - x) / _TURN)
+    if x + turns * _TURN > c.upper + _ROUNDING:
+        turns = np.floor((c.upper + _ROUNDING - x) / _TURN)
+    elif x + turns * _TURN < c.lower - _ROUNDING:
+        turns = np.ceil((c.lower - _ROUNDING - x) / _TURN)
+    return turns
+
+
 @kernel
-def nearest(w, q0):
-    """The converged lane whose q is nearest to q0."""
+def square_between(p, q, q0):
+    """The square of the distance between two configurations: of the ways of joints [rad or m] and angles of balls."""
+    square = 0.0
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = q[c.q] - q0[c.q]
+        if c.turns:
+            x += _TURN * whole_turns(c, q[c.q], q0[c.q])
+        square += x * x
+    for r in range(len(p.balls)):
+        i = p.balls[r].q
+        # |q - q0| is twice the sine of a quarter of the angle, which keeps the digits of small ones.
+        minus = (q[i] - q0[i]) ** 2 + (q[i + 1] - q0[i + 1]) ** 2
+        minus += (q[i + 2] - q0[i + 2]) ** 2 + (q[i + 3] - q0[i + 3]) ** 2
+        plus = (q[i] + q0[i]) ** 2 + (q[i + 1] + q0[i + 1]) ** 2
+        plus += (q[i + 2] + q0[i + 2]) ** 2 + (q[i + 3] + q0[i + 3]) ** 2
+        square += (4.0 * np.arctan2(np.sqrt(min(minus, plus)), np.sqrt(max(minus, plus)))) ** 2
+    return square
+
+
+@kernel
+def square_of(p, w, lane, q0, spare):
+    """The square of the distance of a lane's q from q0."""
+    for i in range(len(q0)):
+        spare[i] = w.q[i, lane]
+    return square_between(p, spare, q0)
+
+
+@kernel
+def nearest(p, w, q0, spare):
+    """The converged lane whose q is nearest to q0, and the square of its distance."""
     found, least = 0, np.inf
     for lane in range(WIDTH):
         if w.state[_SCORE, lane] <= _INSIDE:
-            square = 0.0
-            for i in range(len(q0)):
-                square += (w.q[i, lane] - q0[i]) * (w.q[i, lane] - q0[i])
+            square = square_of(p, w, lane, q0, spare)
             if square < least:
                 found, least = lane, square
-    return found
+    return found, least
 
 
 @kernel
-def search(p, w, q0, offsets, max_iterations, max_restarts, spent, chunk):
+def hopeful(p, w, q0, spare, least, max_iterations):
+    """Whether a descent from q0 may still end nearer to it than the square `least`."""
+    bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
+    for lane in range(2):
+        if (
+            w.state[STARTED, lane] == 0.0
+            and w.state[_SCORE, lane] > _INSIDE
+            and not exhausted(w, lane, max_iterations)
+            and square_of(p, w, lane, q0, spare) < bound
+        ):
+            return True
+    return False
+
+
+@functools.partial(kernel, inline=True)
+def exhausted(w, lane, max_iterations):
+    """Whether a lane has been slow for too long, or is at the end of its iterations."""
+    patience = w.state[_PATIENCE, lane]
+    return w.state[_SLOW, lane] > (patience if patience > 0.0 else _HASTY) or w.state[_AGE, lane] >= max_iterations
+
+
+@kernel
+def promising(p, w):
+    """Whether the least error so far is so small that the tasks are likely within reach."""
+    least = np.inf
+    for lane in range(WIDTH):
+        if lane > 0:
+            least = min(least, w.state[_POOL_COST, lane])
+        least = min(least, w.state[_LIMIT, lane])
+    return least < _PROMISING * len(p.blocks)
+
+
+@kernel
+def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
-    Returns (lane or -1, restarts spent, whether it may go on).
+    With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up to
+    `restarts`, only while the least error is small.  Returns (lane or -1, restarts spent,
+    whether it may go on).
     """
     for _ in range(chunk):
+        caring = w.state[_PATIENCE, 1] > 0.0
         cost, score = evaluate(p, w)
-        limit = load(w.state, _LIMIT)
-        age = load(w.state, _AGE) + 1.0
-        start = load(w.state, STARTED)
-        eager = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
-        hope = select(eager, 0.25, splat(w.q, 0.97))
+        limit, start = load(w.state, _LIMIT), load(w.state, STARTED)
+        score = select(start < 0.0, np.inf, score)
+        # A lane that has converged grows no older while it waits.
+        age = load(w.state, _AGE) + select(load(w.state, _SCORE) > _INSIDE, splat(w.q, 1.0), 0.0)
+        bold = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
+        hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, _HASTY)
         slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
+        if caring:
+            careful, mark = load(w.state, _PATIENCE) > 0.0, load(w.state, _MARK)
+            fallen = (cost < _FALL * mark) | (cost < _ALMOST * len(p.blocks))
+            store(w.state, _MARK, select(fallen, cost, mark))
+            slow = select(careful, select(fallen, 0.0, load(w.state, _SLOW) + 1.0), slow)
+            patience = select(careful, load(w.state, _PATIENCE), patience)
+            bold = bold & (load(w.state, _PATIENCE) <= 0.0)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         store(w.state, _AGE, age), store(w.state, _SLOW, slow)
         if any_of(score <= _INSIDE):
-            return nearest(w, q0), spent, False
-        tired = (slow > 2.5) | (age >= max_iterations)
-        if any_of(tired):
+            lane, least = nearest(p, w, q0, spare)
+            if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
+                return lane, spent, False
+        elif any_of((slow > patience) | (age >= max_iterations)):
             alive = False
             for lane in range(WIDTH):
                 w.state[_FRESH, lane] = 0.0
-                if w.state[_SLOW, lane] > 2.5 or w.state[_AGE, lane] >= max_iterations:
+                if exhausted(w, lane, max_iterations):
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
-                    if spent < max_restarts:
+                    w.state[_PATIENCE, lane] = 0.0
+                    if spent < usual_restarts or (spent < restarts and promising(p, w)):
                         spent += 1
-                        w.state[STARTED, lane] = WIDTH - 1 + spent
+                        w.state[STARTED, lane] = spent
                         w.state[_FRESH, lane] = 1.0
-                        alive = True
                     else:
                         w.state[STARTED, lane] = -1.0
                         w.state[_SLOW, lane] = 0.0
                         w.state[_AGE, lane] = -1e18
-                elif w.state[_AGE, lane] >= 0.0:
-                    alive = True
+                alive = alive or w.state[STARTED, lane] >= 0.0
             if not alive:
                 return -1, spent, False
             begin(p, w, load(w.state, _FRESH) > 0.5, offsets, q0)
-        improve(p, w, cost, eager)
+        improve(p, w, cost, bold, caring)
     return -1, spent, True
 
 
@@ -364,7 +523,7 @@ def polish(p, w, max_iterations):
             resting = rested(w)
             if resting:
                 break
-        improve(p, w, cost, cost < 0.0)
+        improve(p, w, cost, cost < 0.0, False)
     best = 0
     for lane in range(WIDTH):
         if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:
@@ -393,20 +552,21 @@ def rested(w):
 
 
 @kernel
-def finish(p, w, iterations, restarts, stationary):
+def finish(p, w, iterations, restarts, start, stationary):
     """Certify w.q (one number wide) by forward kinematics and write the answer into `out`; the code."""
     cost, score = evaluate(p, w)
-    return answer(p, w, cost, score, iterations, restarts, stationary)
+    return answer(p, w, cost, score, iterations, restarts, start, stationary)
 
 
 @kernel
-def answer(p, w, cost, score, iterations, restarts, stationary):
-    """Write w.q and what was measured there into `out`; the code."""
+def answer(p, w, cost, score, iterations, restarts, start, stationary):
+    """Write w.q and what was measured there into `out`; the code.  w.pool is q0."""
     out, count = w.out, len(w.q)
     code = SOLVED if score <= 1.0 else UNSOLVED
-    out[CODE], out[ITERATIONS], out[RESTARTS], out[COST], out[STATIONARY] = (
-        code, iterations, restarts, cost, stationary,
+    out[CODE], out[ITERATIONS], out[RESTARTS], out[START], out[COST], out[STATIONARY] = (
+        code, iterations, restarts, start, cost, stationary,
     )  # fmt: skip
+    out[DISTANCE] = sqrt(square_between(p, w.q, w.pool))
     for i in range(count):
         out[ANSWER + i] = w.q[i]
     for b in range(len(p.blocks)):
@@ -424,14 +584,9 @@ def near_turn(p, w, start):
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         if c.turns:
-            x, turns = w.q[c.q], np.rint((start[c.q] - w.q[c.q]) / _TURN)
-            if x + turns * _TURN > c.upper:
-                turns = np.floor((c.upper - x) / _TURN)
-            elif x + turns * _TURN < c.lower:
-                turns = np.ceil((c.lower - x) / _TURN)
-            x = x + turns * _TURN
-            if turns != 0.0 and c.lower <= x <= c.upper:
-                w.q[c.q], turned = x, True
+            turns = whole_turns(c, w.q[c.q], start[c.q])
+            if turns != 0.0:
+                w.q[c.q], turned = min(max(w.q[c.q] + turns * _TURN, c.lower), c.upper), True
     return turned
 
 
@@ -449,18 +604,28 @@ def search_lanes(p, w, v, address):
         draw_offsets(w.offsets, told.seed)
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
+        own = 2 if told.nearest else 1
+        spent = min(WIDTH - own, told.max_restarts)
         for lane in range(WIDTH):
-            v.state[STARTED, lane] = lane
-        begin(p, v, load(v.state, STARTED) >= 0.0, w.offsets, w.pool)
-        store(v.state, _LIMIT, np.inf), store(v.state, _POOL_COST, np.inf), store(v.state, _POOL_AGE, 0.0)
+            start = max(lane - own + 1, 0)
+            v.state[STARTED, lane] = start if start <= spent else -1
+        begin(p, v, load(v.state, STARTED) >= -1.0, w.offsets, w.pool)
+        store(v.state, _LIMIT, np.inf)
+        store(v.state, _PATIENCE, 0.0), store(v.state, _MARK, np.inf)
+        store(v.state, _NU, 2.0), store(v.state, _PREDICTED, 0.0)
+        if told.nearest:
+            far = out[COST] / (_CLOSE * len(p.blocks))
+            v.state[_PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE / (1.0 + far * far)
+        store(v.state, _POOL_COST, np.inf), store(v.state, _POOL_AGE, 0.0), store(v.state, _POOL_START, 0.0)
         v.state[_POOL_COST, 0] = 0.0
         for i in range(count):
             v.pool[i, 0] = w.pool[i]
-        out[RESTARTS] = 0.0
+        out[RESTARTS] = spent
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
     if told.phase != END:
         lane, spent, more = search(
-            p, v, w.pool, w.offsets, told.max_iterations, told.max_restarts, spent, told.chunk
+            p, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
+            told.chunk, told.nearest != 0,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
@@ -471,9 +636,10 @@ def search_lanes(p, w, v, address):
             if v.state[STARTED, k] >= 0.0:
                 keep_candidate(v, k)
         lane, stationary, iterations = polish(p, v, _POLISH)
+        start = v.state[_POOL_START, lane]
     else:
-        iterations = np.int64(max(v.state[_AGE, lane], 0.0))
-    out[CODE], out[ITERATIONS], out[STATIONARY] = UNSOLVED, iterations, stationary
+        iterations, start = np.int64(max(v.state[_AGE, lane], 0.0)), v.state[STARTED, lane]
+    out[CODE], out[ITERATIONS], out[START], out[STATIONARY] = UNSOLVED, iterations, start, stationary
     for i in range(count):
         w.q[i] = v.q[i, lane]
 
@@ -498,12 +664,13 @@ def solve(address):
         if score <= _INSIDE:
             if near_turn(p, w, w.pool):
                 cost, score = evaluate(p, w)
-            return answer(p, w, cost, score, iterations, np.int64(0), False)
+            return answer(p, w, cost, score, iterations, np.int64(0), np.int64(0), False)
     call(w.routines[SEARCH], p, w, wide(p, told.wide, told.wide_routines), address)
     if out[CODE] == RUNNING:
         return RUNNING
     near_turn(p, w, w.pool)
-    return finish(p, w, np.int64(out[ITERATIONS]), np.int64(out[RESTARTS]), out[STATIONARY] > 0.5)
+    restarts, start = np.int64(out[RESTARTS]), np.int64(out[START])
+    return finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
 
 
 @entry_point(WHOLE, REALS, TABLE)

@@ -8,13 +8,12 @@ from poise.kernels.solver.step import screw
 
 
 @kernel
-def pose_direction(p, w, bold, damping):
-    """dq = J_F^T (J_F J_F^T + damping I)^-1 e over the free joints F, into w.step."""
-    slots, e, free, step = p.slots, w.e, w.free, w.step
+def hold_for_pose(p, w):
+    """`poise.kernels.solver.step.hold` for a single pose."""
+    slots, e, step = p.slots, w.e, w.step
     count = len(slots)
     linear = section(w.jacobian, p.blocks[0].start, 3 * count)
     angular = section(w.jacobian, p.blocks[1].start, 3 * count)
-    o = splat(e, 0.0)
     e0, e1, e2 = load(e, 0), load(e, 1), load(e, 2)
     e3, e4, e5 = load(e, 3), load(e, 4), load(e, 5)
     for c in range(count):
@@ -24,6 +23,18 @@ def pose_direction(p, w, bold, damping):
         )
         store(step, slots[c], gradient)
     free_joints(p, w, step)
+
+
+@kernel
+def pose_direction(p, w, bold, damping):
+    """dq = J_F^T (J_F J_F^T + damping I)^-1 e over the free joints F, into w.step."""
+    slots, e, free, step = p.slots, w.e, w.free, w.step
+    count = len(slots)
+    linear = section(w.jacobian, p.blocks[0].start, 3 * count)
+    angular = section(w.jacobian, p.blocks[1].start, 3 * count)
+    o = splat(e, 0.0)
+    e0, e1, e2 = load(e, 0), load(e, 1), load(e, 2)
+    e3, e4, e5 = load(e, 3), load(e, 4), load(e, 5)
     a00 = a11 = a22 = a33 = a44 = a55 = damping
     a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = o
     for c in range(count):
@@ -69,6 +80,8 @@ def pose_direction(p, w, bold, damping):
     y2 = (y2 - a32 * y3 - a42 * y4 - a52 * y5) * a22
     y1 = (y1 - a21 * y2 - a31 * y3 - a41 * y4 - a51 * y5) * a11
     y0 = (y0 - a10 * y1 - a20 * y2 - a30 * y3 - a40 * y4 - a50 * y5) * a00
+    store(w.y, 0, y0), store(w.y, 1, y1), store(w.y, 2, y2)
+    store(w.y, 3, y3), store(w.y, 4, y4), store(w.y, 5, y5)
     for c in range(count):
         i, a = 3 * c, slots[c]
         move = (load(linear, i) * y0 + load(linear, i + 1) * y1 + load(linear, i + 2) * y2) + (

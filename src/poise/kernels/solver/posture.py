@@ -12,7 +12,7 @@ from poise.kernels.algebra.blocks import times
 from poise.kernels.algebra.rotations import normalised, small_quaternion_step
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import WHOLE, entry_point, kernel
-from poise.kernels.machine.layout import ANSWER, CALL, ITERATIONS, RESTARTS
+from poise.kernels.machine.layout import ANSWER, CALL, ITERATIONS, RESTARTS, START
 from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.lm_solver import evaluate, finish
 
@@ -139,4 +139,4 @@ def settle(address):
         iterations += 1
     for i in range(count):
         w.q[i] = w.before[i]
-    return finish(p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), False)
+    return finish(p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), np.int64(out[START]), False)

@@ -5,6 +5,8 @@ Step.     dq = J_F^T (J_F J_F^T + lambda^2 I)^-1 e over the free joints F, then 
           goes along the screw to it: the same at the target, and a seventh fewer steps, but no descent far from it.
 Damping.  lambda^2 = mu |e|^2, after Chan and Lawrence 1988: it vanishes with the error, so a reachable target is
           approached quadratically, and it stays where a target is out of reach.
+Careful.  A careful lane damps by what its last step gained (Nielsen 1999), takes back a step that raised the error,
+          and holds the joints at a limit that the step itself would push out.
 Accepted  if the error fell; else q goes a quarter of the way from where it was to where it went, and mu grows.
 """
 
@@ -12,7 +14,7 @@ from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.algebra.rotations import normalised, small_quaternion_step
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, select, store
+from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.solver.limits import free_joints
 
 
@@ -35,11 +37,31 @@ def screw(e0, e1, e2, e3, e4, e5):
 
 
 @kernel
+def hold(p, w):
+    """w.free is 0 for the joints at a limit that the descent would push out, else 1; w.step is no longer a step."""
+    transpose_times(p, w.jacobian, w.e, w.step)
+    free_joints(p, w, w.step)
+
+
+@kernel
+def longest_column(p, w):
+    """The largest square of a Jacobian column, over the effectors."""
+    largest = splat(w.e, 0.0)
+    for k in range(len(p.effectors)):
+        for c in range(p.effectors[k].columns):
+            square = splat(w.e, 0.0)
+            for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+                j = p.blocks[b].start + 3 * c
+                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
+                square = square + (x * x + y * y + z * z)
+            largest = select(square > largest, square, largest)
+    return largest
+
+
+@kernel
 def direction(p, w, bold, damping):
     """The damped least-squares step over the free joints, into w.step; a bold one along screws."""
     size, e, y, step = len(w.e), w.e, w.y, w.step
-    transpose_times(p, w.jacobian, e, step)
-    free_joints(p, w, step)
     gram(p, size, w.jacobian, w.free, w.matrix)
     factor(size, damping, w.matrix)
     for i in range(size):
@@ -61,14 +83,14 @@ def direction(p, w, bold, damping):
 
 
 @kernel
-def advance(p, w, accepted):
-    """Go on where the error fell, else a quarter of the way from w.before; every coordinate within its limits."""
+def advance(p, w, accepted, back):
+    """Go on where the error fell, else `back`, a share of the way from w.before; every coordinate within its limits."""
     q, before, step = w.q, w.before, w.step
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         i = c.q
         x, x0 = load(q, i), load(before, i)
-        value = select(accepted, x + load(step, c.v), x0 + 0.25 * (x - x0))
+        value = select(accepted, x + load(step, c.v), x0 + back * (x - x0))
         value = select(value < c.lower, c.lower, value)
         store(before, i, select(accepted, x, x0))
         store(q, i, select(value > c.upper, c.upper, value))
@@ -79,10 +101,10 @@ def advance(p, w, accepted):
         # To first order: normalising makes it exact enough for a step that the next corrects.
         nw, nx, ny, nz = small_quaternion_step(w1, x1, y1, z1, load(step, a), load(step, a + 1), load(step, a + 2))
         nw, nx, ny, nz = normalised(
-            select(accepted, nw, w0 + 0.25 * (w1 - w0)),
-            select(accepted, nx, x0 + 0.25 * (x1 - x0)),
-            select(accepted, ny, y0 + 0.25 * (y1 - y0)),
-            select(accepted, nz, z0 + 0.25 * (z1 - z0)),
+            select(accepted, nw, w0 + back * (w1 - w0)),
+            select(accepted, nx, x0 + back * (x1 - x0)),
+            select(accepted, ny, y0 + back * (y1 - y0)),
+            select(accepted, nz, z0 + back * (z1 - z0)),
         )
         store(before, i, select(accepted, w1, w0)), store(before, i + 1, select(accepted, x1, x0))
         store(before, i + 2, select(accepted, y1, y0)), store(before, i + 3, select(accepted, z1, z0))
