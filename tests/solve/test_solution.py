@@ -308,21 +308,22 @@ def test_it_is_an_array_where_one_is_wanted() -> None:
     [
         (
             pz.PoseTask(HAND, REACHABLE),
-            r"Solution\(CONVERGED, \d+ iterations from (q0|random start \d+ of \d+), \S+e-\d+ m, \S+e-\d+ rad, [\d.]+ (us|ms|s)\)",
+            r"Solution\(CONVERGED, \d+ iterations from ORIGIN, \S+e-\d+ m, \S+e-\d+ rad, [\d.]+ (us|ms|s)\)",
         ),
         (
             pz.PositionTask(HAND, [3.0, 0.0, 0.5]),
-            r"Solution\(UNREACHABLE, \d+ iterations from (q0|random start \d+ of \d+), 2\.\de\+00 m, [\d.]+ (us|ms|s)\)",
+            r"Solution\(UNREACHABLE, \d+ iterations from ORIGIN, 2\.\de\+00 m, [\d.]+ (us|ms|s)\)",
         ),
         (
             pz.AxisTask(HAND, target=[0, 0, 1]),
-            r"Solution\(CONVERGED, \d+ iterations from (q0|random start \d+ of \d+), \S+e-\d+ rad, [\d.]+ (us|ms|s)\)",
+            r"Solution\(CONVERGED, \d+ iterations from ORIGIN, \S+e-\d+ rad, [\d.]+ (us|ms|s)\)",
         ),
         (pz.PostureTask(), r"Solution\(CONVERGED, 0 iterations from q0, [\d.]+ (us|ms|s)\)"),
     ],
 )
 def test_it_prints_in_one_line(task: Any, pattern: str) -> None:
-    assert re.fullmatch(pattern, repr(pz.solve(pz.load("panda"), task)))
+    origin = r"(q0|random start \d+ of \d+)"
+    assert re.fullmatch(pattern.replace("ORIGIN", origin), repr(pz.solve(pz.load("panda"), task)))
 
 
 # Memory ----------------------------------------------------------------------------------------------------------

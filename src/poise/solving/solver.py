@@ -339,8 +339,9 @@ def solve(
     """Bring `model` to its `tasks`: one task or a sequence, each with its target.
 
     Projected Levenberg-Marquardt from `q0` (nq,), or from the model's home, and from up to `max_restarts` random starts
-    drawn with `seed`, eight descents at once, of at most `max_iterations` each, for at most `max_time` seconds.  If none
-    converges, the best of them descend further, to the closest configuration.
+    drawn with `seed`, eight descents at once, of at most `max_iterations` each, for at most `max_time` seconds.  If
+    none converges, the best of them descend further, to the closest configuration; that from `q0` is kept unless
+    another's squared error is more than 1 % less.
 
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
     descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
@@ -368,8 +369,8 @@ def solve(
     search = prepared.get(key)
     if search is None:
         search = Search(
-            model, tasks, method=chosen, limits=limits, prefer=prefer, max_iterations=max_iterations, max_restarts=max_restarts,
-            max_time=max_time, trace=trace,
+            model, tasks, method=chosen, limits=limits, prefer=prefer, max_iterations=max_iterations,
+            max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
         prepared[key] = search
         while len(prepared) > _KEPT:

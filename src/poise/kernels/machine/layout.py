@@ -244,8 +244,8 @@ step of a Tracker began, room: what the method at hand asked for."""
 
 CALL: Final = Record(
     "Call",
-    "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase updates steps characters "
-    "goals path trace trace_rows",
+    "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
+    "updates steps characters goals path trace trace_rows",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""

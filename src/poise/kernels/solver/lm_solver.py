@@ -450,9 +450,8 @@ def promising(p, w):
 def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
-    With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up to
-    `restarts`, only while the least error is small.  Returns (lane or -1, restarts spent,
-    whether it may go on).
+    With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up
+    to `restarts`, only while the least error is small.  Returns (lane or -1, restarts spent, whether it may go on).
     """
     for _ in range(chunk):
         caring = w.state[_PATIENCE, 1] > 0.0
