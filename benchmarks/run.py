@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import robots
+from near import Near, Reach, near, reach
+from near import show as show_near
 from peers import FOLLOWERS, PEERS, Peer, load
 from priorities import priorities
 from priorities import show as show_priorities
@@ -22,7 +24,7 @@ from report import Table, as_json, from_json, machine, show, table
 from updates import Update, updates
 from updates import show as show_updates
 
-SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "startup")
+SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
@@ -66,6 +68,12 @@ def main() -> None:
     if "updates" in options.scenarios:
         measured = updates()
         show_updates(measured)
+    promised: list[Near | Reach] = []
+    for name, scenario in (("near", near), ("reach", reach)):
+        if name in options.scenarios:
+            rows_of: Any = scenario(options.count)
+            show_near(rows_of)
+            promised += rows_of
     if "startup" in options.scenarios:
         from startup import startup
 
@@ -75,6 +83,7 @@ def main() -> None:
             print(f"| {what} | {1e3 * seconds:,.4g} |")
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
+        more["promises"] = [asdict(row) for row in promised]
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

@@ -11,10 +11,11 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.layout import Record
 from poise.kernels.machine.views import section
-from poise.kernels.methods.damping import damp, longest_column
+from poise.kernels.methods.damping import damp
 from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED
 from poise.kernels.methods.routines import stepping, updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
+from poise.kernels.solver.step import longest_column
 
 ROWS: Final = Record("DampedRows", "apart")
 """`apart`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""

@@ -30,21 +30,6 @@ def squared(x):
 
 
 @functools.partial(kernel, inline=True)
-def longest_column(p, w):
-    """The largest square of a Jacobian column, over the effectors."""
-    largest = splat(w.e, 0.0)
-    for k in range(len(p.effectors)):
-        for c in range(p.effectors[k].columns):
-            square = splat(w.e, 0.0)
-            for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
-                j = p.blocks[b].start + 3 * c
-                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
-                square = square + (x * x + y * y + z * z)
-            largest = select(square > largest, square, largest)
-    return largest
-
-
-@functools.partial(kernel, inline=True)
 def curvature(p, w):
     """A bound of the norm of sum e_k Hess f_k, the part of the Hessian of |e|^2 / 2 that J^T J lacks.
 
