@@ -18,7 +18,7 @@ class Status(Enum):
     STALLED = "the error fell no further and no limit or reach explains it: a local minimum"
     MAX_ITERATIONS = "the iterations were spent while the error was still falling"
     MAX_TIME = "the time was spent before a start converged"
-    LIMIT_BLOCKED = "no start reached the tasks; joint limits stand in the way of q, the closest configuration found"
+    LIMIT_BLOCKED = "no start reached the tasks; q, the closest configuration found, is held by joint limits"
     UNREACHABLE = "the target is out of reach; q is the closest configuration found"
     NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
