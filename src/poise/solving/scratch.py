@@ -79,16 +79,6 @@ class Scratch:
         for name, number in numbers.items():
             self.call[_WORD[name]] = number
 
-    @contextmanager
-    def told(self, **numbers: int) -> Iterator[None]:
-        """Fields of the record have other values within the block."""
-        before = {name: int(self.call[_WORD[name]]) for name in numbers}
-        self.tell(**numbers)
-        try:
-            yield
-        finally:
-            self.tell(**before)
-
     def tell_of(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
         self._lent = list(arrays.values())

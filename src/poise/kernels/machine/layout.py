@@ -221,6 +221,8 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "gradient",
         "other",
         "phi",
+        "choice",
+        "moved",
         "estimate",
         "last_jacobian",
         "prior",
@@ -236,8 +238,8 @@ y (m), step (n), before (nq) where the step began, target (GOAL an effector), st
 candidate, offsets of the sequence of random starts;
 memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 last_errors (m), last_target (12 an effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare
-(m x m), sigma (m), along (m) U^T e, gradient (n) J^T e, other (n), phi (n) the null space's velocity, estimate (2 m)
-singular vectors, last_jacobian, prior (nq) the q before the last step, room: what the method at hand asked for."""
+(m x m), sigma (m), along (m) U^T e, gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE)
+of what comes near to a posture, moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step, room: what the method at hand asked for."""
 
 CALL: Final = Record(
     "Call",
@@ -263,6 +265,8 @@ CODE, ITERATIONS, RESTARTS, COST, STATIONARY, ANSWER = range(6)
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 10
 """Rows of the solver's state of each lane."""
+CHOICE: Final = 7
+"""Rows of what the search for a posture knows of each lane."""
 WIDTH: Final = 8
 """Problems side by side in a wide workspace."""
 GOAL_NUMBERS: Final = 7
