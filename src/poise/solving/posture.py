@@ -14,6 +14,7 @@ from poise.solving.scratch import Scratch
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
+
 @final
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
@@ -47,8 +48,8 @@ class Posture:
 
     def _distance(self, model: Model, q: Array, goal: Array) -> float:
         """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
-        away = np.abs(model.difference(q, goal))
-        return float(away[self._counts].max(initial=0.0))
+        away = goal - q if model.nq == model.nv else model.difference(q, goal)
+        return float(np.abs(away[self._counts]).max(initial=0.0))
 
     def settle(self, model: Model, scratch: Scratch, code: int) -> int:
         """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
@@ -60,7 +61,8 @@ class Posture:
         out, goal = scratch.out, scratch.posture_goal
         q = out[ANSWER : ANSWER + model.nq]
         if code == SOLVED:
-            q[self._alone] = np.clip(goal, model.lower, model.upper)[self._alone]
+            if self._alone.size:
+                q[self._alone] = np.clip(goal, model.lower, model.upper)[self._alone]
             if self._weight.any():
                 prepare(settle)
                 code = settle(scratch.address)
