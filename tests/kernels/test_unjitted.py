@@ -103,6 +103,10 @@ def everything() -> dict[str, Any]:
         values[f"solve {name}"] = summary(solution)
     beyond = pz.Solver(planar, pz.PositionTask(planar.tip), max_restarts=0, max_iterations=8)
     values["solve out of reach"] = summary(beyond([9.0, 0.0, 0.0]))
+    posture = pz.PostureTask(weight=(1.0, 0.5, 0.0, 1.0, 0.0, 1.0, 2.0))
+    drawn = pz.Solver(panda, [hand, posture], max_restarts=1)([panda.pose("panda_hand", there), q], q0=panda.home)
+    values["solve posture"] = summary(drawn)
+    values["posture"] = drawn.q.round(4).tolist()
     return values
 
 

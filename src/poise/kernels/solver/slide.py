@@ -97,7 +97,7 @@ def _null_step(p, w, scale):
             square = square + metric * moved * moved
             curvature = curvature + metric * moved * (load(w.other, a) - t)
             store(tangent, a, t)
-        flat, steep = select(scale < 1.0, splat(w.q, 1.0), _FLAT) * square, _STEEP * square
+        flat, steep = select(scale < 0.5, splat(w.q, 1.0), _FLAT) * square, _STEEP * square
         curvature = select(curvature > flat, curvature, flat)
         curvature = select(curvature < steep, curvature, steep)
         alpha = scale * select(square > 0.0, square / select(square > 0.0, curvature, 1.0), splat(w.q, 1.0))
@@ -180,7 +180,8 @@ def slide(p, w, posture, iterations):
         last, size = load(w.choice, LAST), load(w.choice, SIZE)
         there, nearer = score <= INSIDE, distance < best
         grown, less = select(size < 0.5, 2.0 * size, 1.0), select(size > 2.0 * _SMALL, 0.5 * size, _SMALL)
-        size = select(there, select(distance > _LEVEL * last, less, grown), size)
+        away = select(size > _SMALL, 0.95 * size, _SMALL)
+        size = select(there, select(distance > _LEVEL * last, less, grown), select(cost < _MISS, size, away))
         store(w.choice, LAST, select(there, distance, last))
         store(w.choice, SIZE, size)
         if any_of(there & nearer):
