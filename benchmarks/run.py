@@ -14,6 +14,8 @@ from typing import Any
 
 import robots
 from peers import FOLLOWERS, PEERS, Peer, load
+from postures import Drawn, postures
+from postures import show as show_postures
 from priorities import priorities
 from priorities import show as show_priorities
 from problems import Problems, moving, nearby, scattered
@@ -22,7 +24,7 @@ from report import Table, as_json, from_json, machine, show, table
 from updates import Update, updates
 from updates import show as show_updates
 
-SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "startup")
+SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "postures", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
@@ -66,6 +68,10 @@ def main() -> None:
     if "updates" in options.scenarios:
         measured = updates()
         show_updates(measured)
+    found: list[Drawn] = []
+    if "postures" in options.scenarios:
+        found = postures(options.count)
+        show_postures(found)
     if "startup" in options.scenarios:
         from startup import startup
 
@@ -75,6 +81,7 @@ def main() -> None:
             print(f"| {what} | {1e3 * seconds:,.4g} |")
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
+        more["postures"] = [asdict(row) for row in found]
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 
