@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from problems import scattered
 from robots import Robot, arms
 
 import poise as pz
@@ -37,16 +36,15 @@ def postures(count: int) -> list[Drawn]:
 
 def drawn(robot: Robot, count: int) -> Drawn:
     """One arm; the distance is that of all joints together."""
-    model, problems = pz.load(str(robot.urdf)), scattered(robot, count)
-    rests, starts = model.sample(count, seed=1), model.sample((count, STARTS), seed=2)
-    task = pz.PoseTask(robot.tips[0])
+    model, task = pz.load(str(robot.urdf)), pz.PoseTask(robot.tips[0])
+    cases, starts = model.sample((count, 3), seed=1), model.sample((count, STARTS), seed=2)
     plain, chosen = pz.Solver(model, task), pz.Solver(model, [task, pz.PostureTask()])
     alone = pz.Solver(model, [task, pz.PostureTask()], max_restarts=0)
     ratios, seconds = np.empty(count), np.empty((count, 2))
-    for i, (matrix, q0, rest) in enumerate(zip(problems.targets[:, 0], problems.starts, rests, strict=True)):
-        pose = pz.SE3.from_matrix(matrix)
-        found = [answer.q for answer in (alone([pose, rest], start) for start in starts[i]) if answer.success]
-        best = min(float(np.linalg.norm(q - rest)) for q in found)
+    for i, (there, q0, rest) in enumerate(cases):
+        pose = model.pose(robot.tips[0], there)
+        answers = [alone([pose, rest], start, seed=seed) for seed, start in enumerate(starts[i])]
+        best = min((float(np.linalg.norm(a.q - rest)) for a in answers if a.success), default=np.inf)
         began = perf_counter()
         plain(pose, q0)
         middle = perf_counter()

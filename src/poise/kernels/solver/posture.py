@@ -17,11 +17,11 @@ from poise.kernels.solver.lm_solver import STARTED, begin, draw_offsets, evaluat
 from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, INSIDE, KEPT, LAST, posture_errors, slide
 
 _TURN = 6.283185307179586
-_STARTS = 48
+_STARTS = 64
 """Descents, one from the posture and the others from random starts."""
-_DRAWN = 0.6
+_DRAWN = 0.7
 """How much of the way from the posture to a random configuration is left to a start."""
-_HASTE, _OLD = 5.0, 15.0
+_HASTE, _OLD = 6.0, 20.0
 """Iterations after which a descent must fall fast, and after which it is given up."""
 _SIDE_BY_SIDE, _ALONE = 16, 400
 """Steps towards the posture, at most."""
