@@ -16,6 +16,8 @@ import robots
 from near import Near, Reach, near, reach
 from near import show as show_near
 from peers import FOLLOWERS, PEERS, Peer, load
+from postures import Drawn, postures
+from postures import show as show_postures
 from priorities import priorities
 from priorities import show as show_priorities
 from problems import Problems, moving, nearby, scattered
@@ -24,7 +26,7 @@ from report import Table, as_json, from_json, machine, show, table
 from updates import Update, updates
 from updates import show as show_updates
 
-SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "startup")
+SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "startup")
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
@@ -74,6 +76,10 @@ def main() -> None:
             rows_of: Any = scenario(options.count)
             show_near(rows_of)
             promised += rows_of
+    found: list[Drawn] = []
+    if "postures" in options.scenarios:
+        found = postures(options.count)
+        show_postures(found)
     if "startup" in options.scenarios:
         from startup import startup
 
@@ -84,6 +90,7 @@ def main() -> None:
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
+        more["postures"] = [asdict(row) for row in found]
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

@@ -103,6 +103,10 @@ def everything() -> dict[str, Any]:
         values[f"solve {name}"] = summary(solution)
     beyond = pz.Solver(planar, pz.PositionTask(planar.tip), max_restarts=0, max_iterations=8)
     values["solve out of reach"] = summary(beyond([9.0, 0.0, 0.0]))
+    q, there, rest = panda.sample(3, seed=7)
+    posture = pz.PostureTask(rest, weight=(1.0, 0.5, 0.0, 1.0, 0.0, 1.0, 2.0))
+    drawn = pz.Solver(panda, [hand, posture], max_restarts=1)([panda.pose("panda_hand", there), rest], q0=q)
+    values["solve posture"] = summary(drawn) | {"q": drawn.q.tolist()}
     return values
 
 
@@ -173,7 +177,7 @@ def test_every_method_takes_the_same_steps(plain: dict[str, Any], compiled: dict
 
 def test_solves_end_alike(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     names = [name for name in plain if name.startswith("solve")]
-    assert len(names) == 6
+    assert len(names) == 7
     for name in names:
         ours, theirs = plain[name], compiled[name]
         assert ours["status"] == theirs["status"], name
@@ -183,7 +187,8 @@ def test_solves_end_alike(plain: dict[str, Any], compiled: dict[str, Any]) -> No
         else:
             assert ours["position"] == pytest.approx(theirs["position"], rel=1e-6), name
     assert plain["solve out of reach"]["status"] != "CONVERGED"
-    assert sum(plain[name]["status"] == "CONVERGED" for name in names) == 5
+    assert sum(plain[name]["status"] == "CONVERGED" for name in names) == 6
+    np.testing.assert_allclose(*(values["solve posture"]["q"] for values in (plain, compiled)), atol=1e-4)
 
 
 if __name__ == "__main__":

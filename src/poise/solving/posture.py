@@ -1,20 +1,18 @@
 """A posture task, prepared: what it moves within the null space of the others, and what no other task moves."""
 
-from typing import Final, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, SOLVED, STATIONARY, UNSOLVED
+from poise.kernels.machine.layout import ANSWER, CHOICE, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
-
-_ITERATIONS: Final = 400
 
 
 @final
@@ -40,7 +38,8 @@ class Posture:
 
     def extended(self, problem: Problem) -> Problem:
         """The problem with the weights of the posture, and room for it."""
-        rows = {"posture_goal": len(self._own), "phi": len(self._weight), "along": 3 * problem.blocks}
+        vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
+        rows = {"posture_goal": len(self._own), "choice": CHOICE, **vectors}
         return problem.extended({"posture_weights": self._weight}, rows)
 
     def aim(self, scratch: Scratch, model: Model, target: npt.ArrayLike | None, name: str = "target") -> None:
@@ -49,8 +48,8 @@ class Posture:
 
     def _distance(self, model: Model, q: Array, goal: Array) -> float:
         """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
-        away = np.abs(model.difference(q, goal))
-        return float(away[self._counts].max(initial=0.0))
+        away = goal - q if model.nq == model.nv else model.difference(q, goal)
+        return float(np.abs(away[self._counts]).max(initial=0.0))
 
     def settle(self, model: Model, scratch: Scratch, code: int) -> int:
         """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
@@ -62,11 +61,11 @@ class Posture:
         out, goal = scratch.out, scratch.posture_goal
         q = out[ANSWER : ANSWER + model.nq]
         if code == SOLVED:
-            q[self._alone] = np.clip(goal, model.lower, model.upper)[self._alone]
+            if self._alone.size:
+                q[self._alone] = np.clip(goal, model.lower, model.upper)[self._alone]
             if self._weight.any():
                 prepare(settle)
-                with scratch.told(max_iterations=_ITERATIONS):
-                    code = settle(scratch.address)
+                code = settle(scratch.address)
         out[-1] = self._distance(model, q, goal)
         if code == SOLVED and out[-1] > self._tolerance:
             out[STATIONARY] = 1.0

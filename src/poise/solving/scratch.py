@@ -16,7 +16,7 @@ from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SL
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.methods.routines import Routine
-from poise.kernels.solver import lm_solver
+from poise.kernels.solver import lm_solver, posture
 from poise.solving.problem import Problem
 from poise.solving.residual import places
 from poise.spatial import Array
@@ -78,16 +78,6 @@ class Scratch:
         """Set fields of the record, see `layout.CALL`."""
         for name, number in numbers.items():
             self.call[_WORD[name]] = number
-
-    @contextmanager
-    def told(self, **numbers: int) -> Iterator[None]:
-        """Fields of the record have other values within the block."""
-        before = {name: int(self.call[_WORD[name]]) for name in numbers}
-        self.tell(**numbers)
-        try:
-            yield
-        finally:
-            self.tell(**before)
 
     def tell_of(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
@@ -159,10 +149,12 @@ class Bound:
             self._kept += kept
             table[at + RESIDUAL], table[at + SLOPES] = own
 
-    def add_search(self) -> None:
-        """Look up the search from eight starts; the two widths of the solver are compiled side by side."""
-        compile_together(SOLVER)
+    def add_search(self, *, settling: bool) -> None:
+        """Look up the search from eight starts, and that for a posture; what they need is compiled side by side."""
+        compile_together([*SOLVER, *POSTURE] if settling else SOLVER)
         self.routines[layout.SEARCH] = address(*_SEARCH)
+        if settling:
+            self.routines[layout.GATHER] = address(*_GATHER)
 
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:
@@ -183,6 +175,9 @@ hold_over_forks(_LOCK)
 _SEARCH: Final = (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 SOLVER: Final[list[Job]] = [_SEARCH, (lm_solver.solve,)]
 """What a solve of a pose needs to be compiled."""
+_GATHER: Final = (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
+POSTURE: Final[list[Job]] = [_GATHER, (posture.settle,)]
+"""What a posture needs besides."""
 
 
 def bind(problem: Problem) -> Bound:

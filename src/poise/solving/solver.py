@@ -135,7 +135,7 @@ class Search:
         self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
         self._idle: list[Scratch] = []
         if self._prepared is None:
-            self._bound.add_search()
+            self._bound.add_search(settling=self._posture is not None)
         prepare(self._entry)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.routines import ROUTINES
-from poise.kernels.solver import lm_solver, posture
+from poise.kernels.solver import lm_solver
 from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
-from poise.solving.scratch import SOLVER
+from poise.solving.scratch import POSTURE, SOLVER
 from poise.tasks.base import Task
 
 
@@ -21,7 +21,6 @@ def compile_all() -> None:
     """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there."""
     entries = [
         lm_solver.linearise,
-        posture.settle,
         method_loop.step,
         method_loop.rollout,
         method_loop.rollout_lanes,
@@ -38,6 +37,7 @@ def compile_all() -> None:
     compile_together(
         [
             *SOLVER,
+            *POSTURE,
             *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
             *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
             *((entry,) for entry in entries),

@@ -17,8 +17,11 @@ from poise.tasks.error import TaskError
 class PostureTask(Value):
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
-    It never disturbs them: it moves the joints within the null space of their Jacobian (Liegeois 1977), towards the
-    least `sum (weight_i (q_i - target_i))^2`.  Only the ratios of its weights count.
+    It never disturbs them: from configurations that fulfil them it moves the joints within the null space of their
+    Jacobian (Liegeois 1977), towards the least `sum (weight_i (q_i - target_i))^2`.  Only the ratios of its weights
+    count.  `solve` looks for such configurations from the target and from random starts around it, 64 at most, and
+    takes the nearest: a search, which proves nothing.  With `max_restarts=0`, or with a method of the caller's, it
+    moves the answer that was found, and nothing else.
     """
 
     target: npt.ArrayLike | None = None

@@ -222,6 +222,8 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "gradient",
         "other",
         "phi",
+        "choice",
+        "moved",
         "estimate",
         "last_jacobian",
         "prior",
@@ -236,11 +238,11 @@ goal (GOAL_NUMBERS an effector), start and posture_goal (nq), which Python write
 q (nq), frames (FRAME a unit), e (m) residuals, jacobian, scratch, free (n) 0 for joints that are held, matrix (m x m),
 y (m), step (n), before (nq) where the step began, target (GOAL an effector), state (STATE), pool (nq) in each lane a
 candidate, offsets of the sequence of random starts;
-memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
-last_errors (m), last_target (12 an effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare
-(m x m), sigma (m), along (m) U^T e, gradient (n) J^T e, other (n), phi (n) the null space's velocity, estimate (2 m)
-singular vectors, last_jacobian, prior (nq) the q before the last step, begun (nq) where a
-step of a Tracker began, room: what the method at hand asked for."""
+memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors, last_errors (m), last_target (12 an
+effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
+gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
+moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
+begun (nq) where a step of a Tracker began, room: what the method at hand asked for."""
 
 CALL: Final = Record(
     "Call",
@@ -250,9 +252,9 @@ CALL: Final = Record(
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
 
-SEARCH, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(6)
-"""Places in a table of routines: the search from eight starts, one update of the method, its damping rule, the
-derivatives of a user's criterion, and from FIRST_ROWS on those of each kind of task."""
+SEARCH, GATHER, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(7)
+"""Places in a table of routines: the search from eight starts, that for a posture, one update of the method, its
+damping rule, the derivatives of a user's criterion, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
@@ -266,6 +268,8 @@ CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 15
 """Rows of the solver's state of each lane."""
+CHOICE: Final = 8
+"""Rows of what the search for a posture knows of each lane."""
 WIDTH: Final = 8
 """Problems side by side in a wide workspace."""
 GOAL_NUMBERS: Final = 7

@@ -58,7 +58,7 @@ from poise.kernels.solver.step import advance, direction, hold, longest_column
 """Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
 _PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong."""
 _TURN = 6.283185307179586
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
@@ -365,10 +365,10 @@ def keep_candidate(w, lane):
 def whole_turns(c, x, x0):
     """The whole turns that bring x, of a coordinate c that turns, nearest to x0 within its limits."""
     turns = np.rint((x0 - x) / _TURN)
-    if x + turns * _TURN > c.upper + _ROUNDING:
-        turns = np.floor((c.upper + _ROUNDING - x) / _TURN)
-    elif x + turns * _TURN < c.lower - _ROUNDING:
-        turns = np.ceil((c.lower - _ROUNDING - x) / _TURN)
+    if x + turns * _TURN > c.upper + ROUNDING:
+        turns = np.floor((c.upper + ROUNDING - x) / _TURN)
+    elif x + turns * _TURN < c.lower - ROUNDING:
+        turns = np.ceil((c.lower - ROUNDING - x) / _TURN)
     return turns
 
 

@@ -1,142 +1,202 @@
-"""Move within the null space of the tasks towards a posture.
+"""Among the configurations that fulfil the tasks, the nearest to a posture that a search of fixed length finds.
 
-Step.     dq = c + M J^T (J M J^T)^-1 (e - J c) over the free joints, with c = posture - q and M = W^-2: the exact
-          minimum of sum (w_i (dq_i - c_i))^2 subject to J dq = e, after Liegeois 1977, not the leaky damped projector.
-Limits.   A primal active set: a joint at a limit that the step would push out is held and the step found anew; the
-          step ends where the first free joint meets its limit.
+1. Eight lanes descend to the tasks, from the posture itself and from random starts drawn towards it.  Of those that
+   arrive the seven nearest are kept, beside the answer that the solver found.
+2. These eight slide side by side towards the posture, for a few steps.
+3. The one that came nearest slides on alone until it rests.
 """
 
 import numpy as np
 
-from poise.kernels.algebra.blocks import times
-from poise.kernels.algebra.rotations import normalised, small_quaternion_step
-from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.machine.jit import WHOLE, entry_point, kernel
-from poise.kernels.machine.layout import ANSWER, CALL, ITERATIONS, RESTARTS, START
-from poise.kernels.machine.views import entry_at, narrow, problem_at
-from poise.kernels.solver.lm_solver import evaluate, finish
+from poise.kernels.algebra.rotations import normalised
+from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
+from poise.kernels.machine.lanes import any_of, floor, load, rint, select, splat, store
+from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
+from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
+from poise.kernels.solver.lm_solver import (
+    ROUNDING,
+    STARTED,
+    begin,
+    clip_start,
+    draw_offsets,
+    evaluate,
+    finish,
+    improve,
+)
+from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, INSIDE, KEPT, LAST, ORIGIN, posture_errors, slide
 
-_DAMPING = 1e-12
-_LEAST, _NONE = 0.01, 0.1
-"""The smallest weight that the metric knows, and what it takes for none: such a joint moves easily, not wildly."""
-_LONGEST = 0.2
-"""Largest joint change of a step [rad or m]: beyond it the null space has turned away."""
+_TURN = 6.283185307179586
+_STARTS = 64
+"""Descents, one from the posture and the others from random starts."""
+_DRAWN = 0.7
+"""How much of the way from the posture to a random configuration is left to a start."""
+_HASTE, _OLD = 6.0, 20.0
+"""Iterations after which a descent must fall fast, and after which it is given up."""
+_SIDE_BY_SIDE, _ALONE = 16, 400
+"""Steps towards the posture, at most."""
 
 
 @kernel
-def _posture_errors(p, w):
-    """Fill w.phi with posture - q, 0 without a weight; return sum (w_i (q_i - posture_i))^2."""
-    q, posture, weight, c, cost = w.q, w.posture_goal, p.posture_weights, w.phi, 0.0
+def _turn_near(p, w, centre, which):
+    """Turn the revolute coordinates of these lanes by whole turns towards `centre`, as far as their limits allow."""
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        if c.turns:
+            x = load(w.q, c.q)
+            up, down = floor((c.upper + ROUNDING - x) / _TURN), -floor((x - c.lower + ROUNDING) / _TURN)
+            turns = rint((centre[c.q] - x) / _TURN)
+            turns = select(turns > up, up, turns)
+            turns = select(turns < down, down, turns)
+            turns = select(up >= down, turns, 0.0)
+            turned = x + turns * _TURN
+            turned = select(turned < c.lower, c.lower, turned)
+            turned = select(turned > c.upper, c.upper, turned)
+            store(w.q, c.q, select(which & (turns * turns > 0.5), turned, x))
+
+
+@kernel
+def _draw(p, w, offsets, centre, fresh):
+    """Put each fresh lane at the start of its number, drawn towards `centre`; number 0 is there."""
+    begin(p, w, fresh, offsets, centre)
+    _turn_near(p, w, centre, fresh)
     for k in range(len(p.coordinates)):
-        i, a = p.coordinates[k].q, p.coordinates[k].v
-        c[a] = posture[i] - q[i] if weight[a] > 0.0 else 0.0
-        cost += (weight[a] * c[a]) ** 2
+        i = p.coordinates[k].q
+        x = load(w.q, i)
+        x = select(fresh, centre[i] + _DRAWN * (x - centre[i]), x)
+        store(w.q, i, x), store(w.before, i, x)
+    for k in range(len(p.balls)):
+        i = p.balls[k].q
+        x0, x1, x2, x3 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
+        c0, c1, c2, c3 = centre[i], centre[i + 1], centre[i + 2], centre[i + 3]
+        share = select(x0 * c0 + x1 * c1 + x2 * c2 + x3 * c3 < 0.0, splat(w.q, -_DRAWN), splat(w.q, _DRAWN))
+        rest = 1.0 - _DRAWN
+        drawn = normalised(
+            share * x0 + rest * c0, share * x1 + rest * c1, share * x2 + rest * c2, share * x3 + rest * c3
+        )
+        for j in range(4):
+            x = select(fresh, drawn[j], load(w.q, i + j))
+            store(w.q, i + j, x), store(w.before, i + j, x)
+
+
+@kernel
+def _keep(v, lane):
+    """Put what a lane found into the pool, in place of the farthest there; place 0 holds the solver's own answer."""
+    slot = 1
+    for k in range(2, WIDTH):
+        if v.choice[KEPT, k] > v.choice[KEPT, slot]:
+            slot = k
+    if v.choice[LAST, lane] < v.choice[KEPT, slot]:
+        v.choice[KEPT, slot], v.choice[ORIGIN, slot] = v.choice[LAST, lane], v.state[STARTED, lane]
+        for i in range(len(v.q)):
+            v.pool[i, slot] = v.q[i, lane]
+
+
+@kernel
+def _gather(p, v, posture, centre, offsets, starts):
+    """Descend to the tasks from this many starts around `centre`, and keep the nearest to `posture` in the pool."""
+    for lane in range(WIDTH):
+        v.state[STARTED, lane] = lane
+    _draw(p, v, offsets, centre, load(v.state, STARTED) >= 0.0)
+    store(v.choice, AGE, -1.0), store(v.choice, LAST, np.inf)
+    spent, alive = WIDTH, True
+    while alive:
+        cost, score = evaluate(p, v)
+        age = load(v.choice, AGE) + 1.0
+        arrived = score <= INSIDE
+        tired = (age > _OLD) | ((age > _HASTE) & (cost > 0.25 * load(v.choice, LAST)))
+        done = (age >= 0.0) & (arrived | tired)
+        store(v.choice, AGE, age), store(v.choice, LAST, cost)
+        if any_of(done):
+            _turn_near(p, v, centre, done)
+            distance = posture_errors(p, v, posture)
+            store(v.choice, LAST, select(done, select(arrived, distance, np.inf), cost))
+            store(v.choice, DONE, select(done, splat(v.q, 1.0), 0.0))
+            store(v.choice, FRESH, 0.0)
+            alive = False
+            for lane in range(WIDTH):
+                if v.choice[DONE, lane] > 0.5:
+                    _keep(v, lane)
+                    v.choice[LAST, lane] = np.inf
+                    if spent < starts:
+                        v.state[STARTED, lane] = spent
+                        v.choice[FRESH, lane], v.choice[AGE, lane] = 1.0, -1.0
+                        spent += 1
+                        alive = True
+                    else:
+                        v.choice[AGE, lane] = -1e18
+                elif v.choice[AGE, lane] >= 0.0:
+                    alive = True
+            _draw(p, v, offsets, centre, load(v.choice, FRESH) > 0.5)
+        improve(p, v, cost, cost >= 0.0, False)
+
+
+@kernel
+def _set_centre(p, w):
+    """What random starts are drawn around into w.pool: the posture within the limits, w.q where it has no weight."""
+    weight, posture, centre = p.posture_weights, w.posture_goal, w.pool
+    for i in range(len(w.q)):
+        centre[i] = w.q[i]
+    for k in range(len(p.coordinates)):
+        c = p.coordinates[k]
+        if weight[c.v] > 0.0:
+            centre[c.q] = min(max(posture[c.q], c.lower), c.upper)
     for k in range(len(p.balls)):
         i, a = p.balls[k].q, p.balls[k].v
-        # Twice the vector part of posture * q^-1, which is the turn that is left to first order.
-        w0, x0, y0, z0 = posture[i], posture[i + 1], posture[i + 2], posture[i + 3]
-        w1, x1, y1, z1 = q[i], -q[i + 1], -q[i + 2], -q[i + 3]
-        sign = 2.0 if w0 * w1 - x0 * x1 - y0 * y1 - z0 * z1 >= 0.0 else -2.0
-        turn = (
-            sign * (w0 * x1 + x0 * w1 + y0 * z1 - z0 * y1),
-            sign * (w0 * y1 - x0 * z1 + y0 * w1 + z0 * x1),
-            sign * (w0 * z1 + x0 * y1 - y0 * x1 + z0 * w1),
-        )
-        for j in range(3):
-            c[a + j] = turn[j] if weight[a + j] > 0.0 else 0.0
-            cost += (weight[a + j] * c[a + j]) ** 2
-    return cost
+        if weight[a] + weight[a + 1] + weight[a + 2] > 0.0:
+            for j in range(4):
+                centre[i + j] = posture[i + j]
 
 
-@kernel
-def _null_step(p, w):
-    """The step above into w.step, c being w.phi; joints are held as the active set demands."""
-    count, size = len(w.step), len(w.e)
-    weight, c, rest = p.posture_weights, w.phi, w.along
-    for a in range(count):
-        w.free[a] = 1.0 / (max(weight[a], _LEAST) if weight[a] > 0.0 else _NONE) ** 2
-    for _ in range(count + 1):
-        for a in range(count):
-            w.step[a] = c[a] if w.free[a] > 0.0 else 0.0
-        times(p, w.jacobian, w.step, w.y)
-        for i in range(size):
-            rest[i] = w.e[i] - w.y[i]
-        gram(p, size, w.jacobian, w.free, w.matrix)
-        factor(size, _DAMPING, w.matrix)
-        back_substitute(size, w.matrix, rest, w.y)
-        for k in range(len(p.effectors)):
-            slot0 = p.effectors[k].first_slot
-            for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
-                j = p.blocks[b].start
-                for s in range(p.effectors[k].columns):
-                    a = p.slots[slot0 + s]
-                    for r in range(3):
-                        w.step[a] += w.jacobian[j + 3 * s + r] * w.y[3 * b + r] * w.free[a]
-        held = False
-        for k in range(len(p.coordinates)):
-            i, a = p.coordinates[k].q, p.coordinates[k].v
-            down = w.q[i] <= p.coordinates[k].lower and w.step[a] < 0.0
-            up = w.q[i] >= p.coordinates[k].upper and w.step[a] > 0.0
-            if w.free[a] > 0.0 and (down or up):
-                w.free[a] = 0.0
-                held = True
-        if not held:
-            return
+@routine
+def gather_lanes(p, w, v, address):
+    """Put the configuration of w.q or another that fulfils the tasks into w.q, whichever came nearest to the posture.
+
+    A routine of its own, as that of the solver's search is.  Starts are drawn around w.pool.
+    """
+    told = entry_at(address, CALL)
+    count, posture = len(w.q), w.posture_goal
+    for i in range(len(w.target)):
+        store(v.target, i, w.target[i])
+    draw_offsets(w.offsets, told.seed)
+    store(v.choice, KEPT, splat(v.q, np.inf))
+    for i in range(count):
+        store(v.q, i, w.q[i]), store(v.pool, i, w.q[i])
+    starts = min(_STARTS, WIDTH + told.max_restarts)
+    _gather(p, v, posture, w.pool, w.offsets, starts)
+    for i in range(count):
+        store(v.q, i, load(v.pool, i))
+    slide(p, v, posture, _SIDE_BY_SIDE)
+    nearest = 0
+    for lane in range(WIDTH):
+        if v.choice[BEST, lane] < v.choice[BEST, nearest]:
+            nearest = lane
+    for i in range(count):
+        w.q[i] = v.before[i, nearest]
+    # These starts are counted after those of the solver.
+    if nearest > 0:
+        w.out[START] = w.out[RESTARTS] + 1.0 + v.choice[ORIGIN, nearest]
+    w.out[RESTARTS] += starts
 
 
 @entry_point(WHOLE)
 def settle(address):
     """Bring the solved configuration of `out` as near to `posture_goal` as the tasks allow, and certify it anew.
 
-    The workspace is as `lm_solver.solve` left it.  The tasks stay within their tolerances: the best configuration that
-    does is kept, after `max_iterations` at most.
+    The workspaces are as `lm_solver.solve` left them.  Without `max_restarts`, or after a method of the caller's, which
+    has no lanes, there is no search: the configuration slides to where it rests.
     """
-    call = entry_at(address, CALL)
-    p = problem_at(call.problem)
-    w = narrow(p, call.narrow, call.routines)
-    count, out, c = len(w.q), w.out, w.phi
-    for i in range(count):
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    out = w.out
+    for i in range(len(w.q)):
         w.q[i] = out[ANSWER + i]
-        w.before[i] = w.q[i]
-    best, size, last, iterations = np.inf, 1.0, np.inf, 0
-    for _ in range(call.max_iterations):
-        _, score = evaluate(p, w)
-        cost = _posture_errors(p, w)
-        if score <= 1.0 and cost < best:
-            best = cost
-            for i in range(count):
-                w.before[i] = w.q[i]
-        size = max(0.5 * size, 0.05) if cost > last else min(1.2 * size, 1.0)
-        last = cost
-        for a in range(len(c)):
-            c[a] *= size
-        _null_step(p, w)
-        longest = 0.0
-        for a in range(len(w.step)):
-            longest = max(longest, abs(w.step[a]))
-        if not longest > 1e-10:
-            break
-        t = min(1.0, _LONGEST / longest)
-        meets = -1
-        for k in range(len(p.coordinates)):
-            i, a = p.coordinates[k].q, p.coordinates[k].v
-            if w.q[i] + t * w.step[a] < p.coordinates[k].lower:
-                t, meets = (p.coordinates[k].lower - w.q[i]) / w.step[a], k
-            elif w.q[i] + t * w.step[a] > p.coordinates[k].upper:
-                t, meets = (p.coordinates[k].upper - w.q[i]) / w.step[a], k
-        for k in range(len(p.coordinates)):
-            i, a = p.coordinates[k].q, p.coordinates[k].v
-            x = w.q[i] + t * w.step[a]
-            if k == meets:
-                x = p.coordinates[k].lower if w.step[a] < 0.0 else p.coordinates[k].upper
-            w.q[i] = min(max(x, p.coordinates[k].lower), p.coordinates[k].upper)
-        for k in range(len(p.balls)):
-            i, a = p.balls[k].q, p.balls[k].v
-            turned = small_quaternion_step(
-                w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3], t * w.step[a], t * w.step[a + 1], t * w.step[a + 2]
-            )
-            w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = normalised(*turned)
-        iterations += 1
-    for i in range(count):
+    _set_centre(p, w)
+    _turn_near(p, w, w.pool, True)
+    if told.wide != 0 and told.max_restarts > 0:
+        call(w.routines[GATHER], p, w, wide(p, told.wide, told.wide_routines), address)
+    iterations = slide(p, w, w.posture_goal, _ALONE)
+    for i in range(len(w.q)):
         w.q[i] = w.before[i]
+    clip_start(p, w.start, w.pool)  # what the distance is measured from
     return finish(p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), np.int64(out[START]), False)
