@@ -116,6 +116,7 @@ class BoundMethod:
                 "estimate": 2 * m,
                 "last_jacobian": (size := problem.rows("jacobian")).stop - size.start,
                 "prior": model.nq,
+                "last_step": n,
                 "room": room,
             },
         )

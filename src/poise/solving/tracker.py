@@ -53,7 +53,9 @@ class Tracker:
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
     With the time step `dt` [s] no joint goes faster than the model's velocity limits: the whole update is shortened.
     The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
-    tasks have different priorities.  A tracker has a past of its own: a second thread that enters it is refused.
+    tasks have different priorities.  A step that turns back makes the next ones shorter, until the targets move, so that
+    an arm at whose targets nothing moves comes to rest; `settle=False` leaves the method as it is published.  A tracker
+    has a past of its own: a second thread that enters it is refused.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -69,6 +71,7 @@ class Tracker:
         "_prepared",
         "_q",
         "_scratch",
+        "_settles",
         "_start",
         "_step",
         "_targets",
@@ -87,6 +90,7 @@ class Tracker:
         dt: float | None = None,
         updates: int = 1,
         limits: bool | Sequence[Limit] = True,
+        settle: bool = True,
     ) -> None:
         whole("updates", updates, 1)
         if dt is not None:
@@ -115,7 +119,7 @@ class Tracker:
                 *(() if dt is None else (VelocityLimit(dt / updates),)),
             ],
         )
-        self._count = updates
+        self._count, self._settles = updates, settle
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -126,7 +130,7 @@ class Tracker:
         self._lock, self._warned = Lock(), False
         self._bound = self._prepared.bound()
         scratch = self._scratch = Scratch(self._bound)
-        scratch.tell(updates=self._count)
+        scratch.tell(updates=self._count, settle=int(self._settles))
         self._start = scratch.start_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
@@ -137,7 +141,7 @@ class Tracker:
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "method", "model", "tasks")}
+        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "_settles", "method", "model", "tasks")}
         return {**kept, "work": self._scratch.narrow.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -207,6 +211,7 @@ class Tracker:
     def reset(self) -> None:
         """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
         self._memory[:] = 0.0
+        self._scratch.narrow[self._prepared.problem.rows("last_step")] = 0.0
 
     @property
     def _memory(self) -> Array:

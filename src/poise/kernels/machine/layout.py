@@ -224,6 +224,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "estimate",
         "last_jacobian",
         "prior",
+        "last_step",
         "room",
     ],
     ROWS,
@@ -237,15 +238,16 @@ candidate, offsets of the sequence of random starts;
 memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 last_errors (m), last_target (12 an effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare
 (m x m), sigma (m), along (m) U^T e, gradient (n) J^T e, other (n), phi (n) the null space's velocity, estimate (2 m)
-singular vectors, last_jacobian, prior (nq) the q before the last step, room: what the method at hand asked for."""
+singular vectors, last_jacobian, prior (nq) the q before the last step, last_step (n), room: what the method at hand
+asked for."""
 
 CALL: Final = Record(
     "Call",
-    "problem narrow wide routines wide_routines seed max_iterations max_restarts chunk phase updates steps characters "
-    "goals path trace trace_rows",
+    "problem narrow wide routines wide_routines seed max_iterations max_restarts chunk phase updates settle "
+    "steps characters goals path trace trace_rows",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
+of the tables of routines for each width, then numbers, of which `settle` is 0 or 1; `goals`, `path` and `trace` are addresses of arrays."""
 
 SEARCH, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(6)
 """Places in a table of routines: the search from eight starts, one update of the method, its damping rule, the

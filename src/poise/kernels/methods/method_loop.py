@@ -5,7 +5,7 @@ import numpy as np
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
-from poise.kernels.machine.lanes import pitch, splat, store
+from poise.kernels.machine.lanes import pitch, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -43,6 +43,7 @@ from poise.kernels.methods.memory import (
     STARTS,
     STEP,
 )
+from poise.kernels.methods.settling import curb, let_go, widen
 from poise.kernels.solver.lm_solver import (
     STARTED,
     aim_at,
@@ -66,6 +67,8 @@ def forget(w):
     """Let the next update be the first."""
     for i in range(MEMORY):
         store(w.memory, i, splat(w.memory, 0.0))
+    for a in range(len(w.last_step)):
+        store(w.last_step, a, splat(w.memory, 0.0))
 
 
 @entry_point(WHOLE)
@@ -84,9 +87,13 @@ def step(address):
         w.q[i] = w.before[i]
     if away > 1e-24:  # not where the last step led: there is nothing to take back
         w.memory[PREDICTED] = ELSEWHERE
+        widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
+    let_go(w)
     for _ in range(told.updates):
         call(w.routines[METHOD], p, w)
+        if told.settle:
+            curb(w)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -106,8 +113,11 @@ def rollout(address):
     for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
+        let_go(w)
         for _ in range(told.updates):
             call(w.routines[METHOD], p, w)
+            if told.settle:
+                curb(w)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -142,8 +152,11 @@ def rollout_lanes(address):
                 place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                 for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
+        let_go(v)
         for _ in range(told.updates):
             call(v.routines[METHOD], p, v)
+            if told.settle:
+                curb(v)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]
