@@ -1,8 +1,7 @@
 """Whether trackers come to rest: static targets in and out of reach, methods, levels and robots.
 
-A joint shakes if, over the last hundred steps, it has gone to and fro by more than SWAY: the length of its way less the
-distance from its beginning to its end.  A tracker is stuck if no joint moves any more although its first level still
-has a way down.
+A tracker shakes if, over the last hundred steps, a joint has gone to and fro by more than SWAY, as `shakes` has it.  It
+is stuck if no joint moves any more although its first level still has a way down.
 """
 
 import sys
@@ -16,14 +15,14 @@ import numpy as np
 
 import poise as pz
 
-DEBUG = True
 STEPS = 1200
 LAST = 100
 SWAY = 1e-4
 """[rad or m]"""
-TURNS = 4
+SMALL = 0.5
+"""A sway of less than this share of what the joints come on meanwhile belongs to the way."""
 BEFORE, FADING = 500, 0.9
-"""A joint whose sway falls below this share of what it was so many steps before comes to rest."""
+"""One of less than this share of what it was so many steps before dies out."""
 STILL = 1e-12
 """A joint that moves less in LAST steps stands [rad or m]."""
 CLAMP = 0.2
@@ -167,12 +166,6 @@ def rest(count: int, methods: Sequence[str], seed: int = 0) -> dict[str, Tally]:
             path = tracker.rollout(case.start, np.tile(case.targets, (STEPS, 1, 1)))
             tally = tallies[name]
             tally.cases += 1
-            if DEBUG:
-                if shakes(path):
-                    d = np.diff(path[-LAST:], axis=0)
-                    print(name, case.robot, case.kind, case.dt, case.updates, "sway %.1e" % sway(path[-LAST:]).max(), "step %.1e" % np.abs(d).max(), "s0 %.1e" % sway(path[600:700]).max())
-                elif np.abs(path[-LAST:] - path[-1]).max() < STILL and slope(case, path[-1]) > DOWNHILL:
-                    print(name, case.robot, case.kind, case.dt, case.updates, "stuck %.1e" % slope(case, path[-1]))
             if shakes(path):
                 tally.shaking.append(case)
             elif np.abs(path[-LAST:] - path[-1]).max() < STILL and slope(case, path[-1]) > DOWNHILL:
@@ -181,28 +174,39 @@ def rest(count: int, methods: Sequence[str], seed: int = 0) -> dict[str, Tally]:
 
 
 def shakes(path: np.ndarray) -> bool:
-    """Whether a joint goes to and fro, and not less and less."""
-    return bool(((now := sway(path[-LAST:])) > SWAY).any() and now.max() > FADING * sway(path[-BEFORE - LAST : -BEFORE]).max())
+    """Whether a joint goes to and fro, as much as before, and not on the way to somewhere."""
+    now, before = path[-LAST:], path[-BEFORE - LAST : -BEFORE]
+    size, way = sway(now), float(np.abs(now[-1] - now[0]).max())
+    return size > max(SWAY, SMALL * way, FADING * sway(before))
 
 
-def sway(path: np.ndarray) -> np.ndarray:
-    """How far each joint goes to and fro, 0 where it turns back less than TURNS times."""
+def sway(path: np.ndarray) -> float:
+    """The length of a joint's way less the distance from its beginning to its end, of the joint where it is most."""
     steps = np.diff(path, axis=0)
-    turns = (steps[1:] * steps[:-1] < 0.0).sum(axis=0)
-    return np.where(turns < TURNS, 0.0, np.abs(steps).sum(axis=0) - np.abs(steps.sum(axis=0)))
+    return float((np.abs(steps).sum(axis=0) - np.abs(steps.sum(axis=0))).max())
+
+
+def linear(case: Case, q: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray]:
+    """Error and Jacobian of a level."""
+    chosen = [(task, target) for task, target in zip(case.tasks, case.targets, strict=True) if task.priority == level]
+    goals = [goal_of(task, target) for task, target in chosen]
+    solver = solver_of(case.robot, tuple(task for task, _ in chosen))
+    return solver.linearise(q, goals if len(goals) > 1 else goals[0])
+
+
+@cache
+def solver_of(name: str, tasks: tuple[Any, ...]) -> pz.Solver:
+    """For errors and Jacobians."""
+    return pz.Solver(robot(name), tasks)
 
 
 def slope(case: Case, q: np.ndarray) -> float:
-    """Of the first level, for the joints that are not held at a limit; between 0 and 1."""
-    model = robot(case.robot)
-    first = [k for k, task in enumerate(case.tasks) if task.priority == 0]
-    tasks = [case.tasks[k] for k in first]
-    goals = [goal_of(task, case.targets[k]) for task, k in zip(tasks, first, strict=True)]
-    e, jacobian = pz.Solver(model, tasks).linearise(q, goals if len(goals) > 1 else goals[0])
+    """Of the first level, for the joints that are not held at a limit: the less of that with errors clamped and not."""
+    e, jacobian = linear(case, q, 0)
     clamped = e.reshape(-1, 3)
     length = np.linalg.norm(clamped, axis=1, keepdims=True)
     clamped = (clamped * np.minimum(1.0, CLAMP / np.maximum(length, CLAMP))).ravel()
-    return min(downhill(model, q, jacobian, error) for error in (e, clamped))
+    return min(downhill(robot(case.robot), q, jacobian, error) for error in (e, clamped))
 
 
 def downhill(model: pz.Model, q: np.ndarray, jacobian: np.ndarray, e: np.ndarray) -> float:
@@ -210,7 +214,7 @@ def downhill(model: pz.Model, q: np.ndarray, jacobian: np.ndarray, e: np.ndarray
     down = jacobian.T @ e
     base = model.nq - model.nv  # a floating base has a quaternion more, and no limits
     x, lower, upper = (values[base:] for values in (q, model.lower, model.upper))
-    down[((x <= lower) & (down < 0.0)) | ((x >= upper) & (down > 0.0))] = 0.0
+    down[((x <= lower + 1e-9) & (down < 0.0)) | ((x >= upper - 1e-9) & (down > 0.0))] = 0.0
     size = float(np.linalg.norm(e))
     if size < 1e-6:
         return 0.0

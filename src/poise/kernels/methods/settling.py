@@ -13,9 +13,9 @@ import functools
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.methods.memory import CURB, SEEN
+from poise.kernels.methods.memory import CURB, SEEN, TURNED
 
-_SHORTER, _LONGER = 0.5, 1.5
+_SHORTER, _LONGER, _TIRING = 0.5, 1.5, 0.1
 _AT_BOUND = 0.99
 """Of the bound, a step that is as long as it."""
 _LEAST = 1e-12
@@ -41,7 +41,10 @@ def curb(w):
     if any_of(turned | (curbed > 0.0)):
         shorter = 1.0 / (_SHORTER * select(turned, farther, 1.0))
         shorter = select(shorter > curbed, shorter, curbed)
-        longer = select(longest * curbed > _AT_BOUND, curbed * (1.0 / _LONGER), curbed)
+        turns = load(w.memory, TURNED)
+        growth = 1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns)
+        longer = select(longest * curbed > _AT_BOUND, curbed / growth, curbed)
+        store(w.memory, TURNED, select(turned, turns + 1.0, turns))
         store(w.memory, CURB, select(turned, shorter, longer))
         for k in range(len(w.last_target) // SEEN):
             for i in range(SEEN):
@@ -65,3 +68,4 @@ def widen(w, moved):
     """Widen the bound, for something was moved so far."""
     curbed = load(w.memory, CURB)
     store(w.memory, CURB, curbed / (1.0 + _ROOM * curbed * moved))
+    store(w.memory, TURNED, select(moved > 0.0, 0.0, load(w.memory, TURNED)))
