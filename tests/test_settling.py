@@ -77,7 +77,7 @@ def test_at_rest_the_first_level_is_as_near_as_it_can_be() -> None:
 
 def test_at_rest_a_later_level_has_what_the_first_leaves() -> None:
     """The hand stretches, and can still turn about the line to its target."""
-    model, _, start, targets = far_hand()
+    model, _, _, targets = far_hand()
     flat = pz.OrientationTask("tool0", priority=1)
     q = rolled(far_hand)[-1]
     error, jacobian = pz.Solver(model, flat).linearise(q, pz.SE3(targets[1]).rotation)
@@ -124,7 +124,9 @@ def test_a_target_in_reach_that_moves_is_followed_as_without_settling(name: str)
     here = model.pose("panda_hand", model.home).xyz
     points = here + 0.1 * np.stack([np.cos(angle) - 1.0, np.sin(angle), np.sin(2.0 * angle)], axis=1)
     settling, plain = (
-        pz.Tracker(model, pz.PositionTask("panda_hand"), name, dt=0.01, settle=settle).rollout(model.home, points[:, None])
+        pz.Tracker(model, pz.PositionTask("panda_hand"), name, dt=0.01, settle=settle).rollout(
+            model.home, points[:, None]
+        )
         for settle in (True, False)
     )
     assert settling == pytest.approx(plain, abs=1e-12)

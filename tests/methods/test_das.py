@@ -235,7 +235,7 @@ def test_the_law_with_its_own_clamps_and_the_part_of_v_that_never_grows(
         phi = gain * (rest - q) + push * repulsion(q, field)
         null = beta * (phi - np.linalg.pinv(j, rcond=1e-9) @ (j @ phi))
         expected = (down @ down) / float((j @ down) @ (j @ down)) * down
-        expected = expected + null * min(1.0, 0.2 / np.linalg.norm(null)) if null.any() else expected
+        expected = expected + null * min(1.0, 0.2 / np.linalg.norm(null)) if np.linalg.norm(null) > 0.0 else expected
         expected = expected * min(1.0, math.radians(30.0) / np.abs(expected).max())
         gone = tracker.step(q, target) - q
         np.testing.assert_allclose(gone, expected, rtol=0, atol=1e-10)

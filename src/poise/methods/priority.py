@@ -10,8 +10,9 @@ Step.     "lexicographic": dq within max(l - q, -v dt) <= dq <= min(u - q, v dt)
 Use when  some tasks must not give way to others, as feet, a camera or a tool against a posture.
 Not for   tasks that shall share what cannot be reached: give them one priority and weights.  By inverses, a joint at
           a limit is left out of all levels and a step that is too long is shortened as a whole, so that limits can
-          disturb the first level for the last one's sake; with "lexicographic" they cannot.  "siciliano-slotine"
-          shakes where J_k P loses rank, "chiaverini" does not, but follows a later level only roughly.
+          disturb the first level for the last one's sake; with "lexicographic" they cannot.  Where J_k P loses rank, as
+          out of reach, the steps of all forms go round in a cycle, which a Tracker lets die out; "chiaverini" follows a
+          later level only roughly.
 Cost      by inverses, a singular value decomposition of each level (two with "chiaverini"); "lexicographic", one
           orthogonalisation of all rows while no joint meets a limit and no row depends on others; else an orthogonal
           factorisation of each level, and one more for each joint that meets a limit.

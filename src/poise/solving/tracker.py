@@ -53,9 +53,9 @@ class Tracker:
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
     With the time step `dt` [s] no joint goes faster than the model's velocity limits: the whole update is shortened.
     The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
-    tasks have different priorities.  A step that turns back makes the next ones shorter, until the targets move, so that
-    an arm at whose targets nothing moves comes to rest; `settle=False` leaves the method as it is published.  A tracker
-    has a past of its own: a second thread that enters it is refused.
+    tasks have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
+    the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  A tracker has a
+    past of its own: a second thread that enters it is refused.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.

@@ -247,7 +247,8 @@ CALL: Final = Record(
     "steps characters goals path trace trace_rows",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers, of which `settle` is 0 or 1; `goals`, `path` and `trace` are addresses of arrays."""
+of the tables of routines for each width, then numbers, of which `settle` is 0 or 1; `goals`, `path` and `trace` are
+addresses of arrays."""
 
 SEARCH, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(6)
 """Places in a table of routines: the search from eight starts, one update of the method, its damping rule, the
