@@ -18,8 +18,9 @@ STEPS = 1200
 LAST = 100
 SWAY = 1e-4
 """[rad or m]"""
-SMALL = 0.5
-"""A sway of less than this share of what the joints come on meanwhile belongs to the way."""
+TURNS, SMALL = 4, 0.5
+"""A joint that turns back less often does not sway; a sway of less than SMALL of what the joints come on meanwhile
+belongs to the way."""
 BEFORE, FADING = 500, 0.9
 """One of less than this share of what it was so many steps before dies out."""
 STILL = 1e-12
@@ -27,7 +28,7 @@ STILL = 1e-12
 CLAMP = 0.2
 """What most methods shorten errors to, each place or turn by itself, so that they rest where those balance."""
 DOWNHILL = 1e-4
-"""A slope of half the squared error of the first level that is one, over the error and the longest column."""
+"""A slope of half the squared error of the first level that is one, over the error [m/rad]."""
 DT = 0.01
 LEVELLED = ("siciliano-slotine", "chiaverini", "baerlocher-boulic")
 """Forms of `priority`, which run on the targets of several levels; "priority" itself runs on all."""
@@ -173,7 +174,8 @@ def shakes(path: np.ndarray) -> bool:
 def sway(path: np.ndarray) -> float:
     """The length of a joint's way less the distance from its beginning to its end, of the joint where it is most."""
     steps = np.diff(path, axis=0)
-    return float((np.abs(steps).sum(axis=0) - np.abs(steps.sum(axis=0))).max())
+    often = (steps[1:] * steps[:-1] < 0.0).sum(axis=0) >= TURNS
+    return float(((np.abs(steps).sum(axis=0) - np.abs(steps.sum(axis=0))) * often).max())
 
 
 def linear(case: Case, q: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray]:
@@ -200,7 +202,7 @@ def slope(case: Case, q: np.ndarray) -> float:
 
 
 def downhill(model: pz.Model, q: np.ndarray, jacobian: np.ndarray, e: np.ndarray) -> float:
-    """The slope of half the squared error, over the error and the longest column; 0 where the error is none."""
+    """The slope of half the squared error, over the error; 0 where the error is none."""
     down = jacobian.T @ e
     base = model.nq - model.nv  # a floating base has a quaternion more, and no limits
     x, lower, upper = (values[base:] for values in (q, model.lower, model.upper))
@@ -208,7 +210,7 @@ def downhill(model: pz.Model, q: np.ndarray, jacobian: np.ndarray, e: np.ndarray
     size = float(np.linalg.norm(e))
     if size < 1e-6:
         return 0.0
-    return float(np.linalg.norm(down)) / (size * float(np.linalg.norm(jacobian, axis=0).max()))
+    return float(np.linalg.norm(down)) / size
 
 
 def goal_of(task: Any, target: np.ndarray) -> Any:

@@ -20,7 +20,8 @@ ROWS: Final = Record("DampedRows", "apart")
 """`apart`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
 PLAIN: Final = Record("Plain")
 _LEAST = 1e-12
-"""Share of the largest diagonal entry of J^T J below which mu would not keep pivots above rounding."""
+"""Share of the largest diagonal entry of J^T J below which mu would not keep pivots above rounding; it is a share of mu
+where steps are rounding."""
 
 
 @functools.partial(kernel, inline=True)
@@ -94,10 +95,11 @@ def judge_last(p, w, cost, score):
     rho = (last - cost) / select(judged, predicted, 1.0)
     x = 2.0 * rho - 1.0
     shrink = 1.0 - x * x * x
-    shrink = select(shrink > 1.0 / 3.0, shrink, 1.0 / 3.0)
+    shrink = select(shrink > 1.0 / 3.0, select(shrink < 2.0, shrink, 2.0), 1.0 / 3.0)
     shrink = select((share < 1.0) & (shrink < 1.0), 1.0, shrink)
     mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), largest)
     mu = select(mu < _LEAST * largest, _LEAST * largest, mu)
+    mu = select(_LEAST * mu > largest, largest * (1.0 / _LEAST), mu)
     mu = select(elsewhere & (mu > largest), largest, mu)  # the damping of a pose at rest would hold a new target up
     store(w.memory, MU, mu)
     store(w.memory, NU, select(worse, 2.0 * nu, select(judged | elsewhere, 2.0, select(nu > 1.0, nu, 2.0))))

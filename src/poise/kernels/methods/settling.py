@@ -1,9 +1,10 @@
 """How a tracker comes to rest: a step that turns back makes the next ones shorter.
 
 Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
-entry of a step is then bounded by half of the longer of the two; a step that goes on, as long as the bound, widens it,
-and the less the more often the path has turned.  So what gains nothing by going to and fro dies out, whatever the
-method, and what makes way goes on.  The bound is let go by as much as targets, or q, are moved from outside.
+entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
+as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
+fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, or q, are
+moved from outside.
 
 Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
 """
@@ -16,10 +17,10 @@ from poise.kernels.machine.layout import GOAL
 from poise.kernels.methods.memory import CURB, SEEN, TURNED
 
 _SHORTER, _LONGER = 0.5, 1.5
-"""What a turn makes of the longer of two steps, and the first step that goes on of the bound."""
-_TIRING = 0.1
-"""What a turn takes from later growth: after T of them the bound widens by 1 + 0.5 / (1 + T / 10), so that a cycle that
-turns every P steps dies out as soon as T is above 7 P."""
+"""What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
+_TIRING = 0.2
+"""What a turn takes from later growth: after T of them the bound widens by 1 + 0.5 / (1 + T / 5), so that a cycle that
+turns every P steps dies out as soon as T is above 4 P."""
 _AT_BOUND = 0.99
 """Share of the bound from which a step is as long as it."""
 _LEAST = 1e-12
@@ -44,8 +45,8 @@ def curb(w):
     turned = (along < 0.0) & (farther > _LEAST)
     if any_of(turned | (bound > 0.0)):
         turns = load(w.memory, TURNED)
-        shorter = 1.0 / (_SHORTER * select(turned, farther, 1.0))
-        shorter = select(shorter > bound, shorter, bound)
+        shorter = 1.0 / select(turned, farther, 1.0)
+        shorter = select(shorter > bound, shorter, bound) * (1.0 / _SHORTER)
         longer = bound / (1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns))
         longer = select(longest * bound > _AT_BOUND, longer, bound)
         store(w.memory, CURB, select(turned, shorter, longer))
