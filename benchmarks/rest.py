@@ -23,7 +23,7 @@ TURNS, SMALL = 4, 0.5
 belongs to the way."""
 BEFORE, FADING = 500, 0.9
 """One of less than this share of what it was so many steps before dies out."""
-STILL = 1e-12
+STILL = 1e-8
 """A joint that moves less in LAST steps stands [rad or m]."""
 CLAMP = 0.2
 """What most methods shorten errors to, each place or turn by itself, so that they rest where those balance."""

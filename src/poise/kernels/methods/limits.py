@@ -4,18 +4,14 @@ import functools
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.methods.memory import CURB
 
 
 @functools.partial(kernel, inline=True)
 def left_to_limits(p, w, longest, low, high):
-    """low = max(l - q, -v dt), high = min(u - q, v dt) (n each), neither farther from 0 than `longest`, or than
-    `settling` allows, but for l and u.
+    """low = max(l - q, -v dt), high = min(u - q, v dt) (n each), neither farther from 0 than `longest` but for l and u.
 
     One number wide.
     """
-    if w.memory[CURB] > 0.0:
-        longest = min(longest, 1.0 / w.memory[CURB])
     for a in range(len(low)):
         high[a] = longest
         if p.speeds[a] > 0.0:

@@ -2,9 +2,8 @@
 
 Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
 entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
-as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
-fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, or q, are
-moved from outside.
+as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and fro dies out, whatever the
+method, and what makes way goes on.  The bound is let go by as much as targets, or q, are moved from outside.
 
 Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
 """
@@ -14,7 +13,7 @@ import functools
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.methods.memory import CURB, SEEN, TURNED
+from poise.kernels.methods.memory import CURB, SEEN, SHARE, TURNED
 
 _SHORTER, _LONGER = 0.5, 1.5
 """What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
@@ -22,9 +21,9 @@ _TIRING = 0.2
 """What a turn takes from later growth: after T of them the bound widens by 1 + 0.5 / (1 + T / 5), so that a cycle that
 turns every P steps dies out as soon as T is above 4 P."""
 _AT_BOUND = 0.99
-"""Share of the bound from which a step is as long as it."""
-_LEAST = 1e-12
-"""Steps as short as this are rounding, and tell nothing [rad or m]."""
+"""Share of the bound from which a step that was shortened is as long as it."""
+_LEAST = 1e-9
+"""The least bound, and the shortest step that tells anything [rad or m]."""
 _ROOM = 10.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""
 
@@ -47,8 +46,9 @@ def curb(w):
         turns = load(w.memory, TURNED)
         shorter = 1.0 / select(turned, farther, 1.0)
         shorter = select(shorter > bound, shorter, bound) * (1.0 / _SHORTER)
+        shorter = select(shorter * _LEAST > 1.0, 1.0 / _LEAST, shorter)
         longer = bound / (1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns))
-        longer = select(longest * bound > _AT_BOUND, longer, bound)
+        longer = select((longest * bound > _AT_BOUND) & (load(w.memory, SHARE) < 1.0), longer, bound)
         store(w.memory, CURB, select(turned, shorter, longer))
         store(w.memory, TURNED, select(turned, turns + 1.0, turns))
         for k in range(len(w.last_target) // SEEN):

@@ -100,10 +100,16 @@ def hold_joints_at_limits(p, w):
 
 @functools.partial(kernel, inline=True)
 def restrain(p, w):
-    """Clamp the step to the longest that is allowed and to the joints' speeds, keeping its direction.
+    """Clamp the step to the method's largest entry, to what `settling` allows and to the joints' speeds.
 
-    A step that holds something that is no finite number becomes 0 and is marked.
+    It keeps its direction.  A step that holds something that is no finite number becomes 0 and is marked.
     """
+    shorten(p, w, load(w.memory, CURB))
+
+
+@functools.partial(kernel, inline=True)
+def shorten(p, w, curb):
+    """Clamp the step likewise, `curb` being one over the longest entry that `settling` allows, 0 where any."""
     n = len(w.step)
     longest, ratio = splat(w.e, 0.0), splat(w.e, 1.0)
     total = splat(w.e, 0.0)
@@ -118,7 +124,7 @@ def restrain(p, w):
     finite = total < 1e300
     over = longest * (1.0 / p.common[0].max_step)
     ratio = select(over > ratio, over, ratio)
-    over = longest * load(w.memory, CURB)
+    over = longest * curb
     ratio = select(over > ratio, over, ratio)
     scale = 1.0 / ratio
     for a in range(n):
