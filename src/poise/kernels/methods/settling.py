@@ -2,8 +2,9 @@
 
 Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
 entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
-as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and fro dies out, whatever the
-method, and what makes way goes on.  The bound is let go by as much as targets, or q, are moved from outside.
+as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
+fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, or q, are
+moved from outside.
 
 Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
 """
