@@ -262,7 +262,7 @@ def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
 
 @kernel
 def _curb_later_levels(w: Any) -> Any:
-    """Between w.step, the first level's own, and w.other, that of all, as far as settling allows; that share of the way.
+    """Between w.step, the first level's own, and w.other, that of all, as far as settling allows; the share of it.
 
     The first level so takes its whole step: all between the two do the same for it, and are within the limits.
     """
