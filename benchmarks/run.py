@@ -23,10 +23,14 @@ from priorities import show as show_priorities
 from problems import Problems, moving, nearby, scattered
 from race import race
 from report import Table, as_json, from_json, machine, show, table
+from rest import rest
+from rest import show as show_rest
 from updates import Update, updates
 from updates import show as show_updates
 
-SCENARIOS = ("arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "startup")
+SCENARIOS = (
+    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "rest", "startup",
+)  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
@@ -66,6 +70,8 @@ def main() -> None:
             steps.append([asdict(row) for row in rows])
         if apart and (beside := beside_placo("priorities", options)):
             steps += beside["priorities"]
+    if "rest" in options.scenarios:
+        show_rest(rest(options.count))
     measured: list[Update] = []
     if "updates" in options.scenarios:
         measured = updates()

@@ -107,7 +107,7 @@ def measure(quick: bool) -> Results:
 
 def run(model: Model, method: Method, answers: Array, starts: Array) -> Runs:
     """Go `UPDATES` updates from `starts` (N, nq) towards the poses of `answers` (N, nq), and judge where that ends."""
-    tracker = Tracker(model, PoseTask(FRAME), method, limits=not _penalises(method))
+    tracker = Tracker(model, PoseTask(FRAME), method, limits=not _penalises(method), settle=False)
     goals = model.pose(FRAME, answers)
     ends, seconds = [], []
     for goal, start in zip(goals.array, starts, strict=True):
@@ -134,7 +134,7 @@ def _penalises(method: Method) -> bool:
 
 def leave(model: Model, method: Method, answers: Array) -> float:
     """Share of joints put at a limit, in a pose from which the target asks them back, that leave it in 50 updates."""
-    tracker = Tracker(model, PoseTask(FRAME), method)
+    tracker = Tracker(model, PoseTask(FRAME), method, settle=False)
     left, all_of_them = 0, 0
     for k, answer in enumerate(answers[:100]):
         joint = k % model.nq
@@ -173,7 +173,7 @@ def stiffness(penalty: float) -> tuple[float, float, float]:
     arm, task = builder.build(), PositionTask("tip")
     target = arm.pose("tip", [0.2, 1.8]).xyz
     method = BoundedLeastSquares(way="penalty", penalty=penalty, damping=LAMBDA, max_error=None)
-    q = Tracker(arm, task, method, limits=False).rollout(np.zeros(2), np.tile(target, (3000, 1, 1)))[-1]
+    q = Tracker(arm, task, method, limits=False, settle=False).rollout(np.zeros(2), np.tile(target, (3000, 1, 1)))[-1]
     beyond = np.abs(q) - 1.0
     _, jacobian = Solver(arm, task, limits=False).linearise(q, target)
     system = jacobian.T @ jacobian + np.diag(LAMBDA**2 + penalty * (beyond > 0.0))

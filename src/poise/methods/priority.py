@@ -10,8 +10,9 @@ Step.     "lexicographic": dq within max(l - q, -v dt) <= dq <= min(u - q, v dt)
 Use when  some tasks must not give way to others, as feet, a camera or a tool against a posture.
 Not for   tasks that shall share what cannot be reached: give them one priority and weights.  By inverses, a joint at
           a limit is left out of all levels and a step that is too long is shortened as a whole, so that limits can
-          disturb the first level for the last one's sake; with "lexicographic" they cannot.  "siciliano-slotine"
-          shakes where J_k P loses rank, "chiaverini" does not, but follows a later level only roughly.
+          disturb the first level for the last one's sake; with "lexicographic" they cannot.  Where J_k P loses rank, as
+          out of reach, the steps of all forms go round in a cycle, which a Tracker lets die out; "chiaverini" follows a
+          later level only roughly.
 Cost      by inverses, a singular value decomposition of each level (two with "chiaverini"); "lexicographic", one
           orthogonalisation of all rows while no joint meets a limit and no row depends on others; else an orthogonal
           factorisation of each level, and one more for each joint that meets a limit.
@@ -36,9 +37,9 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
-from poise.kernels.methods.memory import DAMPING, FRESH
+from poise.kernels.methods.memory import CURB, DAMPING, FRESH, SHARE
 from poise.kernels.methods.routines import updating
-from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, shorten
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.checks import one_of
 from poise.methods.criteria import Manipulability
@@ -60,6 +61,8 @@ _RANK = 1e-6
 
 Against the largest of J_k P itself it would pass rounding for a direction where the levels before leave nothing.
 """
+_FIRST = 1e-3
+"""Against the later levels' bound by settling, that of the first: it binds where the first level itself overshoots."""
 _CHIAVERINI, _BAERLOCHER_BOULIC = 2, 3
 _PROJECTED: Final = Record("Projected", "form", "constant longest")
 """`form` as in the settings; lambda^2 is `constant`, or by MaxNorm's formula where `longest` is not 0."""
@@ -74,8 +77,9 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
     for a in range(len(w.free)):
         w.free[a] = 1.0
     _spread_rows(p, w)
-    _within_limits(p, p.plan[0], levels, w)
-    restrain(p, w)
+    share = _within_limits(p, p.plan[0], levels, w)
+    shorten(p, w, _FIRST * w.memory[CURB])
+    w.memory[SHARE] *= share
     move(p, w)
     return cost, score
 
@@ -226,7 +230,10 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 @functools.partial(kernel, inline=True)
 def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
-    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows."""
+    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
+
+    The share of it that settling leaves to the later levels.
+    """
     n, stated = len(w.step), inequalities(p, w)
     row = pitch(w.rows, n)
     rows, at = section(w.room, 0, stated * row), stated * row
@@ -244,6 +251,29 @@ def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
     stages = Levels(count, first, order, w.rows, w.clamped, squares, w.phi, int(p.common[0].null))
     minimise(stages, Limits(low, high, rows, most), w.step, side, room)
+    if w.memory[CURB] > 0.0 and count + int(p.common[0].null) > 1:
+        for a in range(n):
+            w.other[a] = w.step[a]
+        alone = Levels(1, first, order, w.rows, w.clamped, squares, w.phi, 0)
+        minimise(alone, Limits(low, high, rows, most), w.step, side, room)
+        return _curb_later_levels(w)
+    return 1.0
+
+
+@kernel
+def _curb_later_levels(w: Any) -> Any:
+    """Between w.step, the first level's own, and w.other, that of all, as far as settling allows; the share of it.
+
+    The first level so takes its whole step: all between the two do the same for it, and are within the limits.
+    """
+    farthest = 0.0
+    for a in range(len(w.step)):
+        farthest = max(farthest, abs(w.other[a] - w.step[a]))
+    share = 1.0 / max(1.0, farthest * w.memory[CURB])
+    for a in range(len(w.step)):
+        w.step[a] += share * (w.other[a] - w.step[a])
+        w.other[a] = 0.0
+    return share
 
 
 @functools.partial(kernel, inline=True)

@@ -116,6 +116,7 @@ class BoundMethod:
                 "last_jacobian": (size := problem.rows("jacobian")).stop - size.start,
                 "prior": model.nq,
                 "begun": model.nq,
+                "last_step": n,
                 "room": room,
             },
         )

@@ -54,7 +54,9 @@ class Tracker:
     With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: each update is
     shortened, and so is the step of several, where turns of a ball add up to more.
     The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
-    tasks have different priorities.  A tracker has a past of its own: a second thread that enters it is refused.
+    tasks have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
+    the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  A tracker has a
+    past of its own: a second thread that enters it is refused.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -70,6 +72,7 @@ class Tracker:
         "_prepared",
         "_q",
         "_scratch",
+        "_settles",
         "_start",
         "_step",
         "_targets",
@@ -88,6 +91,7 @@ class Tracker:
         dt: float | None = None,
         updates: int = 1,
         limits: bool | Sequence[Limit] = True,
+        settle: bool = True,
     ) -> None:
         whole("updates", updates, 1)
         if dt is not None:
@@ -116,7 +120,7 @@ class Tracker:
                 *(() if dt is None else (VelocityLimit(dt / updates),)),
             ],
         )
-        self._count = updates
+        self._count, self._settles = updates, settle
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -127,7 +131,7 @@ class Tracker:
         self._lock, self._warned = Lock(), False
         self._bound = self._prepared.bound()
         scratch = self._scratch = Scratch(self._bound)
-        scratch.tell(updates=self._count)
+        scratch.tell(updates=self._count, settle=int(self._settles))
         self._start = scratch.start_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
@@ -138,7 +142,7 @@ class Tracker:
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "method", "model", "tasks")}
+        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "_settles", "method", "model", "tasks")}
         return {**kept, "work": self._scratch.narrow.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,6 +213,7 @@ class Tracker:
     def reset(self) -> None:
         """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
         self._memory[:] = 0.0
+        self._scratch.narrow[self._prepared.problem.rows("last_step")] = 0.0
 
     @property
     def _memory(self) -> Array:

@@ -97,7 +97,7 @@ def others(shape: str) -> dict[str, Method]:
 def tracker(shape: str, method: Method, effectors: Iterable[int] | None = None) -> Tracker:
     """A tracker of these effectors, or of all."""
     chosen = range(SHAPES[shape]) if effectors is None else effectors
-    return Tracker(mechanism(shape), [PositionTask(f"e{i}") for i in chosen], method, limits=False)
+    return Tracker(mechanism(shape), [PositionTask(f"e{i}") for i in chosen], method, limits=False, settle=False)
 
 
 def follow(follower: Tracker, goals: Array, nudge: float = 0.0) -> tuple[Array, Array]:

@@ -101,7 +101,7 @@ def joints(path: Array) -> Array:
 def cross(field: Field, method: DasSlotineSheridan, *, repeats: int = 1) -> Passage:
     """Lead the effector along its way; the time is the least of `repeats`."""
     targets = way(field)
-    tracker = Tracker(planar(10), PositionTask("tool"), method, updates=UPDATES)
+    tracker = Tracker(planar(10), PositionTask("tool"), method, updates=UPDATES, settle=False)
     path, spent = tracker.rollout(START, targets[:, None]), np.inf
     for _ in range(repeats):
         begun = time.perf_counter()

@@ -60,7 +60,9 @@ class Drive:
 def drive(target: tuple[float, float, float], limit: float | None) -> Drive:
     """Follow one target for `UPDATES` updates."""
     model = truck()
-    tracker = Tracker(model, PositionTask("tool"), DasSlotineSheridan(vehicle_limit=limit, max_step=np.inf))
+    tracker = Tracker(
+        model, PositionTask("tool"), DasSlotineSheridan(vehicle_limit=limit, max_step=np.inf), settle=False
+    )
     way = tracker.rollout(START, np.tile(target, (UPDATES, 1, 1)))
     error = np.linalg.norm(model.pose("tool", way[-1]).xyz - target)
     return Drive(np.vstack([START, way]), float(error))

@@ -85,7 +85,7 @@ def targets(steps: int) -> Array:
 def follow(method: Method, steps: int) -> Run:
     """One revolution from q = 0."""
     model, goals = arm(), targets(steps)
-    tracker = Tracker(model, PositionTask(model.tip), method)
+    tracker = Tracker(model, PositionTask(model.tip), method, settle=False)
     path = np.vstack([model.home, tracker.rollout(model.home, goals[:, None])])
     return Run(path, np.linalg.norm(model.pose(model.tip, path[1:]).xyz - goals, axis=1))
 

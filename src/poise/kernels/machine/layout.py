@@ -228,6 +228,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "last_jacobian",
         "prior",
         "begun",
+        "last_step",
         "room",
     ],
     ROWS,
@@ -242,15 +243,16 @@ memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
 gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
-begun (nq) where a step of a Tracker began, room: what the method at hand asked for."""
+begun (nq) where a step of a Tracker began, last_step (n), room: what the method at hand asked for."""
 
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
-    "updates steps characters goals path trace trace_rows",
+    "updates settle steps characters goals path trace trace_rows",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers; `goals`, `path` and `trace` are addresses of arrays."""
+of the tables of routines for each width, then numbers, of which `settle` is 0 or 1; `goals`, `path` and `trace` are
+addresses of arrays."""
 
 SEARCH, GATHER, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(7)
 """Places in a table of routines: the search from eight starts, that for a posture, one update of the method, its

@@ -12,7 +12,7 @@ from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.layout import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED
+from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED, SHARE
 from poise.kernels.methods.routines import stepping, updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
 from poise.kernels.solver.step import longest_column
@@ -20,6 +20,9 @@ from poise.kernels.solver.step import longest_column
 ROWS: Final = Record("DampedRows", "apart")
 """`apart`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
 PLAIN: Final = Record("Plain")
+_LEAST = 1e-12
+"""Share of the largest diagonal entry of J^T J below which mu would not keep pivots above rounding; it is a share of mu
+where steps are rounding."""
 
 
 @functools.partial(kernel, inline=True)
@@ -80,19 +83,24 @@ def orthogonal_step(p, s, w):
 def judge_last(p, w, cost, score):
     """Set the gain-ratio damping by how well the last step was predicted; the lanes that must take it back.
 
-    mu shrinks by max(1/3, 1 - (2 rho - 1)^3) where the error fell, and grows by nu, which doubles, where it did not:
-    Nielsen 1999.  It starts from the largest diagonal entry of J^T J.
+    mu shrinks by max(1/3, 1 - (2 rho - 1)^3) where the error fell, and grows by nu, which doubles, where it did not, or
+    where the step was no number: Nielsen 1999.  It starts from the largest diagonal entry of J^T J.  A step that was
+    shortened tells nothing of longer ones, so mu then does not shrink.
     """
     predicted, last = load(w.memory, PREDICTED), load(w.memory, LAST)
     mu, nu = load(w.memory, MU), load(w.memory, NU)
     judged, elsewhere = predicted > 0.0, predicted < 0.0
     largest = longest_column(p, w)
-    worse = judged & (cost >= last) & (score > 1.0)
+    share = load(w.memory, SHARE)
+    worse = (judged & (cost >= last) & (score > 1.0)) | ((mu > 0.0) & (share <= 0.0))
     rho = (last - cost) / select(judged, predicted, 1.0)
     x = 2.0 * rho - 1.0
     shrink = 1.0 - x * x * x
-    shrink = select(shrink > 1.0 / 3.0, shrink, 1.0 / 3.0)
+    shrink = select(shrink > 1.0 / 3.0, select(shrink < 2.0, shrink, 2.0), 1.0 / 3.0)
+    shrink = select((share < 1.0) & (shrink < 1.0), 1.0, shrink)
     mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), largest)
+    mu = select(mu < _LEAST * largest, _LEAST * largest, mu)
+    mu = select(_LEAST * mu > largest, largest * (1.0 / _LEAST), mu)
     mu = select(elsewhere & (mu > largest), largest, mu)  # the damping of a pose at rest would hold a new target up
     store(w.memory, MU, mu)
     store(w.memory, NU, select(worse, 2.0 * nu, select(judged | elsewhere, 2.0, select(nu > 1.0, nu, 2.0))))

@@ -5,7 +5,7 @@ import numpy as np
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
-from poise.kernels.machine.lanes import load, pitch, splat, store
+from poise.kernels.machine.lanes import load, pitch, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -44,6 +44,7 @@ from poise.kernels.methods.memory import (
     STARTS,
     STEP,
 )
+from poise.kernels.methods.settling import curb, let_go, widen
 from poise.kernels.solver.lm_solver import (
     STARTED,
     aim_at,
@@ -67,15 +68,20 @@ def forget(w):
     """Let the next update be the first."""
     for i in range(MEMORY):
         store(w.memory, i, splat(w.memory, 0.0))
+    for a in range(len(w.last_step)):
+        store(w.last_step, a, splat(w.memory, 0.0))
 
 
 @kernel
-def _update(p, w, updates):
+def _update(p, w, updates, settle):
     """So many updates of the method from w.q, no ball turning faster over all of them than it may in each."""
     for i in range(len(w.q)):
         store(w.begun, i, load(w.q, i))
+    let_go(w)
     for _ in range(updates):
         call(w.routines[METHOD], p, w)
+        if settle:
+            curb(w)
     if updates > 1:
         shorten_whole_step(p, w, updates)
 
@@ -96,8 +102,9 @@ def step(address):
         w.q[i] = w.before[i]
     if away > 1e-24:  # not where the last step led: there is nothing to take back
         w.memory[PREDICTED] = ELSEWHERE
+        widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, told.updates)
+    _update(p, w, told.updates, told.settle)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -117,7 +124,7 @@ def rollout(address):
     for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
-        _update(p, w, told.updates)
+        _update(p, w, told.updates, told.settle)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -152,7 +159,7 @@ def rollout_lanes(address):
                 place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                 for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
-        _update(p, v, told.updates)
+        _update(p, v, told.updates, told.settle)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]

@@ -14,7 +14,7 @@ from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
-from poise.kernels.methods.memory import COST, ELSEWHERE, FAILED, PREDICTED, SEEN, STEP
+from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.solver.limits import free_joints
 from poise.kernels.solver.lm_solver import evaluate
 
@@ -100,10 +100,16 @@ def hold_joints_at_limits(p, w):
 
 @functools.partial(kernel, inline=True)
 def restrain(p, w):
-    """Clamp the step to the method's largest entry and to the joints' speeds, keeping its direction.
+    """Clamp the step to the method's largest entry, to what `settling` allows and to the joints' speeds.
 
-    A step that holds something that is no finite number becomes 0 and is marked.
+    It keeps its direction.  A step that holds something that is no finite number becomes 0 and is marked.
     """
+    shorten(p, w, load(w.memory, CURB))
+
+
+@functools.partial(kernel, inline=True)
+def shorten(p, w, curb):
+    """Clamp the step likewise, `curb` being one over the longest entry that `settling` allows, 0 where any."""
     n = len(w.step)
     longest, ratio = splat(w.e, 0.0), splat(w.e, 1.0)
     total = splat(w.e, 0.0)
@@ -117,11 +123,14 @@ def restrain(p, w):
     finite = total < 1e300
     over = longest * (1.0 / p.common[0].max_step)
     ratio = select(over > ratio, over, ratio)
+    over = longest * curb
+    ratio = select(over > ratio, over, ratio)
     scale = 1.0 / ratio
     for a in range(n):
         store(w.step, a, select(finite, load(w.step, a) * scale, 0.0))
     store(w.memory, FAILED, select(finite, load(w.memory, FAILED), 1.0))
     store(w.memory, STEP, longest * scale)
+    store(w.memory, SHARE, select(finite, scale, 0.0))
 
 
 @functools.partial(kernel, inline=True)

@@ -1,0 +1,77 @@
+"""How a tracker comes to rest: a step that turns back makes the next ones shorter.
+
+Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
+entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
+as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
+fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, or q, are
+moved from outside.
+
+Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
+"""
+
+import functools
+
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.layout import GOAL
+from poise.kernels.methods.memory import CURB, SEEN, SHARE, TURNED
+
+_SHORTER, _LONGER = 0.5, 1.5
+"""What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
+_TIRING = 0.2
+"""What a turn takes from later growth: after T of them the bound widens by 1 + 0.5 / (1 + T / 5), so that a cycle that
+turns every P steps dies out as soon as T is above 4 P."""
+_AT_BOUND = 0.99
+"""Share of the bound from which a step that was shortened is as long as it."""
+_LEAST = 1e-9
+"""The least bound, and the shortest step that tells anything [rad or m]."""
+_ROOM = 10.0
+"""How much longer a step may be for each metre or radian that something was moved [rad or m]."""
+
+
+@functools.partial(kernel, inline=True)
+def curb(w):
+    """Bound the next steps by how the last one, w.step, went on from the one before."""
+    along, longest, last = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        x, y = load(w.step, a), load(w.last_step, a)
+        along = along + x * y
+        size, before = select(x < 0.0, -x, x), select(y < 0.0, -y, y)
+        longest = select(size > longest, size, longest)
+        last = select(before > last, before, last)
+        store(w.last_step, a, x)
+    bound = load(w.memory, CURB)
+    farther = select(last > longest, last, longest)
+    turned = (along < 0.0) & (farther > _LEAST)
+    if any_of(turned | (bound > 0.0)):
+        turns = load(w.memory, TURNED)
+        shorter = 1.0 / select(turned, farther, 1.0)
+        shorter = select(shorter > bound, shorter, bound) * (1.0 / _SHORTER)
+        shorter = select(shorter * _LEAST > 1.0, 1.0 / _LEAST, shorter)
+        longer = bound / (1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns))
+        longer = select((longest * bound > _AT_BOUND) & (load(w.memory, SHARE) < 1.0), longer, bound)
+        store(w.memory, CURB, select(turned, shorter, longer))
+        store(w.memory, TURNED, select(turned, turns + 1.0, turns))
+        for k in range(len(w.last_target) // SEEN):
+            for i in range(SEEN):
+                store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
+
+
+@functools.partial(kernel, inline=True)
+def let_go(w):
+    """Widen the bound by as much as the targets have moved since the last update."""
+    if any_of(load(w.memory, CURB) > 0.0):
+        square = splat(w.e, 0.0)
+        for k in range(len(w.last_target) // SEEN):
+            for i in range(SEEN):
+                x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
+                square = square + x * x
+        widen(w, sqrt(square))
+
+
+@functools.partial(kernel, inline=True)
+def widen(w, moved):
+    """Widen the bound, for something was moved so far."""
+    bound = load(w.memory, CURB)
+    store(w.memory, CURB, bound / (1.0 + _ROOM * bound * moved))
+    store(w.memory, TURNED, select(moved > 0.0, 0.0, load(w.memory, TURNED)))
