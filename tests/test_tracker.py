@@ -291,7 +291,7 @@ def test_a_whole_step_too_fast_goes_less_far_along_the_same_way() -> None:
         share = max(1.0, speeds_of(model, np.array([start, q]), dt)[0])
         shortened += share > 1.05
         np.testing.assert_allclose(ik.step(start, target), model.interpolate(start, q, 1.0 / share), rtol=0, atol=1e-12)
-    assert shortened > 3
+    assert shortened >= 3
 
 
 def test_a_start_outside_the_limits_is_pulled_in_at_once_and_led_on_at_its_speed() -> None:

@@ -33,8 +33,8 @@ _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
 _RESTARTS: Final = 200
 """Random starts, at most, where the caller does not say."""
-_MORE_RESTARTS: Final = 2000
-"""The same for a target that is missed by little, without a method of the caller's choice."""
+_MORE_RESTARTS: Final = 20_000
+"""The same for a target that is missed by next to nothing, without a method of the caller's choice."""
 _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
@@ -345,8 +345,8 @@ def solve(
 
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
     descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
-    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are up to 2000 random
-    starts, but after 200 only while the least error is small; with a method of the caller's choice, 200.
+    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are 200
+    random starts, and without a method of the caller's choice more, up to 20,000, the smaller the error is that is left.
 
     With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
     instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start

@@ -95,8 +95,9 @@ _LEVEL = 1.0 - 1e-7
 """A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
-_PROMISING = 1e-3
-"""An error [m^2, rad^2 a block] that is worth more starts than usual."""
+_PROMISING = 1e-1
+"""Below this error [m^2, rad^2 a block] more starts are worth while than usual: by the fourth root of the ratio, and the
+more the more velocities there are."""
 _BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
@@ -436,14 +437,15 @@ def exhausted(w, lane, max_iterations):
 
 
 @kernel
-def promising(p, w):
-    """Whether the least error so far is so small that the tasks are likely within reach."""
+def promises(p, w, usual_restarts, restarts):
+    """How many random starts the least error so far is worth: the smaller it is, the likelier is a solution."""
     least = np.inf
     for lane in range(WIDTH):
         if lane > 0:
             least = min(least, w.state[_POOL_COST, lane])
         least = min(least, w.state[_LIMIT, lane])
-    return least < _PROMISING * len(p.blocks)
+    share = least / (_PROMISING * len(p.blocks))
+    return min(restarts, usual_restarts * len(w.step) / 6.0 * share**-0.25) if share < 1.0 else usual_restarts
 
 
 @kernel
@@ -451,7 +453,7 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up
-    to `restarts`, only while the least error is small.  Returns (lane or -1, restarts spent, whether it may go on).
+    to `restarts`, the smaller the least error is.  Returns (lane or -1, restarts spent, whether it may go on).
     """
     for _ in range(chunk):
         caring = w.state[_PATIENCE, 1] > 0.0
@@ -484,7 +486,7 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
                     w.state[_PATIENCE, lane] = 0.0
-                    if spent < usual_restarts or (spent < restarts and promising(p, w)):
+                    if spent < usual_restarts or spent < promises(p, w, usual_restarts, restarts):
                         spent += 1
                         w.state[STARTED, lane] = spent
                         w.state[_FRESH, lane] = 1.0
