@@ -345,8 +345,9 @@ def solve(
 
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
     descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
-    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are 200
-    random starts, and without a method of the caller's choice more, up to 20,000, the smaller the error is that is left.
+    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are
+    200 random starts, and without a method of the caller's choice more, up to 20,000, the smaller the error is that is
+    left.
 
     With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
     instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start

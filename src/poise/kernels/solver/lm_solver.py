@@ -96,8 +96,8 @@ _LEVEL = 1.0 - 1e-7
 _PAUSE = 10
 """Iterations between two looks at whether the last descent still gains."""
 _PROMISING = 1e-1
-"""Below this error [m^2, rad^2 a block] more starts are worth while than usual: by the fourth root of the ratio, and the
-more the more velocities there are."""
+"""Below this error [m^2, rad^2 a block] more starts are worth while than usual: by the fourth root of the ratio, and
+the more, the more velocities there are."""
 _BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
