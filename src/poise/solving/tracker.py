@@ -94,6 +94,8 @@ class Tracker:
         settle: bool = True,
     ) -> None:
         whole("updates", updates, 1)
+        if not isinstance(settle, bool):
+            raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
         if dt is not None:
             positive("dt", dt)
         frame_tasks = []

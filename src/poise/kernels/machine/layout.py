@@ -265,7 +265,8 @@ SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
-"""Rows of `out`: from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
+"""Rows of `out`: START is the number of the start that led to q, DISTANCE how far q is from `start` as it is within the
+limits; from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
 
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 15
