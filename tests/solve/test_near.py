@@ -139,3 +139,18 @@ def test_preferences_that_are_none() -> None:
             pz.Solver(model, pz.PositionTask(model.tip), prefer=wrong)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match=r"prefer is"):
             pz.solve(model, pz.PositionTask(model.tip, [1.0, 0.0, 0.0]), prefer=wrong)  # type: ignore[arg-type]
+
+
+def test_when_the_time_is_spent_the_nearest_so_far_comes_back() -> None:
+    """A descent from q0 that is waited for does not cost the answer that is there."""
+    model = pz.load("panda")
+    short = pz.Solver(model, pz.PoseTask(model.tip), max_time=1e-9)
+    long = pz.Solver(model, pz.PoseTask(model.tip))
+    solved = 0
+    for q0, goal in zip(model.sample(100, seed=8), model.sample(100, seed=9), strict=True):
+        target = model.pose(model.tip, goal)
+        hasty, patient = short(target, q0), long(target, q0)
+        solved += hasty.success
+        if hasty.success:
+            assert patient.distance <= hasty.distance + 1e-9
+    assert solved > 50

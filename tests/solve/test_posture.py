@@ -401,3 +401,27 @@ def test_the_sign_of_the_start_does_not_lead_the_long_way_round() -> None:
     assert solution.success
     assert angle(solution.q[3:], start[3:]) < 1e-5
     assert solution.errors[1].posture < 1e-5
+
+
+def test_a_posture_that_is_missed_alone_blames_nothing_else() -> None:
+    model = pz.load("panda")
+    beyond = pz.PostureTask(np.array(model.home) + 10.0, tolerance=1e-3)
+    alone = pz.solve(model, beyond)
+    assert alone.status is pz.Status.LIMIT_BLOCKED
+    np.testing.assert_array_equal(alone.q, model.upper)
+    both = pz.solve(model, [pz.PositionTask("panda_hand", [0.5, 0.0, 0.4]), beyond])
+    assert both.status is pz.Status.NOT_FOUND
+    text = both.explain()
+    assert "Only the posture is farther away than its tolerance; the other tasks are within theirs." in text
+    assert "limits, and pushed" not in text
+    assert "starts came to rest" not in text
+
+
+def test_the_distance_counts_the_whole_turns_that_a_posture_takes() -> None:
+    model = pz.load("ur5e")
+    q0 = np.array(model.home)
+    q0[5] += 2.0 * np.pi if q0[5] <= 0.0 else -2.0 * np.pi
+    tasks = [pz.PoseTask(model.tip, model.pose(model.tip, model.home)), pz.PostureTask(model.home)]
+    found = pz.solve(model, tasks, q0=q0)
+    assert found.q == pytest.approx(model.home, abs=1e-5)
+    assert found.distance == pytest.approx(np.linalg.norm(model.difference(q0, found.q)), abs=1e-9)

@@ -33,7 +33,7 @@ def several(tasks: AnyTask | Sequence[AnyTask]) -> tuple[AnyTask, ...]:
 
 def whole(name: str, value: int, least: int) -> None:
     """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
-    if not isinstance(value, (int, np.integer)):
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
         raise ValueError(f"{name} is {value!r}; it must be a whole number")
     if value < least:
         raise ValueError(f"{name} is {value}; it must be at least {least}")

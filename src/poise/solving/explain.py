@@ -15,13 +15,17 @@ from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
-
+_PLACED_AND_POINTED = 5
+"""Rows of a place and a direction."""
 _MANY = 50
 """Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
 
 
 def cause(outcome: Outcome) -> Status:
     """The status of a solve that ended short of its target."""
+    if outcome.posture_alone:
+        # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
+        return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
     if _out_of_reach(outcome):
         return Status.UNREACHABLE
     if not outcome.stationary:
@@ -47,6 +51,9 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     if status is Status.CONVERGED:
         return f"Every task is within its tolerances: {left}."
     parts = [f"Not reached: {status.message}. What is left: {left}."]
+    if outcome.posture_alone:
+        parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
+        return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
     parts += _out_of_reach(outcome)
     held = joints_at_limits(outcome)
     if held:
@@ -128,7 +135,6 @@ def _too_few_joints(outcome: Outcome) -> list[str]:
     joints = len(outcome.asked.problem.velocities)
     if joints >= rows:
         return []
-    return [
-        f"{joints} joints cannot follow {rows} rows in general: drop rows with a weight of 0, or use a PositionTask "
-        "with an AxisTask, which leaves the turn about the axis free."
-    ]
+    few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general: "
+    turn = ", or use a PositionTask with an AxisTask, which leaves the turn about the axis free"
+    return [f"{few}drop rows with a weight of 0{turn if joints >= _PLACED_AND_POINTED else ''}."]

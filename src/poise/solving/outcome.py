@@ -80,6 +80,8 @@ class Outcome:
     restarts: int
     stationary: bool
     """Whether the last descent ended where the error falls no further."""
+    posture_alone: bool
+    """Whether all tasks are within their tolerances but for the posture."""
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from poise.kernels.machine.layout import (
     ANSWER,
+    CODE,
     COST,
     DISTANCE,
     ITERATIONS,
@@ -90,7 +91,7 @@ class Solution:
     def distance(self) -> float:
         """How far q is from `q0`, as that is within the limits: the norm of `model.difference(q0, q)` [rad and m].
 
-        Only joints that move the tasks count; whole turns within the limits do not.
+        Only joints that move the tasks count.
         """
         return float(self._raw[DISTANCE])
 
@@ -137,7 +138,8 @@ class Solution:
 
     @property
     def _outcome(self) -> Outcome:
-        return Outcome(self.model, self._asked, self.q, self.goal, self.restarts, self.stationary)
+        posture_alone = not self.success and int(self._raw[CODE]) == SOLVED
+        return Outcome(self.model, self._asked, self.q, self.goal, self.restarts, self.stationary, posture_alone)
 
     def named(self) -> dict[str, float]:
         """The numbers of q by joint name."""

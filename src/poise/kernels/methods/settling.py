@@ -4,7 +4,7 @@ Where a method overshoots, or two of its steps undo each other, the path turns b
 entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
 as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
 fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, or q, are
-moved from outside.
+moved from outside, and a turn that such a move of the targets may have made is none.
 
 Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
 """
@@ -14,7 +14,7 @@ import functools
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.methods.memory import CURB, SEEN, SHARE, TURNED
+from poise.kernels.methods.memory import CURB, MU, SEEN, SHARE, STIRRED, TURNED
 
 _SHORTER, _LONGER = 0.5, 1.5
 """What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
@@ -25,7 +25,7 @@ _AT_BOUND = 0.99
 """Share of the bound from which a step that was shortened is as long as it."""
 _LEAST = 1e-9
 """The least bound, and the shortest step that tells anything [rad or m]."""
-_ROOM = 10.0
+_ROOM = 100.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""
 
 
@@ -42,7 +42,8 @@ def curb(w):
         store(w.last_step, a, x)
     bound = load(w.memory, CURB)
     farther = select(last > longest, last, longest)
-    turned = (along < 0.0) & (farther > _LEAST)
+    stirred = load(w.memory, STIRRED)
+    turned = (along < 0.0) & (farther > select(stirred > _LEAST, stirred, _LEAST))
     if any_of(turned | (bound > 0.0)):
         turns = load(w.memory, TURNED)
         shorter = 1.0 / select(turned, farther, 1.0)
@@ -52,21 +53,24 @@ def curb(w):
         longer = select((longest * bound > _AT_BOUND) & (load(w.memory, SHARE) < 1.0), longer, bound)
         store(w.memory, CURB, select(turned, shorter, longer))
         store(w.memory, TURNED, select(turned, turns + 1.0, turns))
-        for k in range(len(w.last_target) // SEEN):
-            for i in range(SEEN):
-                store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
+        # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
+        store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
+    for k in range(len(w.last_target) // SEEN):
+        for i in range(SEEN):
+            store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
 
 
 @functools.partial(kernel, inline=True)
 def let_go(w):
     """Widen the bound by as much as the targets have moved since the last update."""
-    if any_of(load(w.memory, CURB) > 0.0):
-        square = splat(w.e, 0.0)
-        for k in range(len(w.last_target) // SEEN):
-            for i in range(SEEN):
-                x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
-                square = square + x * x
-        widen(w, sqrt(square))
+    square = splat(w.e, 0.0)
+    for k in range(len(w.last_target) // SEEN):
+        for i in range(SEEN):
+            x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
+            square = square + x * x
+    moved = sqrt(square)
+    store(w.memory, STIRRED, _ROOM * moved)
+    widen(w, moved)
 
 
 @functools.partial(kernel, inline=True)

@@ -378,11 +378,8 @@ def square_between(p, q, q0):
     """The square of the distance between two configurations: of the ways of joints [rad or m] and angles of balls."""
     square = 0.0
     for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        x = q[c.q] - q0[c.q]
-        if c.turns:
-            x += _TURN * whole_turns(c, q[c.q], q0[c.q])
-        square += x * x
+        i = p.coordinates[r].q
+        square += (q[i] - q0[i]) ** 2
     for r in range(len(p.balls)):
         i = p.balls[r].q
         # |q - q0| is twice the sine of a quarter of the angle, which keeps the digits of small ones.
@@ -396,9 +393,13 @@ def square_between(p, q, q0):
 
 @kernel
 def square_of(p, w, lane, q0, spare):
-    """The square of the distance of a lane's q from q0."""
+    """The square of the distance of a lane's q from q0, of its joints as whole turns bring them nearest to it."""
     for i in range(len(q0)):
         spare[i] = w.q[i, lane]
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        if c.turns:
+            spare[c.q] += _TURN * whole_turns(c, spare[c.q], q0[c.q])
     return square_between(p, spare, q0)
 
 
@@ -623,7 +624,10 @@ def search_lanes(p, w, v, address):
             v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = spent
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
-    if told.phase != END:
+    if told.phase == END:
+        found, least = nearest(p, v, w.pool, w.before)
+        lane = found if least < np.inf else -1
+    else:
         lane, spent, more = search(
             p, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
             told.chunk, told.nearest != 0,
