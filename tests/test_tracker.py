@@ -357,7 +357,7 @@ OUT_OF_REACH = {
     "panda above": (PANDA, [WRIST], [[0.3, 0.0, 1.8]]),
 }
 STEADY = ["jt", "dls", "lm", "hybrid"]
-"""The methods that say that they never shake."""
+"""The methods that say that they never shake, by themselves."""
 
 
 @pytest.mark.parametrize("arm", OUT_OF_REACH)
@@ -365,9 +365,9 @@ STEADY = ["jt", "dls", "lm", "hybrid"]
 def test_out_of_reach_the_arm_comes_to_rest(arm: str, name: str) -> None:
     model, tasks, points = OUT_OF_REACH[arm]
     start = np.array(model.home) + (np.array([0.3, 0.5, -0.4]) if arm.startswith("planar") else 0.0)
-    path = pz.Tracker(model, tasks, name).rollout(start, np.tile(points, (400, 1, 1)))
+    path = pz.Tracker(model, tasks, name, settle=False).rollout(start, np.tile(points, (400, 1, 1)))
     moves = np.abs(np.diff(path, axis=0)).max(axis=1)
-    assert moves[290:300].max() < 2e-3
+    assert moves[290:300].max() < 1e-3
     assert moves[-10:].max() <= moves[290:300].max() + 1e-12
 
 

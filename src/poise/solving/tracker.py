@@ -215,7 +215,8 @@ class Tracker:
     def reset(self) -> None:
         """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
         self._memory[:] = 0.0
-        self._scratch.narrow[self._prepared.problem.rows("last_step")] = 0.0
+        for past in ("last_step", "last_target"):
+            self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
 
     @property
     def _memory(self) -> Array:

@@ -27,6 +27,8 @@ _LEAST = 1e-9
 """The least bound, and the shortest step that tells anything [rad or m]."""
 _ROOM = 100.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""
+_CALMING = 0.5
+"""What an update leaves of the step up to which a turn may be the targets' doing."""
 
 
 @functools.partial(kernel, inline=True)
@@ -44,6 +46,7 @@ def curb(w):
     farther = select(last > longest, last, longest)
     stirred = load(w.memory, STIRRED)
     turned = (along < 0.0) & (farther > select(stirred > _LEAST, stirred, _LEAST))
+    store(w.memory, STIRRED, _CALMING * stirred)
     if any_of(turned | (bound > 0.0)):
         turns = load(w.memory, TURNED)
         shorter = 1.0 / select(turned, farther, 1.0)
@@ -68,8 +71,8 @@ def let_go(w):
         for i in range(SEEN):
             x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
             square = square + x * x
-    moved = sqrt(square)
-    store(w.memory, STIRRED, _ROOM * moved)
+    moved, stirred = sqrt(square), load(w.memory, STIRRED)
+    store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
     widen(w, moved)
 
 
