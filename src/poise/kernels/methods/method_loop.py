@@ -77,13 +77,15 @@ def forget(w):
 @kernel
 def _update(p, w, updates, settle):
     """So many updates of the method from w.q, no ball turning faster over all of them than it may in each."""
-    for i in range(len(w.q)):
-        store(w.begun, i, load(w.q, i))
-    let_go(w)
+    if updates > 1:
+        for i in range(len(w.q)):
+            store(w.begun, i, load(w.q, i))
+    if settle:
+        let_go(p, w)
     for _ in range(updates):
         call(w.routines[METHOD], p, w)
         if settle:
-            curb(w)
+            curb(p, w)
     if updates > 1:
         shorten_whole_step(p, w, updates)
 

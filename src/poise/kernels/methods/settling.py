@@ -32,7 +32,7 @@ _CALMING = 0.5
 
 
 @functools.partial(kernel, inline=True)
-def curb(w):
+def curb(p, w):
     """Bound the next steps by how the last one, w.step, went on from the one before."""
     along, longest, last = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
@@ -58,22 +58,28 @@ def curb(w):
         store(w.memory, TURNED, select(turned, turns + 1.0, turns))
         # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
         store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
-    for k in range(len(w.last_target) // SEEN):
-        for i in range(SEEN):
+    for k in range(len(p.effectors)):
+        for i in range(first_seen(p.effectors[k]), SEEN):
             store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
 
 
 @functools.partial(kernel, inline=True)
-def let_go(w):
+def let_go(p, w):
     """Widen the bound by as much as the targets have moved since the last update."""
     square = splat(w.e, 0.0)
-    for k in range(len(w.last_target) // SEEN):
-        for i in range(SEEN):
+    for k in range(len(p.effectors)):
+        for i in range(first_seen(p.effectors[k]), SEEN):
             x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
             square = square + x * x
     moved, stirred = sqrt(square), load(w.memory, STIRRED)
     store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
     widen(w, moved)
+
+
+@functools.partial(kernel, inline=True)
+def first_seen(effector):
+    """The first row of an effector's target that says where it is to go: of a place alone, that of the place."""
+    return SEEN - 3 if effector.position >= 0 and effector.rotation < 0 and not effector.weighing else 0
 
 
 @functools.partial(kernel, inline=True)
