@@ -167,13 +167,18 @@ def test_after_a_rest_a_jump_is_followed_to_its_end(seed: int) -> None:
     assert model.pose(model.tip, q).xyz == pytest.approx(model.pose(model.tip, second).xyz, abs=1e-6)
 
 
-def test_after_a_rest_a_target_that_moves_lets_the_steps_go() -> None:
-    model, tasks, start, targets = far_hand()
+def rested() -> tuple[pz.Model, pz.Tracker, np.ndarray]:
+    """The far hand, where it has come to rest."""
+    model, tasks, q, targets = far_hand()
     ik = pz.Tracker(model, tasks)
     ik.targets = targets
-    q = start
     for _ in range(STEPS):
         q = ik.step(q).copy()
+    return model, ik, q
+
+
+def test_after_a_rest_a_target_that_moves_lets_the_steps_go() -> None:
+    model, ik, q = rested()
     there = model.pose("tool0", model.home + 0.3)
     ik.targets = np.array([there.array, there.array])
     for _ in range(60):
@@ -191,12 +196,7 @@ def test_a_slow_target_out_of_reach_does_not_wake_the_shaking() -> None:
 
 
 def test_an_arm_that_is_moved_from_outside_comes_back() -> None:
-    model, tasks, start, targets = far_hand()
-    ik = pz.Tracker(model, tasks)
-    ik.targets = targets
-    q = start
-    for _ in range(STEPS):
-        q = ik.step(q).copy()
+    model, ik, q = rested()
     rest = model.pose("tool0", q).xyz
     q = q + 0.3
     for _ in range(100):

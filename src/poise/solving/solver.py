@@ -150,8 +150,11 @@ class Search:
         """Scratch that is told of the settings; it comes back to this search after every call."""
         scratch = Scratch(self._bound)
         scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
-        scratch.tell(usual_restarts=self._usual_restarts)
-        scratch.tell(nearest=self.prefer == "nearest", chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK)
+        scratch.tell(
+            usual_restarts=self._usual_restarts,
+            nearest=self.prefer == "nearest",
+            chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK,
+        )
         if self._prepared is None:
             scratch.widen(self._bound)
         elif self.trace:
@@ -345,9 +348,8 @@ def solve(
 
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
     descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
-    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are
-    200 random starts, and without a method of the caller's choice more, up to 20,000, the smaller the error is that is
-    left.
+    returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are 200 random
+    starts, and without a method of the caller's choice more, up to 20,000, the smaller the error that is left.
 
     With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
     instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start

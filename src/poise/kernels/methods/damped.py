@@ -15,7 +15,7 @@ from poise.kernels.methods.damping import damp
 from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED, SHARE
 from poise.kernels.methods.routines import stepping, updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
-from poise.kernels.solver.step import longest_column
+from poise.kernels.solver.step import damping_factor, longest_column
 
 ROWS: Final = Record("DampedRows", "apart")
 """`apart`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
@@ -93,10 +93,8 @@ def judge_last(p, w, cost, score):
     largest = longest_column(p, w)
     share = load(w.memory, SHARE)
     worse = (judged & (cost >= last) & (score > 1.0)) | ((mu > 0.0) & (share <= 0.0))
-    rho = (last - cost) / select(judged, predicted, 1.0)
-    x = 2.0 * rho - 1.0
-    shrink = 1.0 - x * x * x
-    shrink = select(shrink > 1.0 / 3.0, select(shrink < 2.0, shrink, 2.0), 1.0 / 3.0)
+    shrink = damping_factor(last - cost, select(judged, predicted, 1.0))
+    shrink = select(shrink < 2.0, shrink, 2.0)
     shrink = select((share < 1.0) & (shrink < 1.0), 1.0, shrink)
     mu = select(mu > 0.0, select(judged, mu * select(worse, nu, shrink), mu), largest)
     mu = select(mu < _LEAST * largest, _LEAST * largest, mu)

@@ -19,7 +19,7 @@ from poise.kernels.algebra.rotations import normalised
 from poise.kernels.algebra.scalar import sincos, uniform
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
-from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, floor, load, rint, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -49,7 +49,7 @@ from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.rows.residuals import residuals
 from poise.kernels.solver.limits import hold_pushed
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
-from poise.kernels.solver.step import advance, direction, hold, longest_column
+from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
 
 (
     _MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _FRESH, _PATIENCE, _MARK, _NU, _PREDICTED, _POOL_COST, _POOL_AGE,
@@ -58,7 +58,7 @@ from poise.kernels.solver.step import advance, direction, hold, longest_column
 """Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
 _PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong."""
 _TURN = 6.283185307179586
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
@@ -66,7 +66,7 @@ _MU_LAST = 1e-5
 """The smallest mu of the last descent, which has flat valleys to follow."""
 _FLOOR = 1e-13
 """Damping that remains at the target, so that a singular pose is no division by zero [m^2]."""
-_INSIDE = 0.9998
+INSIDE = 0.9998
 """A lane must be this far inside the squared tolerances, so that rounding in the other width cannot undo it."""
 _EAGER = 48.0
 """Starts that are bold, and given up as soon as they fall slowly.  Every other of the later ones descends and may take
@@ -237,9 +237,7 @@ def gain_damping(p, w, cost, limit, accepted, mu):
     """The damping of a careful lane: by the ratio of what its last step gained to what was predicted (Nielsen 1999)."""
     predicted, nu = load(w.state, _PREDICTED), load(w.state, _NU)
     judged = predicted > 0.0
-    x = 2.0 * (limit - cost) / select(judged, predicted, 1.0) - 1.0
-    change = 1.0 - x * x * x
-    change = select(change > 0.3333333333333333, change, 0.3333333333333333)
+    change = damping_factor(limit - cost, select(judged, predicted, 1.0))
     store(w.state, _NU, select(accepted, 2.0, 2.0 * nu))
     mu = mu * select(accepted, select(judged, change, 1.0), nu)
     return select(load(w.state, _AGE) > 0.5, mu, longest_column(p, w))
@@ -272,13 +270,13 @@ def track(p, w, start, max_iterations):
     w.state[_LIMIT] = np.inf
     cost, score = evaluate(p, w)
     w.out[COST] = cost
-    if score <= _INSIDE or cost > near:
+    if score <= INSIDE or cost > near:
         return 0, cost, score
     for i in range(max_iterations):
         improve(p, w, cost, cost >= 0.0, False)
         last = cost
         cost, score = evaluate(p, w)
-        if score <= _INSIDE or not cost < 0.3 * last:
+        if score <= INSIDE or not cost < 0.3 * last:
             return i + 1, cost, score
     return max_iterations, cost, score
 
@@ -363,14 +361,16 @@ def keep_candidate(w, lane):
 
 
 @functools.partial(kernel, inline=True)
-def whole_turns(c, x, x0):
-    """The whole turns that bring x, of a coordinate c that turns, nearest to x0 within its limits."""
-    turns = np.rint((x0 - x) / _TURN)
-    if x + turns * _TURN > c.upper + ROUNDING:
-        turns = np.floor((c.upper + ROUNDING - x) / _TURN)
-    elif x + turns * _TURN < c.lower - ROUNDING:
-        turns = np.ceil((c.lower - ROUNDING - x) / _TURN)
-    return turns
+def turned_near(c, x, x0):
+    """What whole turns make of x, of a coordinate c that turns, to bring it nearest to x0 within its limits."""
+    up, down = floor((c.upper + _ROUNDING - x) / _TURN), -floor((x - c.lower + _ROUNDING) / _TURN)
+    turns = rint((x0 - x) / _TURN)
+    turns = select(turns > up, up, turns)
+    turns = select(turns < down, down, turns)
+    turned = x + turns * _TURN
+    turned = select(turned < c.lower, c.lower, turned)
+    turned = select(turned > c.upper, c.upper, turned)
+    return select((up >= down) & (turns * turns > 0.5), turned, x)
 
 
 @kernel
@@ -399,7 +399,7 @@ def square_of(p, w, lane, q0, spare):
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         if c.turns:
-            spare[c.q] += _TURN * whole_turns(c, spare[c.q], q0[c.q])
+            spare[c.q] = turned_near(c, spare[c.q], q0[c.q])
     return square_between(p, spare, q0)
 
 
@@ -408,7 +408,7 @@ def nearest(p, w, q0, spare):
     """The converged lane whose q is nearest to q0, and the square of its distance."""
     found, least = 0, np.inf
     for lane in range(WIDTH):
-        if w.state[_SCORE, lane] <= _INSIDE:
+        if w.state[_SCORE, lane] <= INSIDE:
             square = square_of(p, w, lane, q0, spare)
             if square < least:
                 found, least = lane, square
@@ -422,7 +422,7 @@ def hopeful(p, w, q0, spare, least, max_iterations):
     for lane in range(2):
         if (
             w.state[STARTED, lane] == 0.0
-            and w.state[_SCORE, lane] > _INSIDE
+            and w.state[_SCORE, lane] > INSIDE
             and not exhausted(w, lane, max_iterations)
             and square_of(p, w, lane, q0, spare) < bound
         ):
@@ -462,7 +462,7 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
         limit, start = load(w.state, _LIMIT), load(w.state, STARTED)
         score = select(start < 0.0, np.inf, score)
         # A lane that has converged grows no older while it waits.
-        age = load(w.state, _AGE) + select(load(w.state, _SCORE) > _INSIDE, splat(w.q, 1.0), 0.0)
+        age = load(w.state, _AGE) + select(load(w.state, _SCORE) > INSIDE, splat(w.q, 1.0), 0.0)
         bold = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
         hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, _HASTY)
         slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
@@ -475,7 +475,7 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
             bold = bold & (load(w.state, _PATIENCE) <= 0.0)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
         store(w.state, _AGE, age), store(w.state, _SLOW, slow)
-        if any_of(score <= _INSIDE):
+        if any_of(score <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
             if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
                 return lane, spent, False
@@ -519,7 +519,7 @@ def polish(p, w, max_iterations):
         spent = k
         cost, score = evaluate(p, w)
         store(w.state, _COST, cost), store(w.state, _SCORE, score)
-        if any_of(score <= _INSIDE):
+        if any_of(score <= INSIDE):
             break
         if k % _PAUSE == 0:
             resting = rested(w)
@@ -586,9 +586,9 @@ def near_turn(p, w, start):
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         if c.turns:
-            turns = whole_turns(c, w.q[c.q], start[c.q])
-            if turns != 0.0:
-                w.q[c.q], turned = min(max(w.q[c.q] + turns * _TURN, c.lower), c.upper), True
+            x = turned_near(c, w.q[c.q], start[c.q])
+            if x != w.q[c.q]:
+                w.q[c.q], turned = x, True
     return turned
 
 
@@ -666,7 +666,7 @@ def solve(address):
         if not clip_start(p, w.start, w.pool):
             return BAD_START
         iterations, cost, score = track(p, w, w.pool, told.max_iterations)
-        if score <= _INSIDE:
+        if score <= INSIDE:
             if near_turn(p, w, w.pool):
                 cost, score = evaluate(p, w)
             return answer(p, w, cost, score, iterations, np.int64(0), np.int64(0), False)

@@ -10,11 +10,11 @@ import numpy as np
 
 from poise.kernels.algebra.rotations import normalised
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
-from poise.kernels.machine.lanes import any_of, floor, load, rint, select, splat, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.solver.lm_solver import (
-    ROUNDING,
+    INSIDE,
     STARTED,
     begin,
     clip_start,
@@ -22,10 +22,10 @@ from poise.kernels.solver.lm_solver import (
     evaluate,
     finish,
     improve,
+    turned_near,
 )
-from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, INSIDE, KEPT, LAST, ORIGIN, posture_errors, slide
+from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, KEPT, LAST, ORIGIN, posture_errors, slide
 
-_TURN = 6.283185307179586
 _STARTS = 64
 """Descents, one from the posture and the others from random starts."""
 _DRAWN = 0.7
@@ -43,15 +43,7 @@ def _turn_near(p, w, centre, which):
         c = p.coordinates[r]
         if c.turns:
             x = load(w.q, c.q)
-            up, down = floor((c.upper + ROUNDING - x) / _TURN), -floor((x - c.lower + ROUNDING) / _TURN)
-            turns = rint((centre[c.q] - x) / _TURN)
-            turns = select(turns > up, up, turns)
-            turns = select(turns < down, down, turns)
-            turns = select(up >= down, turns, 0.0)
-            turned = x + turns * _TURN
-            turned = select(turned < c.lower, c.lower, turned)
-            turned = select(turned > c.upper, c.upper, turned)
-            store(w.q, c.q, select(which & (turns * turns > 0.5), turned, x))
+            store(w.q, c.q, select(which, turned_near(c, x, centre[c.q]), x))
 
 
 @kernel

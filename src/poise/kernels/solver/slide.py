@@ -19,13 +19,11 @@ from poise.kernels.algebra.rotations import normalised, small_quaternion_step
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.lm_solver import INSIDE, evaluate
 
 BEST, LAST, SIZE, KEPT, ORIGIN, AGE, DONE, FRESH = range(8)
 """Rows of `choice`; layout.CHOICE is their number.  Of a slide: the least squared distance where the tasks were
 fulfilled, the last one, the factor of alpha."""
-INSIDE = 0.9998
-"""As the solver has it: inside by so much that rounding in the other width cannot undo it."""
 _DAMPING = 1e-12
 _LEAST, _NONE = 0.01, 0.1
 """The smallest weight that the metric knows, and what it takes for none: such a joint moves easily, not wildly."""

@@ -44,6 +44,15 @@ def hold(p, w):
 
 
 @kernel
+def damping_factor(gained, predicted):
+    """What a step makes of the damping by what it gained: max(1/3, 1 - (2 rho - 1)^3), rho the share of what was
+    predicted (Nielsen 1999)."""
+    x = 2.0 * (gained / predicted) - 1.0
+    factor = 1.0 - x * x * x
+    return select(factor > 1.0 / 3.0, factor, 1.0 / 3.0)
+
+
+@kernel
 def longest_column(p, w):
     """The largest square of a Jacobian column, over the effectors."""
     largest = splat(w.e, 0.0)
