@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
     from poise.model.model import Model as Model
+    from poise.solving.batch import SolutionBatch as SolutionBatch
+    from poise.solving.batch import solve_batch as solve_batch
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
@@ -168,6 +170,7 @@ _HOME = {
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
     "Solution": "poise.solving.solution",
+    "SolutionBatch": "poise.solving.batch",
     "Solver": "poise.solving.solver",
     "Sphere": "poise.geometry.shapes",
     "Status": "poise.solving.outcome",
@@ -181,6 +184,7 @@ _HOME = {
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "solve": "poise.solving.solver",
+    "solve_batch": "poise.solving.batch",
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 

@@ -88,6 +88,16 @@ def refuse_numbers(
     refuse_goal(tasks, goal)
 
 
+def refusal(code: int, tasks: Sequence[Task], goal: Array) -> str:
+    """Why a kernel refused a row of a batch with this code."""
+    if code == BAD_START:
+        return "q0 holds a number that is not finite or too large, or a zero quaternion"
+    try:
+        refuse_goal(tasks, goal)
+    except ValueError as error:
+        return str(error)
+
+
 def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
     """Raises ValueError that says why `q0` (nq,), whose numbers are sound each, is no start."""
     raise ValueError(f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")

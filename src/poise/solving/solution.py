@@ -1,26 +1,38 @@
 """The answer to an inverse-kinematics problem: joints, how good they are, and why they are not better."""
 
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from poise.kernels.machine.layout import (
     ANSWER,
+    BAD_GOAL,
+    BAD_START,
     CODE,
     COST,
     DISTANCE,
     ITERATIONS,
     NOT_FINITE,
     RESTARTS,
+    RUNNING,
     SOLVED,
     START,
     STATIONARY,
 )
 from poise.model.model import Model
 from poise.solving import explain
+from poise.solving.arguments import refusal
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
 from poise.spatial import Array
 from poise.tasks.error import TaskError
+
+_ENDS: Final = {
+    NOT_FINITE: Status.NOT_FINITE,
+    BAD_GOAL: Status.BAD_INPUT,
+    BAD_START: Status.BAD_INPUT,
+    RUNNING: Status.INTERRUPTED,
+}
+"""Codes of a kernel that are a status."""
 
 
 @final
@@ -127,8 +139,8 @@ class Solution:
             return Status.CONVERGED
         if self._timed_out:
             return Status.MAX_TIME
-        if self._code == NOT_FINITE:
-            return Status.NOT_FINITE
+        if self._code in _ENDS:
+            return _ENDS[self._code]
         return explain.cause(self._outcome)
 
     @property
@@ -147,6 +159,10 @@ class Solution:
 
     def explain(self) -> str:
         """A sentence or two: what was reached, and what stands in the way of the rest."""
+        if self._code == RUNNING:
+            return f"Not solved: {Status.INTERRUPTED.message}."
+        if self._code in (BAD_GOAL, BAD_START):
+            return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."
         return explain.explain(self._outcome, self.status, self.errors)
 
     def __repr__(self) -> str:

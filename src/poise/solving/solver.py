@@ -1,11 +1,11 @@
 """solve and Solver: names to arrays, arrays to a kernel, its answer to a Solution."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import RLock
 from time import perf_counter_ns
-from typing import Any, Final, Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,6 +28,9 @@ from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.posture import PostureTask
+
+if TYPE_CHECKING:
+    from poise.solving.batch import SolutionBatch
 
 _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
@@ -197,6 +200,33 @@ class Search:
             self._idle.append(scratch)
         return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace)
 
+    @contextmanager
+    def scratch(self) -> Iterator[Scratch]:
+        """Scratch that nobody else has within the block."""
+        try:
+            scratch = self._idle.pop()
+        except IndexError:
+            scratch = self._new_scratch()
+        try:
+            yield scratch
+        finally:
+            self._idle.append(scratch)
+
+    def row(self, model: Model, scratch: Scratch, seed: int) -> tuple[int, bool]:
+        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
+        began = perf_counter_ns()
+        scratch.call[SEED] = seed
+        try:
+            code: int = self._entry(scratch.address)
+            late = False
+            if code == RUNNING:
+                code, late = self._go_on(scratch, began)
+            if code >= 0 and self._posture is not None:
+                code = self._posture.settle(model, scratch, code)
+        finally:
+            scratch.call[SEED] = self.seed
+        return code, late
+
     def _go_on(self, scratch: Scratch, began: int) -> tuple[int, bool]:
         """Search on in chunks, between which Python hears of signals; the code, and whether the time was spent."""
         end = None if self.max_time is None else began + int(self.max_time * 1e9)
@@ -313,6 +343,20 @@ class Solver:
         """The places in v of the velocities that move the tasks."""
         return self._search.problem.velocities
 
+    def batch(
+        self,
+        targets: Any = None,
+        q0: npt.ArrayLike | None = None,
+        *,
+        seed: int | None = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> "SolutionBatch":
+        """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
+        from poise.solving.batch import run_batch
+
+        return run_batch(self._search, self.model, targets, q0, seed, threads, progress)
+
     def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
 
@@ -364,6 +408,31 @@ def solve(
     method cannot do.
     """
     given = several(tasks)
+    search = prepared_search(
+        model, given, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        max_restarts=max_restarts, max_time=max_time, trace=trace,
+    )  # fmt: skip
+    targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
+    for task, target in zip(given, targets, strict=True):
+        if target is None and not (isinstance(task, Task) and task.aimed):
+            raise ValueError(f"{type(task).__name__} has no target; give it one")
+    return search(model, targets if len(targets) > 1 else targets[0], q0, seed)
+
+
+def prepared_search(
+    model: Model,
+    tasks: AnyTask | Sequence[AnyTask],
+    *,
+    method: str | Method | None,
+    limits: bool,
+    prefer: Preference,
+    max_iterations: int | None,
+    max_restarts: int | None,
+    max_time: float | None,
+    trace: bool,
+) -> Search:
+    """The search that the model keeps for tasks of this structure and these settings."""
+    given = several(tasks)
     _refuse_all_but_bools(limits)
     one_of("prefer", prefer, get_args(Preference))
     chosen = method_of(method) if method is not None else None
@@ -382,11 +451,7 @@ def solve(
     else:
         with suppress(KeyError):
             prepared.move_to_end(key)
-    targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
-    for task, target in zip(given, targets, strict=True):
-        if target is None and not (isinstance(task, Task) and task.aimed):
-            raise ValueError(f"{type(task).__name__} has no target; give it one")
-    return search(model, targets if len(targets) > 1 else targets[0], q0, seed)
+    return search
 
 
 _PREPARED: "WeakKeyDictionary[Model, OrderedDict[Any, Search]]" = WeakKeyDictionary()

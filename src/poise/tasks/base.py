@@ -209,6 +209,18 @@ class Task(Value):
             raise ShapeError(f"{name} of {self.label} must be at most {GOAL_NUMBERS} numbers, got {len(found)}")
         return np.pad(found, (0, GOAL_NUMBERS - len(found)))
 
+    def goals(self, targets: Any, name: str = "targets") -> Array:
+        """(n, 7) the same for the targets of n problems: an array with a row each; numbers are not checked."""
+        if not self.takes_target:
+            return self.goal(targets, name)[None]
+        rows = numbers(name, targets)
+        if rows.ndim == 0:
+            raise ShapeError(f"{name} of {self.label} must have a row a problem, got {targets!r}")
+        one = self.goal(np.zeros(rows.shape[1:]), f"a row of {name}")
+        out = np.tile(one, (len(rows), 1))
+        out[:, : rows[0].size if len(rows) else 0] = rows.reshape(len(rows), -1)
+        return out
+
     def at(self, model: "Model", q: Array) -> Array:
         """(7,) the goal that the configuration `q` (nq,) fulfils."""
         target = self.target_at(model, q)

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
-from poise.kernels.machine.layout import PLACE, TURN
+from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
 from poise.spatial import SE3, SO3, Array, conjugate, quaternion_log, quaternion_product, rotate
-from poise.tasks.base import POSITION, ROTATION, Weight, goal_of, point, settled
+from poise.tasks.base import POSITION, ROTATION, Weight, goal_of, numbers, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 
@@ -98,6 +98,23 @@ class PoseTask(OfFrame):
             target = SE3.parse(target, name)
         _single(target)
         return target.array
+
+    def goals(self, targets: Any, name: str = "targets") -> Array:
+        """(n, 7) numbers of poses: an SE3 of a batch, (n, 7) numbers, (n, 4, 4) matrices or a list; NaN for no pose."""
+        if isinstance(targets, (list, tuple)) and any(isinstance(target, SE3) for target in targets):
+            return np.array([self.goal(target, f"{name}[{i}]") for i, target in enumerate(targets)])
+        rows = targets.array if isinstance(targets, SE3) else numbers(name, targets)
+        if rows.ndim == 2 and rows.shape[1] == GOAL_NUMBERS:
+            return rows
+        if rows.ndim != 3 or rows.shape[1:] != (4, 4):
+            raise ShapeError(
+                f"{name} of {self.label} must be n poses: an SE3 of a batch, (n, 7) numbers or (n, 4, 4) matrices, got "
+                f"shape {rows.shape}"
+            )
+        try:
+            return SE3.from_matrix(rows).array
+        except ValueError:
+            return np.array([_numbers_of(matrix) for matrix in rows])
 
     def target_of(self, pose: SE3) -> SE3:
         """The target that the frame fulfils where it is seen at `pose`."""
@@ -186,6 +203,14 @@ class OrientationTask(OfFrame):
             raise ShapeError(f"{name} must be one rotation, got a batch of {target.wxyz.shape[:-1]}")
         return goal_of(0.0, target.wxyz)
 
+    def goals(self, targets: Any, name: str = "targets") -> Array:
+        """(n, 7) numbers of rotations: an SO3 of a batch or a list of SO3."""
+        if isinstance(targets, (list, tuple)):
+            return np.array([self.goal(target, f"{name}[{i}]") for i, target in enumerate(targets)]).reshape(-1, 7)
+        if not isinstance(targets, SO3) or targets.wxyz.ndim != 2:
+            raise ShapeError(f"{name} of {self.label} must be an SO3 of n rotations, or a list of SO3; got {targets!r}")
+        return np.pad(targets.wxyz, ((0, 0), (3, 0)))
+
     def target_of(self, pose: SE3) -> SO3:
         """The target that the frame fulfils where it is seen at `pose`."""
         return pose.rotation
@@ -215,3 +240,11 @@ def _axes(value: str) -> None:
 def _single(target: SE3) -> None:
     if target.array.ndim != 1:
         raise ShapeError(f"target must be one pose, got a batch of {target.array.shape[:-1]}")
+
+
+def _numbers_of(matrix: Array) -> Array:
+    """(7,) the pose of a (4, 4) matrix; NaN if it is none."""
+    try:
+        return SE3.from_matrix(matrix).array
+    except ValueError:
+        return np.full(GOAL_NUMBERS, np.nan)

@@ -1,0 +1,358 @@
+"""Many problems of the same tasks: arrays in, arrays out, on all cores."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from itertools import count
+from typing import Any, Final, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    CODE,
+    COST,
+    DISTANCE,
+    ITERATIONS,
+    RESTARTS,
+    RUNNING,
+    SOLVED,
+    START,
+    STATIONARY,
+)
+from poise.methods.base import Method
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask, one_start, whole
+from poise.solving.outcome import Status
+from poise.solving.solution import Solution
+from poise.solving.solver import Preference, Search, prepared_search
+from poise.spatial import Array
+from poise.tasks.posture import PostureTask
+
+_ROWS: Final = 512
+"""Problems that a thread takes at a time."""
+_LOOK: Final = 0.1
+"""Seconds between two looks at signals, while threads work."""
+_LONG: Final = 1.0
+"""Seconds after which a bar shows how far a batch is."""
+
+
+@final
+class SolutionBatch(Sequence[Solution]):
+    """The answers to many problems, in their order, as arrays; an index gives a `Solution`, a slice another batch."""
+
+    __slots__ = ("_asked", "_codes", "_late", "_raw", "goals", "model")
+    model: Model
+    """Whose joints these are."""
+    goals: Array
+    """(n, 7 tasks) targets, as the kernels read them."""
+
+    def __init__(
+        self,
+        model: Model,
+        asked: Search,
+        raw: Array,
+        goals: Array,
+        codes: npt.NDArray[np.int8],
+        late: npt.NDArray[np.bool_],
+    ) -> None:
+        self.model, self._asked, self._raw, self.goals, self._codes, self._late = model, asked, raw, goals, codes, late
+
+    @property
+    def q(self) -> Array:
+        """(n, nq) configurations, each within its limits; NaN where nothing was solved."""
+        return self._raw[:, ANSWER : ANSWER + self.model.nq]
+
+    @property
+    def success(self) -> npt.NDArray[np.bool_]:
+        """(n,) whether every task is within its tolerances."""
+        return self._codes == SOLVED
+
+    @property
+    def status(self) -> npt.NDArray[np.object_]:
+        """(n,) a `Status` each: how its solve ended."""
+        found = np.full(len(self), Status.CONVERGED, dtype=object)
+        for i in np.flatnonzero(~self.success):
+            found[i] = self[int(i)].status
+        return found
+
+    @property
+    def position_errors(self) -> Array:
+        """(n, tasks) what is left of the position of each task [m]; NaN where a task has none."""
+        return self._errors("position")
+
+    @property
+    def rotation_errors(self) -> Array:
+        """(n, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
+        return self._errors("rotation")
+
+    def _errors(self, name: str) -> Array:
+        """(n, tasks) one field of the TaskErrors, from the norms of the blocks of rows."""
+        unit = {"position": "m", "rotation": "rad"}[name]
+        left = np.full((len(self), len(self._asked.tasks)), np.nan)
+        at = ANSWER + self.model.nq
+        for k, task in enumerate(self._asked.tasks):
+            if isinstance(task, PostureTask):
+                continue
+            rows = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
+            if rows:
+                left[:, k] = np.sqrt((self._raw[:, rows] ** 2).sum(1))
+            at += len(task.blocks)
+        return left
+
+    @property
+    def cost(self) -> Array:
+        """(n,) sum of the weighted squares of all errors [m^2 and rad^2]."""
+        return self._raw[:, COST]
+
+    @property
+    def distance(self) -> Array:
+        """(n,) how far q is from `q0`, see `Solution.distance` [rad and m]."""
+        return self._raw[:, DISTANCE]
+
+    @property
+    def iterations(self) -> npt.NDArray[np.int64]:
+        """(n,) iterations of the start that won."""
+        return self._whole(ITERATIONS)
+
+    @property
+    def restarts(self) -> npt.NDArray[np.int64]:
+        """(n,) starts that were begun, besides `q0`."""
+        return self._whole(RESTARTS)
+
+    @property
+    def start(self) -> npt.NDArray[np.int64]:
+        """(n,) the number of the start that led to q: 0 for `q0`."""
+        return self._whole(START)
+
+    def _whole(self, column: int) -> npt.NDArray[np.int64]:
+        return self._raw[:, column].astype(np.int64)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped it before all problems were solved."""
+        return bool((self._codes == RUNNING).any())
+
+    @property
+    def counts(self) -> Counter[Status]:
+        """How many problems ended with which status."""
+        found = Counter(self.status[~self.success].tolist())
+        return Counter({Status.CONVERGED: int(self.success.sum())} | found)
+
+    def explain(self) -> str:
+        """A line for each status: how many problems ended so, and the rows of the first that did not converge."""
+        lines = []
+        status = self.status
+        for one, many in self.counts.items():
+            rows = np.flatnonzero(status == one)
+            first = "" if one is Status.CONVERGED else f" (row{'s' * (many > 1)} {_some(rows)})"
+            lines.append(f"{many:,} of {len(self):,}: {one.message}{first}.")
+        return "\n".join(lines)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+
+    @overload
+    def __getitem__(self, index: slice | npt.NDArray[Any]) -> "SolutionBatch": ...
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, (int, np.integer)):
+            code = int(self._codes[index])
+            return Solution(self.model, self._asked, self._raw[index], self.goals[index], code, 0, self._late[index])
+        return SolutionBatch(
+            self.model, self._asked, self._raw[index], self.goals[index], self._codes[index], self._late[index]
+        )
+
+    def __iter__(self) -> Iterator[Solution]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
+
+    def __repr__(self) -> str:
+        return f"SolutionBatch({int(self.success.sum()):,} of {len(self):,} converged)"
+
+
+def _some(rows: npt.NDArray[np.intp], most: int = 5) -> str:
+    return ", ".join(map(str, rows[:most])) + (", ..." if len(rows) > most else "")
+
+
+def solve_batch(
+    model: Model,
+    tasks: AnyTask | Sequence[AnyTask],
+    targets: Any = None,
+    *,
+    q0: npt.ArrayLike | None = None,
+    method: str | Method | None = None,
+    limits: bool = True,
+    prefer: Preference = "nearest",
+    seed: int = 0,
+    threads: int | None = None,
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
+    max_time: float | None = None,
+    progress: bool | None = None,
+) -> SolutionBatch:
+    """Solve the same tasks for many targets."""
+    search = prepared_search(
+        model, tasks, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        max_restarts=max_restarts, max_time=max_time, trace=False,
+    )  # fmt: skip
+    return run_batch(search, model, targets, q0, seed, threads, progress)
+
+
+def run_batch(
+    search: Search, model: Model, targets: Any, q0: Any, seed: int | None, threads: int | None, progress: bool | None
+) -> SolutionBatch:
+    """Solve for many targets with a prepared search."""
+    if seed is not None:
+        whole("seed", seed, 0)
+    goals, postures, n = _goals(search, model, targets)
+    starts = _starts(model, q0)
+    if n is None:
+        n = len(starts) if starts.ndim == 2 else 1
+    if starts.ndim == 2 and len(starts) != n:
+        raise ShapeError(f"q0 has {len(starts)} rows for {n} targets; give one start a target, or one for all")
+    starts = np.broadcast_to(starts, (n, model.nq))
+    goals = np.broadcast_to(goals, (n, goals.shape[-1]))
+    batch = _Batch(search, model, goals, starts, postures, seed)
+    batch.run(threads, progress)
+    return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
+
+
+def _goals(search: Search, model: Model, targets: Any) -> tuple[Array, Array | None, int | None]:
+    """(n, 7 frame tasks) goal numbers, (n, nq) postures or None, and n; None where every target is the tasks' own."""
+    tasks = search.tasks
+    given = [targets] if len(tasks) == 1 else targets
+    if given is None:
+        given = [None] * len(tasks)
+    if not isinstance(given, (list, tuple)) or len(given) != len(tasks):
+        count_of = f"{len(given)}" if isinstance(given, (list, tuple)) else f"{type(given).__name__}"
+        raise ShapeError(f"targets must be a list of {len(tasks)}, one a task with a row a problem, got {count_of}")
+    parts, postures, sizes = [], None, {}
+    for i, (task, value) in enumerate(zip(tasks, given, strict=True)):
+        name = f"targets[{i}]" if len(tasks) > 1 else "targets"
+        if isinstance(task, PostureTask):
+            if value is not None:
+                postures = np.atleast_2d(model.normalize(value, name))
+                sizes[name] = len(postures)
+            continue
+        if value is None:
+            if not task.aimed:
+                raise ValueError(f"{task.label} has no target; give it one, or {name} a row a problem")
+            parts.append(task.goal(task.target)[None])
+            continue
+        parts.append(task.goals(value, name))
+        sizes[name] = len(parts[-1])
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        raise ShapeError(f"all targets must have as many rows; {found}")
+    n = next(iter(sizes.values()), None)
+    wide = [np.broadcast_to(part, (n or 1, part.shape[1])) for part in parts]
+    return np.concatenate(wide, axis=1) if wide else np.zeros((n or 1, 0)), postures, n
+
+
+def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:
+    """(nq,) one start for all or (n, nq); raises ShapeError for other shapes.  Rows may hold any numbers."""
+    if q0 is None:
+        return np.array(model.home)
+    try:
+        starts = np.asarray(q0, dtype=np.float64)
+    except (TypeError, ValueError):
+        starts = np.zeros(())
+    if starts.ndim not in (1, 2) or starts.shape[-1] != model.nq:
+        raise ShapeError(f"q0 must have shape ({model.nq},), one start for all, or (n, {model.nq}), got {starts.shape}")
+    return one_start(model, starts) if starts.ndim == 1 else starts
+
+
+@final
+class _Batch:
+    """The rows of a batch, handed out to threads in pieces."""
+
+    def __init__(
+        self, search: Search, model: Model, goals: Array, starts: Array, postures: Array | None, seed: int | None
+    ) -> None:
+        self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
+        self.seed = search.seed if seed is None else seed
+        n = len(goals)
+        with search.scratch() as scratch:
+            width = len(scratch.out)
+        self.raw = np.full((n, width), np.nan)
+        self.raw[:, [CODE, ITERATIONS, RESTARTS, START, STATIONARY]] = 0.0
+        self.codes = np.full(n, RUNNING, dtype=np.int8)
+        self.late = np.zeros(n, dtype=np.bool_)
+        self.done = 0
+        self._pieces = count()
+        self._stop = threading.Event()
+        self._failed: list[BaseException] = []
+
+    def run(self, threads: int | None, progress: bool | None) -> None:
+        """Solve all rows, or those until Ctrl-C."""
+        if threads is None:
+            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        whole("threads", threads, 1)
+        n = len(self.goals)
+        threads = min(threads, -(-n // _ROWS))
+        if threads <= 1 and not progress:
+            try:
+                self._work()
+            except KeyboardInterrupt:
+                return
+            return
+        workers = [threading.Thread(target=self._guarded, daemon=True) for _ in range(max(threads, 1))]
+        for worker in workers:
+            worker.start()
+        try:
+            with _bar(n, progress) as tell:
+                for worker in workers:
+                    while worker.is_alive():
+                        worker.join(_LOOK)
+                        tell(self.done)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self._stop.set()
+            for worker in workers:
+                worker.join()
+        if self._failed:
+            raise self._failed[0]
+
+    def _guarded(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:
+            self._failed.append(error)
+            self._stop.set()
+
+    def _work(self) -> None:
+        with self.search.scratch() as scratch:
+            while not self._stop.is_set():
+                first = next(self._pieces) * _ROWS
+                if first >= len(self.goals):
+                    return
+                last = min(first + _ROWS, len(self.goals))
+                for k in range(first, last):
+                    self._row(scratch, k)
+                self.done += last - first
+
+    def _row(self, scratch: Any, k: int) -> None:
+        scratch.goal[:], scratch.start[:] = self.goals[k], self.starts[k]
+        if self.postures is not None:
+            scratch.posture_goal[:] = self.postures[k]
+        self.codes[k], self.late[k] = code, _ = self.search.row(self.model, scratch, self.seed)
+        if code not in (BAD_GOAL, BAD_START):
+            self.raw[k] = scratch.out
+
+
+def _bar(n: int, progress: bool | None) -> Any:
+    """A context whose value is told how many problems are done."""
+    return nullcontext(lambda done: None)
