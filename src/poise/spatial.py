@@ -398,11 +398,14 @@ class SE3:
         out[..., :3, 3:] = cross @ r
         return out
 
-    def __getitem__(self, index: Any) -> Self:
-        """The poses of a batch at `index`."""
+    def __getitem__(self, index: Any) -> "SE3":
+        """The poses of a batch at `index`, the same to the last bit."""
         if self.array.ndim == 1:
             raise TypeError("a single pose cannot be indexed; use .xyz, .wxyz or .array")
-        return type(self)(self.array[index])
+        rows = self.array[index]
+        if rows.ndim < 1 or rows.shape[-1] != self.array.shape[-1]:
+            raise IndexError(f"index {index!r} reaches into the numbers of a pose; use .array for those")
+        return pose_of(rows.copy())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return pose_of, (self.array,)

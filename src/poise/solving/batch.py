@@ -1,10 +1,12 @@
 """Many problems of the same tasks: arrays in, arrays out, on all cores."""
 
 import os
+import sys
 import threading
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from itertools import count
 from typing import Any, Final, final, overload
 
@@ -30,17 +32,18 @@ from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, one_start, whole
 from poise.solving.outcome import Status
+from poise.solving.scratch import Scratch
 from poise.solving.solution import Solution
 from poise.solving.solver import Preference, Search, prepared_search
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
-_ROWS: Final = 512
+_PIECE: Final = 1024
 """Problems that a thread takes at a time."""
 _LOOK: Final = 0.1
 """Seconds between two looks at signals, while threads work."""
-_LONG: Final = 1.0
-"""Seconds after which a bar shows how far a batch is."""
+_MANY: Final = 500_000
+"""So many problems take long enough for a bar."""
 
 
 @final
@@ -143,7 +146,8 @@ class SolutionBatch(Sequence[Solution]):
     def counts(self) -> Counter[Status]:
         """How many problems ended with which status."""
         found = Counter(self.status[~self.success].tolist())
-        return Counter({Status.CONVERGED: int(self.success.sum())} | found)
+        converged = int(self.success.sum())
+        return Counter({Status.CONVERGED: converged} if converged else {}) + found
 
     def explain(self) -> str:
         """A line for each status: how many problems ended so, and the rows of the first that did not converge."""
@@ -167,7 +171,8 @@ class SolutionBatch(Sequence[Solution]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (int, np.integer)):
             code = int(self._codes[index])
-            return Solution(self.model, self._asked, self._raw[index], self.goals[index], code, 0, self._late[index])
+            late, others = bool(self._late[index]), "stored or random" if self._asked.in_lanes else "random"
+            return Solution(self.model, self._asked, self._raw[index], self.goals[index], code, 0, late, others=others)
         return SolutionBatch(
             self.model, self._asked, self._raw[index], self.goals[index], self._codes[index], self._late[index]
         )
@@ -214,17 +219,18 @@ def run_batch(
     search: Search, model: Model, targets: Any, q0: Any, seed: int | None, threads: int | None, progress: bool | None
 ) -> SolutionBatch:
     """Solve for many targets with a prepared search."""
-    if seed is not None:
-        whole("seed", seed, 0)
+    seed = search.seed if seed is None else seed
+    whole("seed", seed, 0)
     goals, postures, n = _goals(search, model, targets)
     starts = _starts(model, q0)
     if n is None:
         n = len(starts) if starts.ndim == 2 else 1
     if starts.ndim == 2 and len(starts) != n:
         raise ShapeError(f"q0 has {len(starts)} rows for {n} targets; give one start a target, or one for all")
-    starts = np.broadcast_to(starts, (n, model.nq))
-    goals = np.broadcast_to(goals, (n, goals.shape[-1]))
-    batch = _Batch(search, model, goals, starts, postures, seed)
+    goals, starts = np.broadcast_to(goals, (n, goals.shape[-1])), np.broadcast_to(starts, (n, model.nq))
+    if postures is not None:
+        postures = np.broadcast_to(postures, (n, model.nq))
+    batch = _Batch(search, model, goals, starts, q0 is not None, postures, seed)
     batch.run(threads, progress)
     return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
 
@@ -257,8 +263,9 @@ def _goals(search: Search, model: Model, targets: Any) -> tuple[Array, Array | N
         found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
         raise ShapeError(f"all targets must have as many rows; {found}")
     n = next(iter(sizes.values()), None)
-    wide = [np.broadcast_to(part, (n or 1, part.shape[1])) for part in parts]
-    return np.concatenate(wide, axis=1) if wide else np.zeros((n or 1, 0)), postures, n
+    rows = 1 if n is None else n
+    wide = [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
+    return np.concatenate(wide, axis=1) if wide else np.zeros((rows, 0)), postures, n
 
 
 def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:
@@ -276,13 +283,13 @@ def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:
 
 @final
 class _Batch:
-    """The rows of a batch, handed out to threads in pieces."""
+    """The problems of a batch, handed out to threads in pieces."""
 
     def __init__(
-        self, search: Search, model: Model, goals: Array, starts: Array, postures: Array | None, seed: int | None
+        self, search: Search, model: Model, goals: Array, starts: Array, given: bool, postures: Array | None, seed: int
     ) -> None:
         self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
-        self.seed = search.seed if seed is None else seed
+        self.seed, self.given = seed, given
         n = len(goals)
         with search.scratch() as scratch:
             width = len(scratch.out)
@@ -291,68 +298,118 @@ class _Batch:
         self.codes = np.full(n, RUNNING, dtype=np.int8)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
+        self.lanes = search.in_lanes
+        self.index = search.index(model) if self.lanes and n else None
         self._pieces = count()
         self._stop = threading.Event()
         self._failed: list[BaseException] = []
 
     def run(self, threads: int | None, progress: bool | None) -> None:
-        """Solve all rows, or those until Ctrl-C."""
+        """Solve all problems, or those until Ctrl-C."""
         if threads is None:
-            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            threads = _cores()
         whole("threads", threads, 1)
         n = len(self.goals)
-        threads = min(threads, -(-n // _ROWS))
-        if threads <= 1 and not progress:
-            try:
+        threads = min(threads, -(-n // _PIECE))
+        shown = progress or (progress is None and n >= _MANY and sys.stderr.isatty())
+        try:
+            if threads > 1 or shown:
+                self._run_threads(threads, shown=shown)
+            else:
                 self._work()
-            except KeyboardInterrupt:
-                return
-            return
-        workers = [threading.Thread(target=self._guarded, daemon=True) for _ in range(max(threads, 1))]
+        except KeyboardInterrupt:
+            self._forget_the_rest()
+        if self._failed:
+            raise self._failed[0]
+
+    def _run_threads(self, threads: int, *, shown: bool) -> None:
+        workers = [threading.Thread(target=self._guarded, daemon=True) for _ in range(threads)]
         for worker in workers:
             worker.start()
         try:
-            with _bar(n, progress) as tell:
+            with _bar(len(self.goals)) if shown else nullcontext(_say_nothing) as tell:
                 for worker in workers:
                     while worker.is_alive():
                         worker.join(_LOOK)
                         tell(self.done)
-        except KeyboardInterrupt:
-            pass
         finally:
             self._stop.set()
             for worker in workers:
                 worker.join()
-        if self._failed:
-            raise self._failed[0]
 
     def _guarded(self) -> None:
         try:
             self._work()
         except BaseException as error:
-            self._failed.append(error)
+            self._failed.append(error)  # raised again by the thread that waits
             self._stop.set()
 
+    def _forget_the_rest(self) -> None:
+        """After Ctrl-C: pieces that were begun count as not done."""
+        rest = self.codes == RUNNING
+        self.raw[rest] = np.nan
+        self.raw[np.ix_(rest, [CODE, ITERATIONS, RESTARTS, START, STATIONARY])] = 0.0
+        warnings.warn(
+            f"stopped by Ctrl-C: {len(rest) - int(rest.sum()):,} of {len(rest):,} problems are solved, the status of "
+            "the others is INTERRUPTED",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+
     def _work(self) -> None:
+        """Solve one piece after the other, until there are no more."""
         with self.search.scratch() as scratch:
             while not self._stop.is_set():
-                first = next(self._pieces) * _ROWS
+                first = next(self._pieces) * _PIECE
                 if first >= len(self.goals):
                     return
-                last = min(first + _ROWS, len(self.goals))
-                for k in range(first, last):
-                    self._row(scratch, k)
-                self.done += last - first
+                piece = range(first, min(first + _PIECE, len(self.goals)))
+                left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
+                for k in left:
+                    if self._stop.is_set():
+                        return
+                    self._solve(scratch, int(k))
+                self.done += len(piece)
 
-    def _row(self, scratch: Any, k: int) -> None:
+    def _solve_in_lanes(self, scratch: Scratch, piece: range) -> npt.NDArray[np.intp]:
+        """Solve a piece, eight problems at a time; those that are left."""
+        some = slice(piece.start, piece.stop)
+        self.search.solve_many(
+            scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed, given=self.given
+        )
+        codes = self.raw[some, CODE].astype(np.int8)
+        self.raw[some, CODE] = 0.0
+        self.codes[some] = codes
+        left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start
+        return left
+
+    def _solve(self, scratch: Scratch, k: int) -> None:
+        """Solve one problem as a call of a Solver does."""
         scratch.goal[:], scratch.start[:] = self.goals[k], self.starts[k]
         if self.postures is not None:
             scratch.posture_goal[:] = self.postures[k]
-        self.codes[k], self.late[k] = code, _ = self.search.row(self.model, scratch, self.seed)
+        code, self.late[k] = self.search.solve_one(self.model, scratch, self.seed)
         if code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
+        self.codes[k] = code
 
 
-def _bar(n: int, progress: bool | None) -> Any:
-    """A context whose value is told how many problems are done."""
-    return nullcontext(lambda done: None)
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _say_nothing(done: int) -> None:
+    """In place of a bar."""
+
+
+@contextmanager
+def _bar(n: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, which is told how many problems are done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("solving", total=n)
+        yield lambda done: bar.update(task, completed=done)

@@ -25,9 +25,11 @@ from poise.kernels.machine.layout import (
     SIGHT,
     STATE,
     UNIT,
+    WIDTH,
     joined,
 )
 from poise.kernels.rows.own import own_room
+from poise.kernels.solver.starts import FEATURES
 from poise.model.model import Model
 from poise.model.tree import bodies, carrying, unit_arrays
 from poise.solving.residual import try_residual
@@ -207,6 +209,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
         "state": STATE,
         "pool": nq,
         "offsets": len(coordinates) + 3 * len(balls),
+        "query": FEATURES * len(made) + 1 + 2 * WIDTH,
     }
     problem = Problem(layout.pack(parts, rows), tuple(velocities), kinds)
     return problem if limits else problem.without_limits()

@@ -42,7 +42,7 @@ class Solution:
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
-    __slots__ = ("_asked", "_code", "_nanoseconds", "_raw", "_timed_out", "goal", "model", "trace")
+    __slots__ = ("_asked", "_code", "_nanoseconds", "_others", "_raw", "_timed_out", "goal", "model", "trace")
     model: Model
     """Whose joints these are."""
     goal: Array
@@ -60,9 +60,10 @@ class Solution:
         nanoseconds: int,
         timed_out: bool,
         trace: Trace | None = None,
+        others: str = "random",
     ) -> None:
         self.model, self._asked, self._raw, self.goal, self._code = model, asked, raw, goal, code
-        self._nanoseconds, self._timed_out, self.trace = nanoseconds, timed_out, trace
+        self._nanoseconds, self._timed_out, self.trace, self._others = nanoseconds, timed_out, trace, others
 
     @property
     def q(self) -> Array:
@@ -97,7 +98,7 @@ class Solution:
     @property
     def origin(self) -> str:
         """The start that led to q, in words."""
-        return f"random start {self.start} of {self.restarts}" if self.start else "q0"
+        return f"{self._others} start {self.start} of {self.restarts}" if self.start else "q0"
 
     @property
     def distance(self) -> float:

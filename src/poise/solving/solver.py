@@ -14,7 +14,7 @@ import numpy.typing as npt
 from poise.kernels.machine.jit import hold_over_forks, prepare
 from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
-from poise.kernels.solver import lm_solver
+from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
 from poise.model.model import Model
@@ -25,6 +25,7 @@ from poise.solving.problem import pack
 from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.solution import Solution
+from poise.solving.start_index import Words, start_index
 from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.posture import PostureTask
@@ -38,6 +39,8 @@ _RESTARTS: Final = 200
 """Random starts, at most, where the caller does not say."""
 _MORE_RESTARTS: Final = 20_000
 """The same for a target that is missed by next to nothing, without a method of the caller's choice."""
+_LANE_RESTARTS: Final = 24
+"""Starts of a problem in a lane, at most, before eight lanes search for it."""
 _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
@@ -212,7 +215,7 @@ class Search:
         finally:
             self._idle.append(scratch)
 
-    def row(self, model: Model, scratch: Scratch, seed: int) -> tuple[int, bool]:
+    def solve_one(self, model: Model, scratch: Scratch, seed: int) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
         began = perf_counter_ns()
         scratch.call[SEED] = seed
@@ -226,6 +229,40 @@ class Search:
         finally:
             scratch.call[SEED] = self.seed
         return code, late
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice."""
+        return self._prepared is None and self._posture is None and self.max_time is None
+
+    def index(self, model: Model) -> Words | None:
+        """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
+        prepare(batch_lanes.solve_many)
+        return start_index(model, self.frame_tasks, self.problem) if self.max_restarts else None
+
+    def solve_many(
+        self,
+        scratch: Scratch,
+        goals: Array,
+        starts: Array,
+        answers: Array,
+        index: Words | None,
+        seed: int,
+        *,
+        given: bool,
+    ) -> None:
+        """Solve problems in lanes: goals (n, 7 tasks), starts (n, nq), answers (n, rows of `out`) with their codes.
+
+        The code of a problem that is left is RUNNING.
+        """
+        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
+        scratch.tell(problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed)
+        scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS))
+        scratch.tell_of(goals=goals, starts=starts, answers=answers)
+        try:
+            batch_lanes.solve_many(scratch.address)
+        finally:
+            scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 
     def _go_on(self, scratch: Scratch, began: int) -> tuple[int, bool]:
         """Search on in chunks, between which Python hears of signals; the code, and whether the time was spent."""

@@ -10,7 +10,7 @@ from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.routines import ROUTINES
-from poise.kernels.solver import lm_solver
+from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
 from poise.solving.scratch import POSTURE, SOLVER
@@ -20,6 +20,7 @@ from poise.tasks.base import Task
 def compile_all() -> None:
     """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there."""
     entries = [
+        batch_lanes.solve_many,
         lm_solver.linearise,
         method_loop.step,
         method_loop.rollout,

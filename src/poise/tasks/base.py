@@ -230,6 +230,10 @@ class Task(Value):
         """A target that the configuration `q` (nq,) fulfils, as the task takes it; None if it cannot tell one."""
         return None
 
+    def fulfilled(self, model: "Model", q: Array) -> Array | None:
+        """(n, 7) goals that the configurations `q` (n, nq) fulfil; None if it cannot tell."""
+        return None
+
     def refuse(self, goal: Array, name: str = "target") -> None:
         """Raises ValueError that says which of the goal's numbers (7,) is no target, if one is not."""
         for i in np.flatnonzero(~np.isfinite(goal)):

@@ -47,6 +47,10 @@ class OfFrame(Task):
         """A target that the configuration `q` (nq,) fulfils, as the task takes it."""
         return self.target_of(self.seen(model, q))
 
+    def fulfilled(self, model: "Model", q: Array) -> Array | None:
+        """(n, 7) goals that the configurations `q` (n, nq) fulfil."""
+        return self.goals(self.target_of(self.seen(model, q)))
+
     def place(self, model: "Model") -> Place:
         """Where the frame hangs; raises FrameNotFound, and ValueError for one that does not move."""
         found = place(model, self.frame, self.base)

@@ -65,6 +65,10 @@ class CentreOfMassTask(Task):
         """The target that the configuration `q` (nq,) fulfils."""
         return model.centre_of_mass(q)
 
+    def fulfilled(self, model: "Model", q: Array) -> Array | None:
+        """(n, 7) goals that the configurations `q` (n, nq) fulfil."""
+        return self.goals(model.centre_of_mass(q))
+
     def needed(self, model: "Model") -> set[int]:
         """The units of the tree with a mass; raises ValueError without masses that move."""
         if model.mass == 0.0:

@@ -230,6 +230,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "begun",
         "last_step",
         "room",
+        "query",
     ],
     ROWS,
 )
@@ -243,16 +244,17 @@ memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
 gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
-begun (nq) where a step of a Tracker began, last_step (n), room: what the method at hand asked for."""
+begun (nq) where a step of a Tracker began, last_step (n), room: what the method at hand asked for, query: the features
+of a goal in an index of starts, and two packs."""
 
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
-    "updates settle steps characters goals path trace trace_rows",
+    "updates settle steps characters goals path trace trace_rows problems starts answers index given",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers, of which `settle` is 0 or 1; `goals`, `path` and `trace` are
-addresses of arrays."""
+of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `path`,
+`trace`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where there is none."""
 
 SEARCH, GATHER, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(7)
 """Places in a table of routines: the search from eight starts, that for a posture, one update of the method, its
@@ -269,7 +271,7 @@ CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
 limits; from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
 
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
-STATE: Final = 15
+STATE: Final = 17
 """Rows of the solver's state of each lane."""
 CHOICE: Final = 8
 """Rows of what the search for a posture knows of each lane."""

@@ -52,11 +52,12 @@ from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
 
 (
-    _MU, _LIMIT, _SLOW, _AGE, _COST, _SCORE, STARTED, _FRESH, _PATIENCE, _MARK, _NU, _PREDICTED, _POOL_COST, _POOL_AGE,
-    _POOL_START,
-) = range(15)  # fmt: skip
+    _MU, LIMIT, SLOW, AGE, _COST, SCORE, STARTED, FRESH, _PATIENCE, _MARK, _NU, _PREDICTED, _POOL_COST, _POOL_AGE,
+    _POOL_START, PROBLEM, MEASURE,
+) = range(17)  # fmt: skip
 """Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
-_PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong."""
+_PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong.  PROBLEM is the number of a
+lane's problem in a batch, MEASURE that of its stored start."""
 _TURN = 6.283185307179586
 _ROUNDING = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
@@ -77,12 +78,12 @@ _BOLD = 4.0
 """A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
 _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
-_NEAR = 0.1
+NEAR = 0.1
 """A start whose error [m^2, rad^2 a block] is more than this is not tried alone."""
 _HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
 """A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
 solution's; where it is more than the third, less than the second share."""
-_HASTY = 2.5
+HASTY = 2.5
 """Slow iterations after which a lane is given up."""
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
 """Iterations without a real fall after which the careful lane is given up, and how many more for a target that is near:
@@ -197,7 +198,7 @@ def improve(p, w, cost, bold, some_careful):
     the careful ones damp by what their last step gained.
     """
     slack, low = select(bold, _BOLD, _CAREFUL), select(bold, _MU_LOW, _MU_LAST)
-    limit, mu = load(w.state, _LIMIT), load(w.state, _MU)
+    limit, mu = load(w.state, LIMIT), load(w.state, _MU)
     accepted = cost <= limit * slack
     far = _FAR * len(p.blocks)
     damping = select(cost < far, cost, far) * mu + _FLOOR
@@ -214,7 +215,7 @@ def improve(p, w, cost, bold, some_careful):
         predict(w, cost, damping, accepted)
     store(w.state, _MU, after)
     # A limit below zero marks a start that has not been looked at yet.
-    store(w.state, _LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
+    store(w.state, LIMIT, select(accepted, cost, select(limit < 0.0, np.inf, limit)))
 
 
 @functools.partial(kernel, inline=True)
@@ -240,7 +241,7 @@ def gain_damping(p, w, cost, limit, accepted, mu):
     change = damping_factor(limit - cost, select(judged, predicted, 1.0))
     store(w.state, _NU, select(accepted, 2.0, 2.0 * nu))
     mu = mu * select(accepted, select(judged, change, 1.0), nu)
-    return select(load(w.state, _AGE) > 0.5, mu, longest_column(p, w))
+    return select(load(w.state, AGE) > 0.5, mu, longest_column(p, w))
 
 
 @functools.partial(kernel, inline=True)
@@ -262,12 +263,12 @@ def track(p, w, start, max_iterations):
 
     The sum of squares at `start` goes to `out`.
     """
-    near = _NEAR * len(p.blocks)
+    near = NEAR * len(p.blocks)
     for i in range(len(start)):
         w.q[i] = start[i]
         w.before[i] = start[i]
     w.state[_MU] = _MU_LOW
-    w.state[_LIMIT] = np.inf
+    w.state[LIMIT] = np.inf
     cost, score = evaluate(p, w)
     w.out[COST] = cost
     if score <= INSIDE or cost > near:
@@ -300,16 +301,21 @@ def _spread(p, offsets, place, start):
 
 @kernel
 def begin(p, w, fresh, offsets, q0):
-    """Put each fresh lane at the start of its number: number 0 is the caller's, the others are random."""
+    """Put each fresh lane at the start of its number: number 0 is the caller's `q0` (nq rows, of one number for all
+    lanes or of one for each), the others are random."""
     start = load(w.state, STARTED)
     given = start < 0.5
     for c in range(len(p.coordinates)):
-        i = p.coordinates[c].q
-        low, high = p.coordinates[c].sample_lower, p.coordinates[c].sample_upper
-        if p.coordinates[c].centred:
-            low, high = max(q0[i] + low, p.coordinates[c].lower), min(q0[i] + high, p.coordinates[c].upper)
+        coordinate = p.coordinates[c]
+        i = coordinate.q
+        x = load(q0, i)
+        low, high = x * 0.0 + coordinate.sample_lower, x * 0.0 + coordinate.sample_upper
+        if coordinate.centred:
+            low, high = x + low, x + high
+            low = select(low < coordinate.lower, coordinate.lower, low)
+            high = select(high > coordinate.upper, coordinate.upper, high)
         value = low + _spread(p, offsets, c, start) * (high - low)
-        value = select(given, q0[i], select(value > high, high, value))
+        value = select(given, x, select(value > high, high, value))
         _put(w, i, fresh, value)
     for c in range(len(p.balls)):
         # Uniform over all rotations (Shoemake 1992).
@@ -318,16 +324,16 @@ def begin(p, w, fresh, offsets, q0):
         s1, c1 = sincos(6.283185307179586 * _spread(p, offsets, place + 1, start))
         s2, c2 = sincos(6.283185307179586 * _spread(p, offsets, place + 2, start))
         a, b = sqrt(1.0 - u), sqrt(u)
-        _put(w, i, fresh, select(given, q0[i], a * s1))
-        _put(w, i + 1, fresh, select(given, q0[i + 1], a * c1))
-        _put(w, i + 2, fresh, select(given, q0[i + 2], b * s2))
-        _put(w, i + 3, fresh, select(given, q0[i + 3], b * c2))
+        _put(w, i, fresh, select(given, load(q0, i), a * s1))
+        _put(w, i + 1, fresh, select(given, load(q0, i + 1), a * c1))
+        _put(w, i + 2, fresh, select(given, load(q0, i + 2), b * s2))
+        _put(w, i + 3, fresh, select(given, load(q0, i + 3), b * c2))
     # A lane not looked at yet has a limit below zero, and so counts as rejected once.
     store(w.state, _MU, select(fresh, 0.25 * _MU_LOW, load(w.state, _MU)))
-    store(w.state, _LIMIT, select(fresh, -1.0, load(w.state, _LIMIT)))
-    store(w.state, _SLOW, select(fresh, 0.0, load(w.state, _SLOW)))
-    store(w.state, _AGE, select(fresh, -1.0, load(w.state, _AGE)))
-    store(w.state, _SCORE, select(fresh, np.inf, load(w.state, _SCORE)))
+    store(w.state, LIMIT, select(fresh, -1.0, load(w.state, LIMIT)))
+    store(w.state, SLOW, select(fresh, 0.0, load(w.state, SLOW)))
+    store(w.state, AGE, select(fresh, -1.0, load(w.state, AGE)))
+    store(w.state, SCORE, select(fresh, np.inf, load(w.state, SCORE)))
 
 
 @kernel
@@ -340,8 +346,8 @@ def _put(w, i, fresh, value):
 def keep_candidate(w, lane):
     """Put what a lane found into the pool, in place of the worst there; place 0 holds the caller's own start."""
     cost, best = w.state[_COST, lane], True
-    if not cost <= w.state[_LIMIT, lane]:
-        cost, best = w.state[_LIMIT, lane], False
+    if not cost <= w.state[LIMIT, lane]:
+        cost, best = w.state[LIMIT, lane], False
     if not 0.0 <= cost < np.inf:
         return
     slot = 1
@@ -354,7 +360,7 @@ def keep_candidate(w, lane):
             slot = k
     if w.state[_POOL_COST, slot] <= cost:
         return
-    w.state[_POOL_COST, slot], w.state[_POOL_AGE, slot] = cost, w.state[_AGE, lane]
+    w.state[_POOL_COST, slot], w.state[_POOL_AGE, slot] = cost, w.state[AGE, lane]
     w.state[_POOL_START, slot] = w.state[STARTED, lane]
     for i in range(len(w.q)):
         w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
@@ -408,7 +414,7 @@ def nearest(p, w, q0, spare):
     """The converged lane whose q is nearest to q0, and the square of its distance."""
     found, least = 0, np.inf
     for lane in range(WIDTH):
-        if w.state[_SCORE, lane] <= INSIDE:
+        if w.state[SCORE, lane] <= INSIDE:
             square = square_of(p, w, lane, q0, spare)
             if square < least:
                 found, least = lane, square
@@ -422,7 +428,7 @@ def hopeful(p, w, q0, spare, least, max_iterations):
     for lane in range(2):
         if (
             w.state[STARTED, lane] == 0.0
-            and w.state[_SCORE, lane] > INSIDE
+            and w.state[SCORE, lane] > INSIDE
             and not exhausted(w, lane, max_iterations)
             and square_of(p, w, lane, q0, spare) < bound
         ):
@@ -434,7 +440,7 @@ def hopeful(p, w, q0, spare, least, max_iterations):
 def exhausted(w, lane, max_iterations):
     """Whether a lane has been slow for too long, or is at the end of its iterations."""
     patience = w.state[_PATIENCE, lane]
-    return w.state[_SLOW, lane] > (patience if patience > 0.0 else _HASTY) or w.state[_AGE, lane] >= max_iterations
+    return w.state[SLOW, lane] > (patience if patience > 0.0 else HASTY) or w.state[AGE, lane] >= max_iterations
 
 
 @kernel
@@ -444,7 +450,7 @@ def promises(p, w, usual_restarts, restarts):
     for lane in range(WIDTH):
         if lane > 0:
             least = min(least, w.state[_POOL_COST, lane])
-        least = min(least, w.state[_LIMIT, lane])
+        least = min(least, w.state[LIMIT, lane])
     share = least / (_PROMISING * len(p.blocks))
     return min(restarts, usual_restarts * len(w.step) / 6.0 * share**-0.25) if share < 1.0 else usual_restarts
 
@@ -459,22 +465,22 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
     for _ in range(chunk):
         caring = w.state[_PATIENCE, 1] > 0.0
         cost, score = evaluate(p, w)
-        limit, start = load(w.state, _LIMIT), load(w.state, STARTED)
+        limit, start = load(w.state, LIMIT), load(w.state, STARTED)
         score = select(start < 0.0, np.inf, score)
         # A lane that has converged grows no older while it waits.
-        age = load(w.state, _AGE) + select(load(w.state, _SCORE) > INSIDE, splat(w.q, 1.0), 0.0)
+        age = load(w.state, AGE) + select(load(w.state, SCORE) > INSIDE, splat(w.q, 1.0), 0.0)
         bold = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
-        hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, _HASTY)
-        slow = load(w.state, _SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
+        hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, HASTY)
+        slow = load(w.state, SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
         if caring:
             careful, mark = load(w.state, _PATIENCE) > 0.0, load(w.state, _MARK)
             fallen = (cost < _FALL * mark) | (cost < _ALMOST * len(p.blocks))
             store(w.state, _MARK, select(fallen, cost, mark))
-            slow = select(careful, select(fallen, 0.0, load(w.state, _SLOW) + 1.0), slow)
+            slow = select(careful, select(fallen, 0.0, load(w.state, SLOW) + 1.0), slow)
             patience = select(careful, load(w.state, _PATIENCE), patience)
             bold = bold & (load(w.state, _PATIENCE) <= 0.0)
-        store(w.state, _COST, cost), store(w.state, _SCORE, score)
-        store(w.state, _AGE, age), store(w.state, _SLOW, slow)
+        store(w.state, _COST, cost), store(w.state, SCORE, score)
+        store(w.state, AGE, age), store(w.state, SLOW, slow)
         if any_of(score <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
             if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
@@ -482,7 +488,7 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
         elif any_of((slow > patience) | (age >= max_iterations)):
             alive = False
             for lane in range(WIDTH):
-                w.state[_FRESH, lane] = 0.0
+                w.state[FRESH, lane] = 0.0
                 if exhausted(w, lane, max_iterations):
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
@@ -490,15 +496,15 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
                     if spent < usual_restarts or spent < promises(p, w, usual_restarts, restarts):
                         spent += 1
                         w.state[STARTED, lane] = spent
-                        w.state[_FRESH, lane] = 1.0
+                        w.state[FRESH, lane] = 1.0
                     else:
                         w.state[STARTED, lane] = -1.0
-                        w.state[_SLOW, lane] = 0.0
-                        w.state[_AGE, lane] = -1e18
+                        w.state[SLOW, lane] = 0.0
+                        w.state[AGE, lane] = -1e18
                 alive = alive or w.state[STARTED, lane] >= 0.0
             if not alive:
                 return -1, spent, False
-            begin(p, w, load(w.state, _FRESH) > 0.5, offsets, q0)
+            begin(p, w, load(w.state, FRESH) > 0.5, offsets, q0)
         improve(p, w, cost, bold, caring)
     return -1, spent, True
 
@@ -512,13 +518,13 @@ def polish(p, w, max_iterations):
             w.q[i, lane] = w.pool[i, 0] if empty else w.pool[i, lane]
             w.before[i, lane] = w.q[i, lane]
         w.state[_MU, lane] = _MU_LOW
-        w.state[_LIMIT, lane] = np.inf
-        w.state[_SLOW, lane] = np.inf
+        w.state[LIMIT, lane] = np.inf
+        w.state[SLOW, lane] = np.inf
     resting, spent = False, 0
     for k in range(1, max_iterations + 1):
         spent = k
         cost, score = evaluate(p, w)
-        store(w.state, _COST, cost), store(w.state, _SCORE, score)
+        store(w.state, _COST, cost), store(w.state, SCORE, score)
         if any_of(score <= INSIDE):
             break
         if k % _PAUSE == 0:
@@ -528,8 +534,8 @@ def polish(p, w, max_iterations):
         improve(p, w, cost, cost < 0.0, False)
     best = 0
     for lane in range(WIDTH):
-        if not w.state[_COST, lane] <= w.state[_LIMIT, lane]:
-            w.state[_COST, lane] = w.state[_LIMIT, lane]
+        if not w.state[_COST, lane] <= w.state[LIMIT, lane]:
+            w.state[_COST, lane] = w.state[LIMIT, lane]
             for i in range(len(w.q)):
                 w.q[i, lane] = w.before[i, lane]
         margin = _BETTER if best == 0 else 1.0
@@ -543,13 +549,13 @@ def rested(w):
     """Whether no lane that can still win has fallen by more than rounding since this was last asked."""
     best = np.inf
     for lane in range(WIDTH):
-        best = min(best, w.state[_LIMIT, lane])
+        best = min(best, w.state[LIMIT, lane])
     resting = True
     for lane in range(WIDTH):
-        now, then = w.state[_LIMIT, lane], w.state[_SLOW, lane]
+        now, then = w.state[LIMIT, lane], w.state[SLOW, lane]
         if now < 2.0 * best and not now > _LEVEL * then:
             resting = False
-        w.state[_SLOW, lane] = now
+        w.state[SLOW, lane] = now
     return resting
 
 
@@ -612,7 +618,7 @@ def search_lanes(p, w, v, address):
             start = max(lane - own + 1, 0)
             v.state[STARTED, lane] = start if start <= spent else -1
         begin(p, v, load(v.state, STARTED) >= -1.0, w.offsets, w.pool)
-        store(v.state, _LIMIT, np.inf)
+        store(v.state, LIMIT, np.inf)
         store(v.state, _PATIENCE, 0.0), store(v.state, _MARK, np.inf)
         store(v.state, _NU, 2.0), store(v.state, _PREDICTED, 0.0)
         if told.nearest:
@@ -643,7 +649,7 @@ def search_lanes(p, w, v, address):
         lane, stationary, iterations = polish(p, v, _POLISH)
         start = v.state[_POOL_START, lane]
     else:
-        iterations, start = np.int64(max(v.state[_AGE, lane], 0.0)), v.state[STARTED, lane]
+        iterations, start = np.int64(max(v.state[AGE, lane], 0.0)), v.state[STARTED, lane]
     out[CODE], out[ITERATIONS], out[START], out[STATIONARY] = UNSOLVED, iterations, start, stationary
     for i in range(count):
         w.q[i] = v.q[i, lane]

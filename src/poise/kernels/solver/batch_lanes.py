@@ -1,0 +1,198 @@
+"""Many problems of the same tasks, eight at a time: each in a lane, which takes the next when its own has ended.
+
+A problem begins at the caller's q0.  If the descent from there stalls, it begins anew at the stored configuration that
+is nearest to the goal and to q0 (`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where
+nearness to q0 is not asked for, it does so at once if the error at q0 is larger than usual at stored configurations.
+What is solved is certified by the forward kinematics of its last iterate.  A problem that its starts do not solve is
+left to the search of `lm_solver`, which says why.
+
+No lane knows of another: an answer depends on the problem, the seed and the index alone.
+"""
+
+import numpy as np
+
+from poise.kernels.machine.jit import WHOLE, entry_point, kernel
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    CALL,
+    CODE,
+    COST,
+    DISTANCE,
+    GOAL_NUMBERS,
+    ITERATIONS,
+    RESTARTS,
+    RUNNING,
+    SOLVED,
+    START,
+    STATIONARY,
+    WIDTH,
+)
+from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
+from poise.kernels.solver.lm_solver import (
+    AGE,
+    FRESH,
+    INSIDE,
+    LIMIT,
+    MEASURE,
+    PROBLEM,
+    SCORE,
+    SLOW,
+    STARTED,
+    aim_at,
+    begin,
+    clip_start,
+    draw_offsets,
+    evaluate,
+    improve,
+    near_turn,
+    square_between,
+)
+from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
+
+_STORED = 6
+"""Starts of a problem that are looked up in the index, at most."""
+_YOUNG, _YOUNGER, _FALL, _HASTY = 2.0, 1.5, 0.5, 1.5
+"""Iterations, at least and for each block, after which the error [m^2, rad^2] must fall by this factor each time; slow
+ones that end a start."""
+
+
+@entry_point(WHOLE)
+def solve_many(address):
+    """Solve `problems` problems: goals (n, GOAL_NUMBERS an effector) from starts (n, nq), answers (n, rows of `out`).
+
+    An answer's CODE is SOLVED, BAD_GOAL, BAD_START, or RUNNING for a problem that is left.  Returns the iterations.
+    """
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    v = wide(p, told.wide, told.wide_routines)
+    count, numbers, columns = len(w.q), GOAL_NUMBERS * len(p.effectors), len(w.out)
+    goals, starts = rows_at(told.goals, told.problems * numbers), rows_at(told.starts, told.problems * count)
+    answers = rows_at(told.answers, told.problems * columns)
+    near = np.inf if told.nearest or told.index == 0 else entry_at(told.index, INDEX).usual
+    young = max(_YOUNG, _YOUNGER * len(p.blocks) - 1.0)
+    draw_offsets(w.offsets, told.seed)
+    store(v.state, PROBLEM, -1.0), store(v.state, SLOW, 0.0), store(v.state, AGE, 0.0)
+    store(v.state, LIMIT, np.inf), store(v.state, SCORE, np.inf), store(v.state, STARTED, 0.0)
+    for i in range(len(w.target)):
+        store(v.target, i, 0.0)
+    for i in range(count):
+        store(v.q, i, 0.0), store(v.before, i, 0.0), store(v.pool, i, 0.0)
+    upcoming, iterations = 0, 0
+    while True:
+        alive = False
+        for lane in range(WIDTH):
+            v.state[FRESH, lane] = 0.0
+            k = np.int64(v.state[PROBLEM, lane])
+            if k >= 0 and ended(v, lane, told.max_iterations):
+                if v.state[SCORE, lane] <= INSIDE:
+                    k = -1
+                elif v.state[STARTED, lane] >= told.max_restarts:
+                    answers[columns * k + CODE], k = RUNNING, -1
+                else:
+                    v.state[STARTED, lane] += 1.0
+                    v.state[FRESH, lane] = 1.0
+            while k < 0 and upcoming < told.problems:
+                k, upcoming = upcoming, upcoming + 1
+                code = take(p, w, v, lane, section(goals, numbers * k, numbers), section(starts, count * k, count))
+                if code != SOLVED:
+                    answers[columns * k + CODE], k = code, -1
+            v.state[PROBLEM, lane] = k
+            alive = alive or k >= 0
+        if not alive:
+            return iterations
+        fresh = load(v.state, FRESH) > 0.5
+        begin(p, v, fresh, w.offsets, v.pool)
+        store(v.state, LIMIT, select(fresh, np.inf, load(v.state, LIMIT)))
+        if told.index != 0:
+            look_up(p, w, v, told, goals)
+        busy = True
+        while busy:
+            iterations += 1
+            cost, score = evaluate(p, v)
+            started, age = load(v.state, STARTED), load(v.state, AGE) + 1.0
+            far = (age > young) & (cost > _FALL * load(v.state, LIMIT))
+            slow = load(v.state, SLOW) + select(far, splat(v.q, 1.0), 0.0)
+            slow = select((started < 0.5) & (age < 0.5) & (cost > near), np.inf, slow)
+            store(v.state, SCORE, score), store(v.state, AGE, age), store(v.state, SLOW, slow)
+            if any_of((score <= INSIDE) | (slow > _HASTY) | (age >= told.max_iterations)):
+                for lane in range(WIDTH):
+                    if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, told.max_iterations):
+                        busy = False
+                        if v.state[SCORE, lane] <= INSIDE:
+                            write_answer(p, w, v, lane, answers)
+            improve(p, v, cost, score >= 0.0, False)
+
+
+@kernel
+def ended(v, lane, max_iterations):
+    """Whether the start of a lane has ended: it has converged, or has been slow or busy for too long."""
+    return v.state[SCORE, lane] <= INSIDE or v.state[SLOW, lane] > _HASTY or v.state[AGE, lane] >= max_iterations
+
+
+@kernel
+def take(p, w, v, lane, goal, start):
+    """Give a problem to a lane; SOLVED, or the code of what is wrong with it."""
+    if not aim_at(p, goal, w.target):
+        return BAD_GOAL
+    if not clip_start(p, start, w.q):
+        return BAD_START
+    for i in range(len(w.target)):
+        v.target[i, lane] = w.target[i]
+    for i in range(len(w.q)):
+        v.pool[i, lane] = w.q[i]
+    for c in range(len(p.idle)):
+        i = p.idle[c].q
+        v.q[i, lane] = w.q[i]
+    for c in range(len(p.idle_balls)):
+        for i in range(p.idle_balls[c], p.idle_balls[c] + 4):
+            v.q[i, lane] = w.q[i]
+    v.state[STARTED, lane], v.state[FRESH, lane], v.state[MEASURE, lane] = 0.0, 1.0, -1.0
+    return SOLVED
+
+
+@kernel
+def look_up(p, w, v, told, goals):
+    """Take each fresh lane's start from the index, where it is not the first and not one of the late ones."""
+    numbers = GOAL_NUMBERS * len(p.effectors)
+    for lane in range(WIDTH):
+        if v.state[FRESH, lane] > 0.5 and told.given == 0 and v.state[STARTED, lane] == 0.0:
+            v.state[STARTED, lane] = 1.0
+        if v.state[FRESH, lane] > 0.5 and 1.0 <= v.state[STARTED, lane] <= _STORED:
+            for i in range(len(w.q)):
+                w.q[i] = v.pool[i, lane]
+            k = np.int64(v.state[PROBLEM, lane])
+            query(p, told.index, section(goals, numbers * k, numbers), w.q, w.query)
+            measure, place = nearest_stored(p, told.index, w.q, told.nearest != 0, v.state[MEASURE, lane], w.query)
+            if measure < np.inf:
+                v.state[MEASURE, lane] = measure
+                for i in range(len(w.q)):
+                    v.q[i, lane] = w.q[i]
+                put_stored(p, told.index, place, v.q, lane)
+                for i in range(len(w.q)):
+                    v.before[i, lane] = v.q[i, lane]
+
+
+@kernel
+def write_answer(p, w, v, lane, answers):
+    """Write what a lane has come to, as `lm_solver.answer` does."""
+    at, count = len(w.out) * np.int64(v.state[PROBLEM, lane]), len(w.q)
+    for i in range(count):
+        w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
+    near_turn(p, w, w.pool)
+    answers[at + CODE], answers[at + ITERATIONS], answers[at + STATIONARY] = SOLVED, v.state[AGE, lane], 0.0
+    answers[at + RESTARTS] = answers[at + START] = v.state[STARTED, lane]
+    answers[at + DISTANCE] = sqrt(square_between(p, w.q, w.pool))
+    for i in range(count):
+        answers[at + ANSWER + i] = w.q[i]
+    cost = 0.0
+    for b in range(len(p.blocks)):
+        x, y, z = v.e[3 * b, lane], v.e[3 * b + 1, lane], v.e[3 * b + 2, lane]
+        cost += x * x + y * y + z * z
+        inverse = p.blocks[b].inverse_weight
+        x, y, z = x * inverse[0], y * inverse[1], z * inverse[2]
+        answers[at + ANSWER + count + b] = sqrt(x * x + y * y + z * z)
+    answers[at + COST] = cost
