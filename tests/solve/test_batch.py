@@ -50,10 +50,12 @@ def given(model: pz.Model, tasks: list[pz.Task], n: int) -> tuple[list[np.ndarra
     """Targets that random configurations fulfil, an array a task, and random starts."""
     q = model.sample(n, seed=3)
     goals = [task.fulfilled(model, q) for task in tasks]
-    targets = [goal if task.leads == ("position", "rotation") else goal[:, :3] for task, goal in zip(tasks, goals)]
+    targets = [
+        goal if task.leads == ("position", "rotation") else goal[:, :3] for task, goal in zip(tasks, goals, strict=True)
+    ]
     return [
         pz.SO3(wxyz=goal[:, 3:]) if task.leads == ("rotation",) else target
-        for task, goal, target in zip(tasks, goals, targets)
+        for task, goal, target in zip(tasks, goals, targets, strict=True)
     ], model.sample(n, seed=4)
 
 
@@ -102,7 +104,7 @@ def test_it_equals_the_loop_where_both_find_the_same_branch(panda, problems) -> 
     solver = pz.Solver(panda, POSE)
     found = solver.batch(targets, q0)
     same = 0
-    for i, (target, start) in enumerate(zip(targets.array, q0)):
+    for i, (target, start) in enumerate(zip(targets.array, q0, strict=True)):
         single = solver(pose_of(target), start)
         assert single.success == found.success[i]
         # A redundant arm has a line of solutions in each branch, so only a start next to it leads to the same.
@@ -112,7 +114,7 @@ def test_it_equals_the_loop_where_both_find_the_same_branch(panda, problems) -> 
     near = np.clip(q + np.random.default_rng(1).uniform(-0.02, 0.02, q.shape), panda.lower, panda.upper)
     close = panda.pose("panda_hand", q)
     many = solver.batch(close, near)
-    loop = np.array([solver(pose_of(target), start).q for target, start in zip(close.array, near)])
+    loop = np.array([solver(pose_of(target), start).q for target, start in zip(close.array, near, strict=True)])
     assert (np.abs(many.q - loop).max(axis=1) < 1e-3).mean() > 0.97
 
 
