@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from itertools import count
 from typing import Any, Final, final, overload
@@ -302,7 +303,6 @@ class _Batch:
         self.index = search.index(model) if self.lanes and n else None
         self._pieces = count()
         self._stop = threading.Event()
-        self._failed: list[BaseException] = []
 
     def run(self, threads: int | None, progress: bool | None) -> None:
         """Solve all problems, or those until Ctrl-C."""
@@ -310,7 +310,7 @@ class _Batch:
             threads = _cores()
         whole("threads", threads, 1)
         n = len(self.goals)
-        threads = min(threads, -(-n // _PIECE))
+        threads = min(threads, max(-(-n // _PIECE), 1))
         shown = progress or (progress is None and n >= _MANY and sys.stderr.isatty())
         try:
             if threads > 1 or shown:
@@ -319,30 +319,19 @@ class _Batch:
                 self._work()
         except KeyboardInterrupt:
             self._forget_the_rest()
-        if self._failed:
-            raise self._failed[0]
 
     def _run_threads(self, threads: int, *, shown: bool) -> None:
-        workers = [threading.Thread(target=self._guarded, daemon=True) for _ in range(threads)]
-        for worker in workers:
-            worker.start()
-        try:
-            with _bar(len(self.goals)) if shown else nullcontext(_say_nothing) as tell:
-                for worker in workers:
-                    while worker.is_alive():
-                        worker.join(_LOOK)
+        with ThreadPoolExecutor(threads) as pool:
+            workers = [pool.submit(self._work) for _ in range(threads)]
+            try:
+                with _bar(len(self.goals)) if shown else nullcontext(_say_nothing) as tell:
+                    while wait(workers, _LOOK).not_done:
                         tell(self.done)
-        finally:
-            self._stop.set()
-            for worker in workers:
-                worker.join()
-
-    def _guarded(self) -> None:
-        try:
-            self._work()
-        except BaseException as error:
-            self._failed.append(error)  # raised again by the thread that waits
-            self._stop.set()
+                    tell(self.done)
+            finally:
+                self._stop.set()
+        for worker in workers:
+            worker.result()
 
     def _forget_the_rest(self) -> None:
         """After Ctrl-C: pieces that were begun count as not done."""
@@ -357,8 +346,8 @@ class _Batch:
         )
 
     def _work(self) -> None:
-        """Solve one piece after the other, until there are no more."""
-        with self.search.scratch() as scratch:
+        """Solve one piece after the other, until there are no more or another thread has failed."""
+        with self._stopping(), self.search.scratch() as scratch:
             while not self._stop.is_set():
                 first = next(self._pieces) * _PIECE
                 if first >= len(self.goals):
@@ -370,6 +359,14 @@ class _Batch:
                         return
                     self._solve(scratch, int(k))
                 self.done += len(piece)
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._stop.set()
+            raise
 
     def _solve_in_lanes(self, scratch: Scratch, piece: range) -> npt.NDArray[np.intp]:
         """Solve a piece, eight problems at a time; those that are left."""
