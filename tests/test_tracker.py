@@ -174,6 +174,18 @@ def test_characters_side_by_side_go_where_each_goes_alone(count: int, method: An
     assert (together <= PANDA.upper).all()
 
 
+@pytest.mark.parametrize("method", ["dls", "ccd"])  # in lanes, and one character after the other
+def test_characters_go_the_same_ways_on_any_number_of_threads(method: str) -> None:
+    ik = pz.Tracker(PANDA, WRIST, method, limits=method == "dls")
+    starts = HOME + 0.1 * np.random.default_rng(1).normal(size=(30, 7))
+    points = np.array([around(20, phase)[:, :, :3] for phase in np.linspace(0.0, 2.0, 30)])
+    want = ik.rollout(starts, points, threads=1)
+    for threads in (None, 2, 5):
+        assert (ik.rollout(starts, points, threads=threads) == want).all()
+    with pytest.raises(ValueError, match="threads"):
+        ik.rollout(starts, points, threads=0)
+
+
 def test_starts_of_any_memory_layout_are_read() -> None:
     ik = pz.Tracker(PANDA, HAND)
     starts = np.array([HOME, HOME + 0.01])

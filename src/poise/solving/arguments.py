@@ -1,5 +1,6 @@
 """What solve and Tracker are given: checked, and turned into the numbers that the kernels read."""
 
+import os
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -39,6 +40,11 @@ def whole(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name} is {value}; it must be at least {least}")
     if value >= WHOLE:
         raise ValueError(f"{name} is {value}; it must be less than 2**62")
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def one_a_task(tasks: Sequence[AnyTask], target: Any) -> list[tuple[str, Any]]:

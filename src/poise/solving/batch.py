@@ -1,6 +1,5 @@
 """Many problems of the same tasks: arrays in, arrays out, on all cores."""
 
-import os
 import sys
 import threading
 import warnings
@@ -31,7 +30,7 @@ from poise.kernels.machine.layout import (
 )
 from poise.methods.base import Method
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, one_start, whole
+from poise.solving.arguments import AnyTask, cores, one_start, whole
 from poise.solving.outcome import Status
 from poise.solving.scratch import Scratch
 from poise.solving.solution import Solution
@@ -307,7 +306,7 @@ class _Batch:
     def run(self, threads: int | None, progress: bool | None) -> None:
         """Solve all problems, or those until Ctrl-C."""
         if threads is None:
-            threads = _cores()
+            threads = cores()
         whole("threads", threads, 1)
         n = len(self.goals)
         threads = min(threads, max(-(-n // _PIECE), 1))
@@ -389,11 +388,6 @@ class _Batch:
         if code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
         self.codes[k] = code
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _say_nothing(done: int) -> None:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
 from typing import Any, Final, final
@@ -19,6 +20,7 @@ from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import (
     AnyTask,
+    cores,
     one_a_task,
     one_start,
     refuse_goal,
@@ -230,14 +232,17 @@ class Tracker:
         """
         return bool(self._memory[FAILED] > 0.5)
 
-    def rollout(self, q: npt.ArrayLike, targets: npt.ArrayLike | SE3) -> Array:
+    def rollout(self, q: npt.ArrayLike, targets: npt.ArrayLike | SE3, *, threads: int | None = None) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
 
         `targets` is (steps, tasks, 3) if all tasks are positions, else (steps, tasks, 7), place and wxyz.  With `q`
         (characters, nq) and as many characters along a first axis of `targets`, eight characters at a time are led
-        at once, and the result is (characters, steps, nq).  The tracker's own past plays no part and is left fresh.
+        at once in each of `threads` (None: as many as there are cores), and the result is (characters, steps, nq), the
+        same for any number of threads.  The tracker's own past plays no part and is left fresh.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
+        if threads is not None:
+            whole("threads", threads, 1)
         start = self.model.check_q(q, "q")
         goals = targets.array[..., None, :] if isinstance(targets, SE3) else np.asarray(targets, dtype=np.float64)
         single = start.ndim == 1
@@ -258,39 +263,45 @@ class Tracker:
         if not self._lock.acquire(blocking=False):
             raise RuntimeError(_BUSY)
         try:
-            failed = self._roll(start, full, path)
+            failed = self._roll(start, full, path, cores() if threads is None else threads)
             self.reset()
             self._memory[FAILED] = float(failed)
         finally:
             self._lock.release()
         return path[0] if single else path
 
-    def _roll(self, starts: Array, goals: Array, path: Array) -> bool:
+    def _roll(self, starts: Array, goals: Array, path: Array, threads: int) -> bool:
         """Fill `path` (characters, steps, nq); whether a step was no finite number."""
-        scratch, (characters, steps) = self._scratch, path.shape[:2]
+        characters = len(path)
         if not path.size:
             return False
-        scratch.tell(steps=steps)
-        aimed, codes = scratch.goal.copy(), set()
         alone = characters == 1 or not self._prepared.characters
-        entry = method_loop.rollout if alone else method_loop.rollout_lanes
-        prepare(entry)
-        if not alone:
-            scratch.widen(self._bound)
+        prepare(method_loop.rollout if alone else method_loop.rollout_lanes)
         many = 1 if alone else WIDTH
-        for c in range(0, characters, many):
-            some = slice(c, c + many)
-            scratch.tell(characters=min(many, characters - c))
+        groups = [slice(c, c + many) for c in range(0, characters, many)]
+
+        def roll(some: slice) -> int:
+            return self._roll_some(starts[some], goals[some], path[some], alone=alone)
+
+        if min(threads, len(groups)) == 1:
+            return NOT_FINITE in list(map(roll, groups))
+        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+            return NOT_FINITE in list(pool.map(roll, groups))
+
+    def _roll_some(self, starts: Array, goals: Array, path: Array, *, alone: bool) -> int:
+        """Lead one character, or up to eight side by side; a code."""
+        with self._bound.scratch() as scratch:
+            scratch.tell(updates=self._count, settle=int(self._settles), steps=path.shape[1], characters=len(path))
+            scratch.tell_of(goals=goals, path=path)
             if alone:
-                scratch.start[:] = starts[c]
+                scratch.start[:] = starts[0]
+                code: int = method_loop.rollout(scratch.address)
             else:
-                path[some, 0] = starts[some]
-            scratch.tell_of(goals=goals[some], path=path[some])
-            code = entry(scratch.address)
-            self._check_rollout(code, starts[some], goals[some])
-            codes.add(code)
-        scratch.goal[:] = aimed
-        return NOT_FINITE in codes
+                scratch.widen(self._bound)
+                path[:, 0] = starts
+                code = method_loop.rollout_lanes(scratch.address)
+        self._check_rollout(code, starts, goals)
+        return code
 
     def _check_rollout(self, code: int, starts: Array, goals: Array) -> None:
         if code == BAD_GOAL:
