@@ -38,6 +38,8 @@ from poise.tasks.base import Task
 from poise.tasks.effector import Effector, Units
 
 _POSITION_ROWS: Final = 3
+_TURN: Final = 6.2831853
+"""A little less than a whole turn [rad]."""
 
 
 @final
@@ -164,7 +166,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
 
     tiles, pairs = _gram_tiles(effectors, made, blocks, active)
     coupled = {i for task in tasks for i in task.coupled(model)}
-    coordinates, ranges, balls = _coordinates(model, units, active, coupled)
+    coordinates, ranges, balls = _coordinates(model, units, active, coupled, limits=limits)
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coordinates}, {b[0] for b in balls})
     heavy = any(e.heavy for e in made)
     parts = {
@@ -245,7 +247,7 @@ def _gram_tiles(
 
 
 def _coordinates(
-    model: Model, units: list[Any], active: dict[int, int], coupled: set[int]
+    model: Model, units: list[Any], active: dict[int, int], coupled: set[int], *, limits: bool
 ) -> tuple[list[list[int]], list[list[float]], list[list[int]]]:
     """The coordinates that the tasks move, their limits with the ranges of random starts, and the quaternions."""
     coords: dict[int, list[int]] = {}
@@ -268,6 +270,8 @@ def _coordinates(
         reach = float(high[i] - low[i]) / 2.0
         drawn = (-reach, reach) if centred else (float(low[i]), float(high[i]))
         ranges.append([float(model.lower[i]), float(model.upper[i]), *drawn])
+        if limits and model.upper[i] - model.lower[i] < _TURN:
+            entry[2] = 0  # there is no room for one
         entry.append(int(centred))
     return order, ranges, list(balls.values())
 

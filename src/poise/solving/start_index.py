@@ -17,8 +17,8 @@ from poise.solving.problem import Problem, strides
 from poise.spatial import Array, quaternion_matrix
 from poise.tasks.base import Task
 
-_LEVELS, _SIZE = 8, 64
-"""Levels of splits, and configurations in each of the leaves: 16,384 in all, of 2 MB for seven joints."""
+_LEVELS, _SIZE = 8, 32
+"""Levels of splits, and configurations in each of the leaves: 8,192 in all, of 1 MB for seven joints."""
 _PLACE, _TURN = 1.15, 0.86
 """What a place weighs, in units of the spread of all places, and an axis of a rotation."""
 _CROWDED, _MARGIN = 1.0, 0.4
