@@ -50,7 +50,7 @@ def voxels(ball: Span, grid: float, box: Array, bytes_each: int) -> Array:
             f"grid={grid:g} makes about {count:.2g} voxels, and their map would take {count * bytes_each / 1e9:,.0f} GB; "
             f"grid={math.ceil(enough / digit) * digit:.2g} would do, or bounds around what matters"
         )
-    axes = [np.arange(a, b + 1.0) * grid for a, b in zip(first, last, strict=True)]
+    axes = [np.arange(a, b + 1.0) * grid + 0.0 for a, b in zip(first, last, strict=True)]  # no negative zeros
     centres = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     centres = centres[np.linalg.norm(centres - ball.centre, axis=1) <= ball.radius + slack]
     if not len(centres):

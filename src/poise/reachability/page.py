@@ -41,7 +41,7 @@ def payload(found: "ReachMap") -> dict[str, Any]:
         "centre": found.centre.tolist(),
         "summary": found.summary(),
         "colours": VIRIDIS,
-        "cells": _base64(cells.astype("<i2")),
+        "cells": _base64(cells.astype("<i4")),
         "layers": layers,
     }
 
