@@ -114,6 +114,7 @@ def _table(found: "ReachMap") -> "Table":
     from poise.solving.outcome import duration
 
     f = found.facts()
+    took, unit = duration(found.time).split()
     out = table(f"reach of {found.frame}, {found.model.name}", "value", "unit", numbers=("value",))
     rows = [
         ("voxels reached", f"{f['voxels_reached']:,}", f"of {f['voxels']:,}"),
@@ -135,7 +136,7 @@ def _table(found: "ReachMap") -> "Table":
         ("  reached", f"{f['targets_reached']:,}", ""),
         ("  not found", f"{f['solves'] - f['targets_reached']:,}", f"by {found.effort + 1} starts each"),
         ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
-        ("time", *duration(found.time).split(" ", 1)),
+        ("time", took, unit),
     ]
     for row in rows:
         out.add_row(*row)

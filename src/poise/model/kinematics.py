@@ -1,4 +1,4 @@
-"""Poses, Jacobians and manipulability of a model's frames, and its centre of mass: names to arrays, arrays to kernels."""
+"""Poses, Jacobians and manipulability of a model's frames, and its centre of mass: names to arrays to kernels."""
 
 import math
 from typing import TYPE_CHECKING, Any, final

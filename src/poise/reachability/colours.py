@@ -8,8 +8,8 @@ import numpy.typing as npt
 from poise.spatial import Array
 
 VIRIDIS: Final = (
-    (68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99),
-    (170, 220, 50), (253, 231, 37),
+    (68, 1, 84), (71, 45, 123), (59, 82, 139), (44, 114, 142), (33, 145, 140), (40, 174, 128), (94, 201, 98),
+    (173, 220, 48), (253, 231, 37),
 )  # fmt: skip
 """Nine of the colours of viridis (Smith and van der Walt, CC0), evenly spaced; legible without telling hues apart."""
 

@@ -47,7 +47,7 @@ def voxels(ball: Span, grid: float, box: Array, bytes_each: int) -> Array:
         enough = grid * (count * bytes_each / _MOST) ** (1.0 / 3.0)
         digit = 10.0 ** math.floor(math.log10(enough) - 1.0)
         raise ValueError(
-            f"grid={grid:g} makes about {count:.2g} voxels, and their map would take {count * bytes_each / 1e9:,.0f} GB; "
+            f"grid={grid:g} makes about {count:.2g} voxels, whose map would take {count * bytes_each / 1e9:,.0f} GB; "
             f"grid={math.ceil(enough / digit) * digit:.2g} would do, or bounds around what matters"
         )
     axes = [np.arange(a, b + 1.0) * grid + 0.0 for a, b in zip(first, last, strict=True)]  # no negative zeros

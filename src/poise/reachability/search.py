@@ -41,7 +41,7 @@ def reach(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> ReachMap:
-    """Map where `frame`, or the model's tip, can go: which orientations it reaches at each voxel, and how well it moves.
+    """Map where `frame`, or the model's tip, can go: which orientations it reaches at each voxel, how well it moves.
 
     The voxels are cubes with edges of `grid` [m] around the whole multiples of it in the world, within `bounds`, two
     corners (2, 3) [m], or as far as the frame can ever be.  A target is the exact centre of a voxel with one of the

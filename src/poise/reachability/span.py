@@ -62,9 +62,11 @@ def span(model: Model, frame: str, *, limits: bool, of_pose: bool) -> Span:
         for i, u in enumerate(units):
             if u.kind not in (BALL_AXES, BALL_TURN):
                 heights[i] = _mirror([p for p in (before(i), after(i)) if p is not None], heights[i])
-    steps = [float(np.linalg.norm(p - [0.0, 0.0, heights[i]])) for i in range(len(units)) if (p := after(i)) is not None]
-    held = np.zeros(3) if not of_pose else tool.inverse().act([0.0, 0.0, heights[last]])
-    return Span(on_axis(0), sum(steps) + float(travels.sum()), held)
+    walk = sum(
+        float(np.linalg.norm(p - [0.0, 0.0, heights[i]])) for i in range(last + 1) if (p := after(i)) is not None
+    )
+    held = tool.inverse().act([0.0, 0.0, heights[last]]) if of_pose else np.zeros(3)
+    return Span(on_axis(0), walk + float(travels.sum()), held)
 
 
 def _stroke(model: Model, unit: Unit, *, limits: bool) -> tuple[float, float]:
@@ -72,10 +74,10 @@ def _stroke(model: Model, unit: Unit, *, limits: bool) -> tuple[float, float]:
     slide = 1.0 if unit.kind == PRISMATIC else unit.pitch
     if slide == 0.0:
         return 0.0, 0.0
-    if not limits:
-        return 0.0, np.inf
+    if unit.multiplier == 0.0:
+        return slide * unit.offset, 0.0
     ends = slide * (np.array([model.lower[unit.iq], model.upper[unit.iq]]) * unit.multiplier + unit.offset)
-    if not np.isfinite(ends).all():
+    if not (limits and np.isfinite(ends).all()):
         return 0.0, np.inf
     return float(ends.mean()), float(np.abs(ends[1] - ends[0])) / 2.0
 
