@@ -36,7 +36,7 @@ def reach(
     orientations: int | SO3 = 32,
     bounds: npt.ArrayLike | None = None,
     limits: bool = True,
-    effort: int = 16,
+    effort: int = 32,
     seed: int = 0,
     threads: int | None = None,
     progress: bool | None = None,

@@ -43,13 +43,14 @@ def draw(found: "ReachMap", through: npt.ArrayLike | None) -> "Figure":
     best = np.nanmax(found.manipulability, initial=0.0)
     rows.append(("best manipulability", found.manipulability, float(best) or 1.0))
     with matplotlib.rc_context(_STYLE):
-        figure = figures.Figure(figsize=(10.0, 0.9 + 3.3 * len(rows)), layout="constrained", dpi=150)
+        figure = figures.Figure(figsize=(10.0, 0.8 + 3.0 * len(rows)), layout="constrained", dpi=150)
         grid = figure.subplots(len(rows), len(_PLANES), squeeze=False)
         for axes_row, (title, values, top) in zip(grid, rows, strict=True):
             for axes, plane in zip(axes_row, _PLANES, strict=True):
                 image = _slice(axes, found, plane, at, values, top)
             figure.colorbar(image, ax=list(axes_row), label=title, shrink=0.75, aspect=20)
-        figure.suptitle(f"{found.frame} of {found.model.name}", x=0.01, ha="left", weight="bold")
+        what = f"{found.frame} of {found.model.name}, voxels of {found.grid:g} m; grey: nothing found"
+        figure.suptitle(what, x=0.01, ha="left")
     return figure
 
 
