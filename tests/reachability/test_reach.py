@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -207,6 +208,9 @@ def test_a_map_does_not_change(panda: pz.ReachMap) -> None:
         panda.reached[0] = False
     with pytest.raises(AttributeError):
         panda.grid = 1.0  # type: ignore[misc]
+    again = pickle.loads(pickle.dumps(panda))
+    assert np.array_equal(again.reached, panda.reached)
+    assert not again.q.flags.writeable
 
 
 def test_nothing_reached_is_a_map_too() -> None:

@@ -134,7 +134,7 @@ def _table(found: "ReachMap") -> "Table":
     rows += [
         ("targets", f"{f['targets']:,}", ""),
         ("  reached", f"{f['targets_reached']:,}", ""),
-        ("  not found", f"{f['solves'] - f['targets_reached']:,}", f"by {found.effort + 1} starts each"),
+        ("  not found", f"{f['solves'] - f['targets_reached']:,}", f"by {found.effort + 1} start{'s' * (found.effort > 0)} each"),
         ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
         ("time", took, unit),
     ]

@@ -1,7 +1,8 @@
 """What `reach` found: arrays with a row a voxel, their sums in words, and how they are written and drawn."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -62,6 +63,9 @@ class ReachMap:
     def __post_init__(self) -> None:
         for array in (self.points, self.reached, self.counts, self.manipulability, self.mean_manipulability, self.q):
             array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(ReachMap, **{field.name: getattr(self, field.name) for field in fields(self)}), ()
 
     @property
     def share(self) -> Array:
@@ -135,7 +139,7 @@ class ReachMap:
             lines.append(f"Best manipulability: {f['manipulability']:.4g}.")
         lines.append(
             f"{f['targets']:,} targets in {duration(self.time)}: {f['targets_reached']:,} reached, "
-            f"{f['solves'] - f['targets_reached']:,} not found by {self.effort + 1} starts, "
+            f"{f['solves'] - f['targets_reached']:,} not found by {self.effort + 1} start{'s' * (self.effort > 0)}, "
             f"{f['targets'] - f['solves']:,} farther than the links are long."
         )
         return "\n".join(lines)
