@@ -38,8 +38,8 @@ class Reach:
     """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
     limits: bool = True
     """Keep the joint limits; --no-limits ignores them."""
-    effort: int = 32
-    """Random starts, at most, before a target counts as not reached."""
+    effort: int = 16
+    """Starts besides home, at most, before a target counts as not reached."""
     seed: int = 0
     """Seed of the random starts."""
     threads: int | None = None
@@ -134,7 +134,11 @@ def _table(found: "ReachMap") -> "Table":
     rows += [
         ("targets", f"{f['targets']:,}", ""),
         ("  reached", f"{f['targets_reached']:,}", ""),
-        ("  not found", f"{f['solves'] - f['targets_reached']:,}", f"by {found.effort + 1} start{'s' * (found.effort > 0)} each"),
+        (
+            "  not found",
+            f"{f['solves'] - f['targets_reached']:,}",
+            f"by {found.effort + 1} start{'s' * (found.effort > 0)} each",
+        ),
         ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
         ("time", took, unit),
     ]

@@ -35,9 +35,9 @@ class ReachMap:
     limits: bool
     """Whether every joint is within its limits."""
     effort: int
-    """Random starts after home, at most, for each target."""
+    """Starts besides home, at most, for each target."""
     seed: int
-    """What the random starts depend on."""
+    """What the random ones among the starts depend on."""
     centre: Array
     """(3,) the point of the first axis from which the frame's reach is measured [m]."""
     points: Array
