@@ -22,6 +22,8 @@ from priorities import priorities
 from priorities import show as show_priorities
 from problems import Problems, moving, nearby, scattered
 from race import race
+from reachability import Mapped, reachability
+from reachability import show as show_reachability
 from report import Table, as_json, from_json, machine, show, table
 from rest import rest
 from rest import show as show_rest
@@ -29,7 +31,8 @@ from updates import Update, updates
 from updates import show as show_updates
 
 SCENARIOS = (
-    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "rest", "startup",
+    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "rest", "reachability",
+    "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -86,6 +89,10 @@ def main() -> None:
     if "postures" in options.scenarios:
         found = postures(options.count)
         show_postures(found)
+    mapped: list[Mapped] = []
+    if "reachability" in options.scenarios:
+        mapped = reachability(options.count)
+        show_reachability(mapped)
     if "startup" in options.scenarios:
         from startup import startup
 
@@ -97,6 +104,7 @@ def main() -> None:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
         more["postures"] = [asdict(row) for row in found]
+        more["reachability"] = [asdict(row) for row in mapped]
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""The pictures of the method pages: how the error falls, and what each damping rule gives.
+"""The pictures of the pages: how the error falls, what each damping rule gives, where an arm can go.
 
 The docs build draws them all; `python docs/pictures.py` draws them alone.
 """
@@ -60,10 +60,11 @@ def picture(path: Path, panels: int, height: float, **settings: Any) -> Iterator
 
 
 def draw(folder: Path = FOLDER) -> None:
-    """Write one picture a method, by its short name, and `damping.svg`."""
+    """Write one picture a method, by its short name, `damping.svg` and `reach.png`."""
     folder.mkdir(exist_ok=True)
     draw_methods(folder)
     draw_rules(folder / "damping.svg")
+    draw_reach(folder / "reach.png")
 
 
 # --- how the error falls ----------------------------------------------------------------------------------------------
@@ -171,6 +172,14 @@ def draw_rules(path: Path) -> None:
         for ax in (left, right):
             ax.set_ylabel("lambda squared [m\u00b2]")
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), handlelength=3.5)
+
+
+# --- where an arm can go ----------------------------------------------------------------------------------------------
+
+
+def draw_reach(path: Path) -> None:
+    """Slices of the map of a Panda's hand, on white as they are written."""
+    pz.reach(pz.load("panda"), "panda_hand", grid=0.05, orientations=32).figure().savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
     from poise.model.model import Model as Model
+    from poise.reachability.map import ReachMap as ReachMap
+    from poise.reachability.search import reach as reach
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
     from poise.solving.inequalities import LinearLimit as LinearLimit
@@ -166,6 +168,7 @@ _HOME = {
     "Potential": "poise.methods.criteria",
     "Pseudoinverse": "poise.methods.pseudoinverse",
     "RateBound": "poise.methods.damping",
+    "ReachMap": "poise.reachability.map",
     "RestPosture": "poise.methods.criteria",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
@@ -183,6 +186,7 @@ _HOME = {
     "compare": "poise.bench.compare",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
+    "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",
     "solve_batch": "poise.solving.batch",
 }

@@ -36,15 +36,17 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
     from poise.cli.info import Info
+    from poise.cli.reach import Reach
     from poise.cli.reproduce import Reproduce
     from poise.cli.solve import Solve
     from poise.cli.warmup import Warmup
 
     try:
-        command: Solve | Compare | Info | Reproduce | Cite | Warmup = tyro.extras.subcommand_cli_from_dict(
+        command: Solve | Compare | Reach | Info | Reproduce | Cite | Warmup = tyro.extras.subcommand_cli_from_dict(
             {
                 "solve": Solve,
                 "compare": Compare,
+                "reach": Reach,
                 "info": Info,
                 "reproduce": Reproduce,
                 "cite": Cite,

@@ -1,11 +1,11 @@
-"""Poses and Jacobians of a model's frames and of its centre of mass: names to arrays, arrays to kernels."""
+"""Poses, Jacobians and manipulability of a model's frames, and its centre of mass: names to arrays to kernels."""
 
 import math
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from poise.kernels.kinematics import query
+from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT, joined
@@ -101,6 +101,23 @@ def frame_jacobians(model: "Model", frame: Frame, q: Array) -> tuple[Array, Arra
         linear, angular = np.empty(f.columns), np.empty(f.columns)
         query.jacobians(f.address, _rows(q), np.empty(f.frames), linear, angular, poses, out)
     return out.reshape(*q.shape[:-1], 6, model.nv), poses.reshape(*q.shape[:-1], 7)
+
+
+def frame_manipulability(model: "Model", frame: Frame, q: Array, basis: Array) -> Array:
+    """(...,) products of the singular values of `basis @ J` at q (..., nq), 0 where it loses rank.
+
+    `basis` (r, 6) has orthonormal rows, and J is the world-aligned Jacobian of `frame` for the joints that move it.
+    """
+    f, count = _query(model, frame), math.prod(q.shape[:-1])
+    joints, out = f.columns // 3, np.empty(count)
+    prepare(manipulability.manipulabilities)
+    if count:
+        small = min(len(basis), joints)
+        linear, angular = np.empty(f.columns), np.empty(f.columns)
+        seen, gram, held = np.empty(len(basis) * joints), np.empty(small * small), np.empty(f.frames)
+        rows = np.array(basis, dtype=np.float64, order="C")
+        manipulability.manipulabilities(f.address, rows, _rows(q), held, linear, angular, seen, gram, out)
+    return out.reshape(q.shape[:-1])
 
 
 def mass_centres(model: "Model", q: Array) -> Array:

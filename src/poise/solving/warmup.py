@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 from poise import tasks
-from poise.kernels.kinematics import query
+from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
@@ -29,6 +29,7 @@ def compile_all() -> None:
         reduced_hessian,
         query.poses,
         query.jacobians,
+        manipulability.manipulabilities,
         query.mass_centres,
         query.mass_centre_jacobians,
     ]

@@ -1,0 +1,147 @@
+"""`poise reach`: where a frame can go."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+import poise as pz
+from poise.cli.solve import Base
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from poise.reachability.map import ReachMap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Map where a frame can go: the share of orientations that it reaches over a grid, and how well it moves there.
+
+    Written into ./poise-reach, or the folder given by --out: reach.html, which turns in a browser, reach.png, slices,
+    reach.ply, points for other programs, and reach.parquet, all numbers.  What is reached is certified; what is not was
+    not found from so many starts.
+    """
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    frame: str | None = None
+    """The frame that goes there; left out, the end of the longest chain."""
+    grid: float = 0.05
+    """Edge of a voxel [m]; what is tried is its centre."""
+    orientations: int = 32
+    """How many orientations are tried at each voxel, spread over all rotations; 0 leaves the orientation free."""
+    bounds: Annotated[tuple[float, float, float, float, float, float] | None, arg(metavar="X Y Z X Y Z")] = None
+    """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
+    limits: bool = True
+    """Keep the joint limits; --no-limits ignores them."""
+    effort: int = 16
+    """Starts besides home, at most, before a target counts as not reached."""
+    seed: int = 0
+    """Seed of the random starts."""
+    threads: int | None = None
+    """Threads that solve; left out, one a core."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+    out: Annotated[Path, arg(aliases=["-o"])] = Path("poise-reach")
+    """Folder for the files."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Load, map, print and write."""
+        from poise.cli.output import console, print_json
+
+        model = pz.load(self.robot, base=self.base)
+        model.frame(self.frame or model.tip)
+        _make(self.out)  # what cannot be written is said before the work, not after it
+        found = pz.reach(
+            model,
+            self.frame,
+            grid=self.grid,
+            orientations=self.orientations,
+            bounds=None if self.bounds is None else (self.bounds[:3], self.bounds[3:]),
+            limits=self.limits,
+            effort=self.effort,
+            seed=self.seed,
+            threads=self.threads,
+        )
+        if self.json:
+            print_json(found.facts())
+        else:
+            console().print(_table(found))
+        written = _write(found, self.out)
+        if not self.json:
+            console().print(f"written to {self.out}: {', '.join(written)}")
+        return 0 if found.counts.any() else 2
+
+
+def _make(folder: Path) -> None:
+    """Make the folder; raises ValueError if nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"nothing can be written to {folder}: name another folder with --out")
+
+
+def _write(found: "ReachMap", folder: Path) -> list[str]:
+    """Write all files whose packages are there, warn of the others, and return the names of those written."""
+    from poise.errors import MissingExtra
+
+    found.to_html(folder / "reach.html")
+    found.to_ply(folder / "reach.ply")
+    written = ["reach.html", "reach.ply"]
+    for name, write in (
+        ("reach.png", lambda path: found.figure().savefig(path)),
+        ("reach.parquet", found.to_parquet),
+    ):
+        try:
+            write(folder / name)
+        except MissingExtra as error:
+            print("warning:", error, file=sys.stderr)
+        else:
+            written.append(name)
+    return written
+
+
+def _table(found: "ReachMap") -> "Table":
+    from poise.cli.output import table
+    from poise.solving.outcome import duration
+
+    f = found.facts()
+    took, unit = duration(found.time).split()
+    out = table(f"reach of {found.frame}, {found.model.name}", "value", "unit", numbers=("value",))
+    rows = [
+        ("voxels reached", f"{f['voxels_reached']:,}", f"of {f['voxels']:,}"),
+        ("volume reached", f"{f['volume']:.4g}", "m^3"),
+    ]
+    if found.orientations is not None:
+        rows += [
+            ("orientations reached, on average", f"{100.0 * f['share']:.1f}", f"% of {f['orientations']}"),
+            ("volume with all orientations", f"{f['dexterous_volume']:.4g}", "m^3"),
+        ]
+    if f["farthest"] is not None:
+        place = " ".join(f"{x + 0.0:.4g}" for x in f["farthest"])
+        rows += [
+            ("farthest from the first axis", f"{f['farthest_distance']:.4g}", f"m, at {place}"),
+            ("best manipulability", f"{f['manipulability']:.4g}", ""),
+        ]
+    rows += [
+        ("targets", f"{f['targets']:,}", ""),
+        ("  reached", f"{f['targets_reached']:,}", ""),
+        (
+            "  not found",
+            f"{f['solves'] - f['targets_reached']:,}",
+            f"by {found.effort + 1} start{'s' * (found.effort > 0)} each",
+        ),
+        ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
+        ("time", took, unit),
+    ]
+    for row in rows:
+        out.add_row(*row)
+    return out

@@ -1,0 +1,69 @@
+"""A map as a file: a Parquet table of all voxels, a PLY of the reached ones."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from poise.errors import MissingExtra
+from poise.reachability.colours import coloured
+from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from poise.reachability.map import ReachMap
+
+
+def measure(found: "ReachMap") -> tuple[str, Array]:
+    """The name and the (n,) values, from 0 to 1, by which the voxels are coloured."""
+    if found.orientations is not None:
+        return "share", found.share
+    return "manipulability", found.manipulability / np.nanmax(found.manipulability, initial=1e-300)
+
+
+def write_parquet(found: "ReachMap", path: str | os.PathLike[str]) -> None:
+    """See `ReachMap.to_parquet`."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtra("writing Parquet", "pyarrow", "data") from None
+    from json import dumps
+
+    facts = found.facts()
+    facts["farthest"] = None if facts["farthest"] is None else facts["farthest"].tolist()
+    turns = found.orientations
+    facts["orientations_wxyz"] = None if turns is None else turns.wxyz.tolist()
+    columns = dict(zip("xyz", found.points.T, strict=True)) | {
+        "count": found.counts,
+        "share": found.share,
+        "manipulability": found.manipulability,
+        "mean_manipulability": found.mean_manipulability,
+    }
+    columns |= {f"q.{name}": column for name, column in zip(found.model.coordinates, found.q.T, strict=True)}
+    table = pyarrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    parquet.write_table(table.replace_schema_metadata({"poise": dumps(facts)}), os.fspath(path))
+
+
+def write_ply(found: "ReachMap", path: str | os.PathLike[str]) -> None:
+    """See `ReachMap.to_ply`."""
+    some = found.counts > 0
+    kinds = [(name, "<f4") for name in ("x", "y", "z")]
+    kinds += [(name, "u1") for name in ("red", "green", "blue")]
+    kinds += [(name, "<f4") for name in ("share", "manipulability")]
+    rows = np.zeros(int(some.sum()), dtype=kinds)
+    for i, name in enumerate("xyz"):
+        rows[name] = found.points[some, i]
+    for name, column in zip(("red", "green", "blue"), coloured(measure(found)[1][some]).T, strict=True):
+        rows[name] = column
+    rows["share"], rows["manipulability"] = found.share[some], found.manipulability[some]
+    words = {"<f4": "float", "u1": "uchar"}
+    head = [
+        "ply",
+        "format binary_little_endian 1.0",
+        f"comment reach of {found.frame} of {found.model.name}, voxels of {found.grid:g} m; metres".replace("\n", " "),
+        f"element vertex {len(rows)}",
+        *(f"property {words[kind]} {name}" for name, kind in kinds),
+        "end_header\n",
+    ]
+    Path(path).write_bytes("\n".join(head).encode("ascii", "replace") + rows.tobytes())

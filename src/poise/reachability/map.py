@@ -1,0 +1,186 @@
+"""What `reach` found: arrays with a row a voxel, their sums in words, and how they are written and drawn."""
+
+import os
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.model.model import Model
+from poise.solving.outcome import duration
+from poise.spatial import SO3, Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class ReachMap:
+    """Where a frame can go: a row for each of n voxels, a column for each of m orientations; the arrays are read-only.
+
+    It is a lower bound: what is reached is certified, what is not was not found by as many starts as `effort` allows.
+    """
+
+    model: Model
+    """Whose frame it is."""
+    frame: str
+    """The frame that goes there."""
+    grid: float
+    """Edge of a voxel [m]; the centres are whole multiples of it."""
+    orientations: SO3 | None
+    """(m,) rotations of the frame in the world that were tried at each voxel; None: any would do, and m is 1."""
+    limits: bool
+    """Whether every joint is within its limits."""
+    effort: int
+    """Starts besides home, at most, for each target."""
+    seed: int
+    """What the random ones among the starts depend on."""
+    centre: Array
+    """(3,) the point of the first axis from which the frame's reach is measured [m]."""
+    points: Array
+    """(n, 3) centres in the world [m] of the voxels that no length rules out."""
+    reached: npt.NDArray[np.bool_]
+    """(n, m) whether the frame reaches the centre with the orientation."""
+    counts: npt.NDArray[np.int64]
+    """(n,) how many orientations it reaches."""
+    manipulability: Array
+    """(n,) the best of the solutions found, of Yoshikawa's index sqrt(det J J^T): the product of the singular values of
+    the Jacobian, whose rows are m and rad a joint's rad or m; of its position rows alone where the orientation is free.
+    NaN where nothing is reached.  What an arm can never do is left out of the product: a planar arm has three singular
+    values, an arm of five joints five."""
+    mean_manipulability: Array
+    """(n,) the mean over the orientations that are reached, of one solution each."""
+    q: Array
+    """(n, nq) the solution with the best index; NaN where nothing is reached."""
+    solves: int
+    """Targets that were tried; the rest are farther than the links are long."""
+    time: float
+    """What it took [s]."""
+
+    def __post_init__(self) -> None:
+        for array in (self.points, self.reached, self.counts, self.manipulability, self.mean_manipulability, self.q):
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(ReachMap, **{field.name: getattr(self, field.name) for field in fields(self)}), ()
+
+    @property
+    def share(self) -> Array:
+        """(n,) the share of the orientations that is reached, from 0 to 1."""
+        return self.counts / self.reached.shape[1]
+
+    @property
+    def volume(self) -> float:
+        """Of the voxels that are reached in some orientation [m^3]."""
+        return self._volume(self.counts > 0)
+
+    @property
+    def dexterous_volume(self) -> float:
+        """Of the voxels that are reached in every orientation tried [m^3]."""
+        return self._volume(self.counts == self.reached.shape[1])
+
+    def _volume(self, chosen: npt.NDArray[np.bool_]) -> float:
+        return float(chosen.sum()) * self.grid**3
+
+    @property
+    def farthest(self) -> Array | None:
+        """(3,) the reached centre that is farthest from `centre` [m]; None if none is reached."""
+        if not self.counts.any():
+            return None
+        away = np.linalg.norm(self.points - self.centre, axis=1)
+        return np.array(self.points[np.argmax(np.where(self.counts > 0, away, -1.0))])
+
+    def facts(self) -> dict[str, Any]:
+        """The map in numbers, by name, in m, m^3 and s."""
+        some, farthest = self.counts > 0, self.farthest
+        return {
+            "robot": self.model.name,
+            "frame": self.frame,
+            "grid": self.grid,
+            "orientations": 0 if self.orientations is None else self.reached.shape[1],
+            "limits": self.limits,
+            "effort": self.effort,
+            "seed": self.seed,
+            "voxels": len(self.points),
+            "voxels_reached": int(some.sum()),
+            "volume": self.volume,
+            "dexterous_volume": self.dexterous_volume,
+            "share": float(self.share[some].mean()) if some.any() else 0.0,
+            "manipulability": float(self.manipulability[some].max()) if some.any() else None,
+            "farthest": None if farthest is None else farthest,
+            "farthest_distance": None if farthest is None else float(np.linalg.norm(farthest - self.centre)),
+            "targets": self.reached.size,
+            "targets_reached": int(self.counts.sum()),
+            "solves": self.solves,
+            "time": self.time,
+        }
+
+    def summary(self) -> str:
+        """The map in a few sentences."""
+        f = self.facts()
+        free = self.orientations is None
+        kind = "any orientation" if free else f"{f['orientations']} orientations"
+        lines = [
+            f"{self.frame} of {self.model.name}: voxels of {self.grid:g} m, {kind}, "
+            f"limits {'kept' if self.limits else 'ignored'}.",
+            f"Reached: {f['volume']:.4g} m^3, {f['voxels_reached']:,} of {f['voxels']:,} voxels.",
+        ]
+        if f["voxels_reached"]:
+            if not free:
+                lines.append(
+                    f"There it reaches {f['share']:.1%} of the orientations on average, and all of them in "
+                    f"{f['dexterous_volume']:.4g} m^3."
+                )
+            place = ", ".join(f"{x + 0.0:.4g}" for x in f["farthest"])
+            lines.append(f"Farthest: ({place}) m, {f['farthest_distance']:.4g} m from the first axis.")
+            lines.append(f"Best manipulability: {f['manipulability']:.4g}.")
+        lines.append(
+            f"{f['targets']:,} targets in {duration(self.time)}: {f['targets_reached']:,} reached, "
+            f"{f['solves'] - f['targets_reached']:,} not found by {self.effort + 1} start{'s' * (self.effort > 0)}, "
+            f"{f['targets'] - f['solves']:,} farther than the links are long."
+        )
+        return "\n".join(lines)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a table with a row a voxel: x, y, z [m], count, share, manipulability, mean_manipulability, and q.
+
+        The columns of q are named "q." and the coordinate.  What the map is of stands in the metadata of the schema, as
+        JSON under "poise".  Raises MissingExtra without pyarrow.
+        """
+        from poise.reachability.files import write_parquet
+
+        write_parquet(self, path)
+
+    def to_ply(self, path: str | os.PathLike[str]) -> None:
+        """Write the reached voxels as points, binary little-endian PLY, coloured by share, or by manipulability where
+        the orientation is free: x, y, z [m], red, green, blue, share, manipulability."""
+        from poise.reachability.files import write_ply
+
+        write_ply(self, path)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write one page that any browser opens without a network: points that turn, zoom and are cut open."""
+        from poise.reachability.page import write_page
+
+        write_page(self, path)
+
+    def figure(self, through: npt.ArrayLike | None = None) -> "Figure":
+        """Slices of share and manipulability by the three planes through a point (3,) [m], or through `centre`.
+
+        A Matplotlib figure; its `savefig` writes it.  Raises MissingExtra without Matplotlib.
+        """
+        from poise.reachability.slices import draw
+
+        return draw(self, through)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"ReachMap({self.frame!r}, {int((self.counts > 0).sum()):,} of {len(self):,} voxels reached)"

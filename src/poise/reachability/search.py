@@ -1,0 +1,156 @@
+"""`reach`: solve for every orientation at every voxel that no length rules out."""
+
+import math
+import sys
+import warnings
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.model.kinematics import frame_manipulability
+from poise.model.model import Model
+from poise.reachability.lattice import checked_bounds, voxels
+from poise.reachability.map import ReachMap
+from poise.reachability.rotations import spread
+from poise.reachability.span import span
+from poise.solving.arguments import whole
+from poise.solving.solver import Solver
+from poise.spatial import SO3, Array, rotate
+from poise.tasks.pose import PoseTask, PositionTask
+
+_TARGETS: Final = 2**17
+"""Targets that are looked at together; what a map takes while it is made does not grow with its voxels."""
+_EXACT: Final = 1e-6
+"""How near a target must be reached [m]; the tolerances of the tasks."""
+_LOOKS: Final = 64
+"""Random configurations that tell which twists the joints can give."""
+
+
+def reach(
+    model: Model,
+    frame: str | None = None,
+    *,
+    grid: float = 0.05,
+    orientations: int | SO3 = 32,
+    bounds: npt.ArrayLike | None = None,
+    limits: bool = True,
+    effort: int = 16,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> ReachMap:
+    """Map where `frame`, or the model's tip, can go: which orientations it reaches at each voxel, how well it moves.
+
+    The voxels are cubes with edges of `grid` [m] around the whole multiples of it in the world, within `bounds`, two
+    corners (2, 3) [m], or as far as the frame can ever be.  A target is the exact centre of a voxel with one of the
+    `orientations` of the frame in the world: so many, spread over all rotations by super-Fibonacci spirals (Alexa
+    2022), or the rotations (m, 4) of an `SO3`.  With 0 the orientation is left free.  A target is reached if a solve
+    comes within 1e-6 m and 1e-6 rad of it, by forward kinematics, with every joint within its limits, unless `limits`
+    is False.
+
+    Each target is tried from home and up to `effort` more starts, some near the target, the others random, drawn with
+    `seed`.  So what is reached is certain, what is not was not found by so many starts, and the map is a lower bound.
+    Targets that are farther than the links are long are not tried.  The same seed gives the same map on any number of
+    `threads`, by default all cores.  `progress` shows a bar on stderr; None: if that is a terminal.  Ctrl-C raises
+    KeyboardInterrupt, for half a map would look like a whole one.
+
+    Raises FrameNotFound, ShapeError, and ValueError for a frame that no joint moves or that nothing bounds, and for
+    more voxels than fit into memory.
+    """
+    began = perf_counter()
+    name = model.tip if frame is None else frame
+    if not model.tree.path(model.tree.links[model.frame(name).link][0]):
+        raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")
+    if not (isinstance(grid, (int, float)) and 0.0 < grid < math.inf):
+        raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
+    whole("effort", effort, 0)
+    turns = _turns(orientations)
+    task = PositionTask(name) if turns is None else PoseTask(name)
+    solver = Solver(model, task, limits=limits, prefer="first", seed=seed, max_restarts=effort)
+
+    each = 1 if turns is None else len(turns.wxyz)
+    box = checked_bounds(bounds)
+    ball = span(model, name, limits=limits, of_pose=False)
+    points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + each)
+    closest = ball if turns is None else span(model, name, limits=limits, of_pose=True)
+    arms = np.zeros((1, 3)) if turns is None else rotate(turns.wxyz, np.broadcast_to(closest.point, (each, 3)))
+    twists = _twists(model, name, linear=turns is None)
+
+    n = len(points)
+    reached = np.zeros((n, each), dtype=np.bool_)
+    best, mean, q = np.zeros(n), np.zeros(n), np.full((n, model.nq), np.nan)
+    solves = 0
+    many = max(1, _TARGETS // each)
+    with _bar(n, progress) as tell:
+        for start in range(0, n, many):
+            here = slice(start, min(start + many, n))
+            away = np.linalg.norm(points[here, None] + arms - closest.centre, axis=-1)
+            voxel, turn = np.nonzero(away <= closest.radius + _EXACT)
+            targets = points[here][voxel]
+            if turns is not None:
+                targets = np.concatenate([targets, turns.wxyz[turn]], axis=1)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "stopped by Ctrl-C", RuntimeWarning)
+                batch = solver.batch(targets, threads=threads, progress=False)
+            if batch.interrupted:
+                raise KeyboardInterrupt
+            found = batch.success
+            voxel, turn, solved = voxel[found] + start, turn[found], batch.q[found]
+            reached[voxel, turn] = True
+            moves = frame_manipulability(model, model.frame(name), solved, twists)
+            np.add.at(mean, voxel, moves)
+            # The last of a voxel is its best, and among equals the first orientation.
+            order = np.lexsort((-turn, moves, voxel))
+            best[voxel[order]], q[voxel[order]] = moves[order], solved[order]
+            solves += len(targets)
+            tell(here.stop)
+    counts = reached.sum(1)
+    mean = np.where(counts > 0, mean / np.maximum(counts, 1), np.nan)
+    return ReachMap(
+        model=model, frame=name, grid=float(grid), orientations=turns, limits=bool(limits), effort=effort, seed=seed,
+        centre=ball.centre, points=points, reached=reached, counts=counts,
+        manipulability=np.where(counts > 0, best, np.nan), mean_manipulability=mean, q=q,
+        solves=solves, time=perf_counter() - began,
+    )  # fmt: skip
+
+
+def _turns(orientations: Any) -> SO3 | None:
+    """(m,) rotations, None for any."""
+    if isinstance(orientations, SO3):
+        wxyz = np.atleast_2d(orientations.wxyz)
+        if wxyz.ndim != 2 or not len(wxyz):
+            raise ShapeError(f"orientations must be m rotations in a row, got shape {orientations.wxyz.shape[:-1]}")
+        return SO3(wxyz=wxyz)
+    whole("orientations", orientations, 0)
+    return spread(orientations) if orientations else None
+
+
+def _twists(model: Model, frame: str, *, linear: bool) -> Array:
+    """(r, 6) an orthonormal basis of the twists that the joints can ever give the frame, or of its velocities alone.
+
+    For most arms it spans all six; a planar arm has three, and without it every configuration of one would be singular.
+    """
+    rows = model.jacobian(frame, model.sample(_LOOKS, seed=0))[:, : 3 if linear else 6]
+    basis, sizes, _ = np.linalg.svd(np.concatenate(list(rows), axis=1), full_matrices=False)
+    kept = basis[:, sizes > 1e-9 * sizes[0]].T
+    return np.pad(kept, ((0, 0), (0, 6 - kept.shape[1])))
+
+
+def _bar(count: int, progress: bool | None) -> Any:
+    """A context whose value is told how many voxels are done."""
+    from contextlib import contextmanager
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    @contextmanager
+    def shown() -> Any:
+        on = sys.stderr.isatty() if progress is None else progress
+        with Progress(console=Console(stderr=True), transient=True, disable=not on) as bar:
+            line = bar.add_task("voxels", total=count)
+            yield lambda done: bar.update(line, completed=done)
+
+    return shown()
