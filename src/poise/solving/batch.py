@@ -33,8 +33,8 @@ from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
 from poise.solving.outcome import Status
 from poise.solving.scratch import Scratch
+from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
-from poise.solving.solver import Preference, Search, prepared_search
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 

@@ -1,0 +1,348 @@
+"""Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import RLock
+from time import perf_counter_ns
+from typing import Any, Final, Literal, TypeAlias, final, get_args
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.machine.jit import hold_over_forks, prepare
+from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
+from poise.kernels.methods import method_loop
+from poise.kernels.solver import batch_lanes, lm_solver
+from poise.methods.base import Method, method_of
+from poise.methods.checks import one_of
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask, joined, one_a_task, one_start, refuse_numbers, several, whole
+from poise.solving.bound_method import BoundMethod
+from poise.solving.posture import Posture
+from poise.solving.problem import pack
+from poise.solving.scratch import PHASE, SEED, Scratch, bind
+from poise.solving.solution import Solution
+from poise.solving.start_index import Words, start_index
+from poise.spatial import SE3, Array
+from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.posture import PostureTask
+
+_ITERATIONS: Final = 200
+"""Iterations of a start, at most, without a method of the caller's choice."""
+_RESTARTS: Final = 200
+"""Random starts, at most, where the caller does not say."""
+_MORE_RESTARTS: Final = 20_000
+"""The same for a target that is missed by next to nothing, without a method of the caller's choice."""
+_LANE_RESTARTS: Final = 24
+"""Starts of a problem in a lane, at most, before eight lanes search for it."""
+_CHUNK: Final = 4096
+"""Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
+_TIMED_CHUNK: Final = 32
+"""Iterations between two looks at the clock, when there is a `max_time`."""
+Preference: TypeAlias = Literal["nearest", "first"]
+"""Which solution a solve returns: the nearest to q0 of those found, or the first."""
+_KEPT: Final = 1024
+"""Structures of tasks that `solve` keeps prepared for a model."""
+
+
+@final
+class Search:
+    """Tasks prepared for a model, which it does not hold: what a `Solver` and the memory of `solve` are made of.
+
+    It holds no workspace of its own: any number of threads may call it at once, and it can be sent to a process.
+    """
+
+    __slots__ = (
+        "_bound",
+        "_entry",
+        "_home",
+        "_idle",
+        "_own",
+        "_pose_alone",
+        "_posture",
+        "_prepared",
+        "_usual_restarts",
+        "frame_tasks",
+        "max_iterations",
+        "max_restarts",
+        "max_time",
+        "method",
+        "prefer",
+        "problem",
+        "seed",
+        "tasks",
+        "trace",
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: AnyTask | Sequence[AnyTask],
+        *,
+        method: str | Method | None = None,
+        limits: bool = True,
+        prefer: Preference = "nearest",
+        seed: int = 0,
+        max_iterations: int | None = None,
+        max_restarts: int | None = None,
+        max_time: float | None = None,
+        trace: bool = False,
+    ) -> None:
+        self.tasks: tuple[AnyTask, ...] = several(tasks)
+        self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
+        if method is None and len(levels(self.frame_tasks)) > 1:
+            method = "priority"
+        chosen = None if method is None else method_of(method)
+        if max_iterations is None:
+            max_iterations = _ITERATIONS if chosen is None else chosen.iterations
+        self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
+        if max_restarts is None:
+            max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
+        if trace and chosen is None:
+            raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
+        _refuse_all_but_bools(limits)
+        one_of("prefer", prefer, get_args(Preference))
+        whole("max_iterations", max_iterations, 1)
+        whole("max_restarts", max_restarts, 0)
+        whole("seed", seed, 0)
+        if max_time is not None and not (isinstance(max_time, (int, float)) and max_time > 0.0):
+            raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
+        self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
+        self.max_time = None if max_time is None or max_time > 1e9 else max_time
+        self.prefer = prefer
+        self.method = chosen
+        postures = [task for task in self.tasks if isinstance(task, PostureTask)]
+        if len(postures) > 1:
+            raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
+        problem = pack(model, self.frame_tasks, limits=limits)
+        self._posture = Posture(model, postures[0], problem) if postures else None
+        if self._posture is not None:
+            problem = self._posture.extended(problem)
+        self.problem = problem
+        self._prepared: BoundMethod | None = None
+        if chosen is not None:
+            self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits)
+        self._home = np.array(model.home)
+        self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
+        self._own: Array | None = None
+        if all(task.aimed for task in self.frame_tasks):
+            self._own = joined([task.goal(task.target) for task in self.frame_tasks])
+        self._bind()
+
+    def _bind(self) -> None:
+        """Find in this process what the problem needs."""
+        self._entry: Any = lm_solver.solve if self._prepared is None else method_loop.iterate
+        self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
+        self._idle: list[Scratch] = []
+        if self._prepared is None:
+            self._bound.add_search(settling=self._posture is not None)
+        prepare(self._entry)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_entry", "_idle")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._bind()
+
+    def _new_scratch(self) -> Scratch:
+        """Scratch that is told of the settings; it comes back to this search after every call."""
+        scratch = Scratch(self._bound)
+        scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
+        scratch.tell(
+            usual_restarts=self._usual_restarts,
+            nearest=self.prefer == "nearest",
+            chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK,
+        )
+        if self._prepared is None:
+            scratch.widen(self._bound)
+        elif self.trace:
+            self._prepared.add_trace(scratch, self.max_iterations + 1)
+        return scratch
+
+    def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int | None) -> Solution:
+        """Solve; see `Solver`."""
+        began = perf_counter_ns()
+        try:
+            scratch = self._idle.pop()
+        except IndexError:
+            scratch = self._new_scratch()
+        try:
+            if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
+                goal = target.array
+            else:
+                goal = self.goal_numbers(target, scratch, model)
+            scratch.goal_view[:] = goal
+            try:
+                scratch.start_view[:] = self._home if q0 is None else q0
+            except (TypeError, ValueError):  # no doubles, or not as many
+                scratch.start[:] = one_start(model, self._home if q0 is None else q0)
+            if seed is not None:
+                whole("seed", seed, 0)
+                scratch.call[SEED] = seed
+            code: int = self._entry(scratch.address)
+            timed_out = False
+            if code == RUNNING:
+                code, timed_out = self._go_on(scratch, began)
+            if code < 0:
+                refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
+            if self._posture is not None:
+                code = self._posture.settle(model, scratch, code)
+            out = scratch.out.copy()
+            trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
+        finally:
+            if seed is not None:
+                scratch.call[SEED] = self.seed
+            self._idle.append(scratch)
+        return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Scratch]:
+        """Scratch that nobody else has within the block."""
+        try:
+            scratch = self._idle.pop()
+        except IndexError:
+            scratch = self._new_scratch()
+        try:
+            yield scratch
+        finally:
+            self._idle.append(scratch)
+
+    def solve_one(self, model: Model, scratch: Scratch, seed: int) -> tuple[int, bool]:
+        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
+        began = perf_counter_ns()
+        scratch.call[SEED] = seed
+        try:
+            code: int = self._entry(scratch.address)
+            late = False
+            if code == RUNNING:
+                code, late = self._go_on(scratch, began)
+            if code >= 0 and self._posture is not None:
+                code = self._posture.settle(model, scratch, code)
+        finally:
+            scratch.call[SEED] = self.seed
+        return code, late
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice."""
+        return self._prepared is None and self._posture is None and self.max_time is None
+
+    def index(self, model: Model) -> Words | None:
+        """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
+        prepare(batch_lanes.solve_many)
+        return start_index(model, self.frame_tasks, self.problem) if self.max_restarts else None
+
+    def solve_many(
+        self,
+        scratch: Scratch,
+        goals: Array,
+        starts: Array,
+        answers: Array,
+        index: Words | None,
+        seed: int,
+        *,
+        given: bool,
+    ) -> None:
+        """Solve problems in lanes: goals (n, 7 tasks), starts (n, nq), answers (n, rows of `out`) with their codes.
+
+        The code of a problem that is left is RUNNING.
+        """
+        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
+        scratch.tell(problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed)
+        scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS))
+        scratch.tell_of(goals=goals, starts=starts, answers=answers)
+        try:
+            batch_lanes.solve_many(scratch.address)
+        finally:
+            scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
+
+    def _go_on(self, scratch: Scratch, began: int) -> tuple[int, bool]:
+        """Search on in chunks, between which Python hears of signals; the code, and whether the time was spent."""
+        end = None if self.max_time is None else began + int(self.max_time * 1e9)
+        code, spent = RUNNING, False
+        try:
+            while code == RUNNING:
+                spent = end is not None and perf_counter_ns() >= end
+                scratch.call[PHASE] = END if spent else GO_ON
+                code = self._entry(scratch.address)
+        finally:
+            scratch.call[PHASE] = BEGIN
+        return code, spent and code != SOLVED
+
+    def goal_numbers(self, target: Any, scratch: Scratch, model: Model) -> Array:
+        """(7 tasks,) read-only numbers of the frame tasks' targets; a posture's target goes to the scratch."""
+        if target is None:
+            if self._posture is not None:
+                self._posture.aim(scratch, model, None)
+            if self._own is None:
+                raise ValueError("the tasks have no target; give one to the tasks or to the call")
+            return self._own
+        goals = []
+        for task, (name, value) in zip(self.tasks, one_a_task(self.tasks, target), strict=True):
+            if isinstance(task, PostureTask):
+                if self._posture is not None:
+                    self._posture.aim(scratch, model, value, name)
+            else:
+                goals.append(task.goal(value, name))
+        return joined(goals)
+
+
+def prepared_search(
+    model: Model,
+    tasks: AnyTask | Sequence[AnyTask],
+    *,
+    method: str | Method | None,
+    limits: bool,
+    prefer: Preference,
+    max_iterations: int | None,
+    max_restarts: int | None,
+    max_time: float | None,
+    trace: bool,
+) -> Search:
+    """The search that the model keeps for tasks of this structure and these settings."""
+    given = several(tasks)
+    _refuse_all_but_bools(limits)
+    one_of("prefer", prefer, get_args(Preference))
+    chosen = method_of(method) if method is not None else None
+    key = (chosen, limits, prefer, max_iterations, max_restarts, max_time, trace, *(task.structure for task in given))
+    prepared = _prepared_of(model)
+    search = prepared.get(key)
+    if search is None:
+        search = Search(
+            model, tasks, method=chosen, limits=limits, prefer=prefer, max_iterations=max_iterations,
+            max_restarts=max_restarts, max_time=max_time, trace=trace,
+        )  # fmt: skip
+        prepared[key] = search
+        while len(prepared) > _KEPT:
+            with suppress(KeyError):  # another thread was first
+                prepared.popitem(last=False)
+    else:
+        with suppress(KeyError):
+            prepared.move_to_end(key)
+    return search
+
+
+_PREPARED: "WeakKeyDictionary[Model, OrderedDict[Any, Search]]" = WeakKeyDictionary()
+"""What `solve` has prepared for each model, the least recently used first."""
+_LOCK = RLock()
+hold_over_forks(_LOCK)
+
+
+def _prepared_of(model: Model) -> "OrderedDict[Any, Search]":
+    found = _PREPARED.get(model)
+    if found is None:
+        with _LOCK:
+            found = _PREPARED.setdefault(model, OrderedDict())
+    return found
+
+
+def _refuse_all_but_bools(limits: Any) -> None:
+    if not isinstance(limits, (bool, np.bool_)):
+        raise TypeError(
+            f"limits must be True or False, whether joint limits hold, got {limits!r}; limits between joints, such as "
+            "LinearLimit, are for a Tracker"
+        )
