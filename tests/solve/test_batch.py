@@ -313,3 +313,29 @@ def test_a_bar_is_shown_where_it_is_asked_for(panda, problems, capsys) -> None:
     assert "solving" in capsys.readouterr().err
     assert np.array_equal(with_bar.q, pz.solve_batch(panda, POSE, problems[0]).q)
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_not_found_soon_may_be_given_up(panda, problems) -> None:
+    targets = problems[0].array[:200].copy()
+    targets[::10, :3] = [3.0, 0.0, 0.0]
+    found = pz.solve_batch(panda, POSE, targets, closest=False)
+    assert set(found.status[::10]) == {pz.Status.GIVEN_UP}
+    assert np.isnan(found.q[::10]).all()
+    assert np.delete(found.success, slice(None, None, 10)).all()
+    assert "no start converged" in found[0].explain()
+    whole = pz.solve_batch(panda, POSE, targets)
+    assert np.array_equal(whole.success, found.success)
+    soon = whole.success & (found.restarts <= 24)
+    assert np.array_equal(whole.q[soon], found.q[soon])
+    with pytest.raises(TypeError, match="closest"):
+        pz.solve_batch(panda, POSE, targets, closest=1)
+
+
+def test_an_error_in_a_thread_is_raised(panda, problems, monkeypatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(batch, "_PIECE", 100)
+    monkeypatch.setattr(batch._Batch, "_solve_in_lanes", fails)
+    with pytest.raises(MemoryError, match="no room"):
+        pz.solve_batch(panda, POSE, problems[0], threads=2)

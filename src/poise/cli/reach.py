@@ -38,7 +38,7 @@ class Reach:
     """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
     limits: bool = True
     """Keep the joint limits; --no-limits ignores them."""
-    effort: int = 16
+    effort: int = 64
     """Starts besides home, at most, before a target counts as not reached."""
     seed: int = 0
     """Seed of the random starts."""

@@ -37,7 +37,7 @@ def reach(
     orientations: int | SO3 = 32,
     bounds: npt.ArrayLike | None = None,
     limits: bool = True,
-    effort: int = 16,
+    effort: int = 64,
     seed: int = 0,
     threads: int | None = None,
     progress: bool | None = None,
@@ -51,11 +51,11 @@ def reach(
     comes within 1e-6 m and 1e-6 rad of it, by forward kinematics, with every joint within its limits, unless `limits`
     is False.
 
-    Each target is tried from home and up to `effort` more starts, some near the target, the others random, drawn with
-    `seed`.  So what is reached is certain, what is not was not found by so many starts, and the map is a lower bound.
-    Targets that are farther than the links are long are not tried.  The same seed gives the same map on any number of
-    `threads`, by default all cores.  `progress` shows a bar on stderr; None: if that is a terminal.  Ctrl-C raises
-    KeyboardInterrupt, for half a map would look like a whole one.
+    Each target is tried from a stored start near it and up to `effort` more, the first of which are stored too and the
+    others random, drawn with `seed`; with 0 from home alone.  So what is reached is certain, what is not was not found
+    by so many starts, and the map is a lower bound.  Targets that are farther than the links are long are not tried.
+    The same seed gives the same map on any number of `threads`, by default all cores.  `progress` shows a bar on
+    stderr; None: if that is a terminal.  Ctrl-C raises KeyboardInterrupt, for half a map would look like a whole one.
 
     Raises FrameNotFound, ShapeError, and ValueError for a frame that no joint moves or that nothing bounds, and for
     more voxels than fit into memory.
@@ -94,7 +94,7 @@ def reach(
                 targets = np.concatenate([targets, turns.wxyz[turn]], axis=1)
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "stopped by Ctrl-C", RuntimeWarning)
-                batch = solver.batch(targets, threads=threads, progress=False)
+                batch = solver.batch(targets, closest=False, threads=threads, progress=False)
             if batch.interrupted:
                 raise KeyboardInterrupt
             found = batch.success

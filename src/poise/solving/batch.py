@@ -21,6 +21,7 @@ from poise.kernels.machine.layout import (
     CODE,
     COST,
     DISTANCE,
+    GIVEN_UP,
     ITERATIONS,
     RESTARTS,
     RUNNING,
@@ -200,6 +201,7 @@ def solve_batch(
     method: str | Method | None = None,
     limits: bool = True,
     prefer: Preference = "nearest",
+    closest: bool = True,
     seed: int = 0,
     threads: int | None = None,
     max_iterations: int | None = None,
@@ -207,18 +209,46 @@ def solve_batch(
     max_time: float | None = None,
     progress: bool | None = None,
 ) -> SolutionBatch:
-    """Solve the same tasks for many targets."""
+    """Solve the same tasks for n targets, eight problems side by side in each of `threads`, or of all cores.
+
+    `targets` has a row a problem: of a PoseTask an SE3 of a batch, (n, 7) numbers, place and quaternion wxyz, or
+    (n, 4, 4) matrices; of an OrientationTask an SO3; of others an array, such as (n, 3) points.  For several tasks it
+    is a list of them, one a task; None stands for the task's own.  `q0` is (n, nq), or (nq,) for all.
+
+    Each problem begins at its `q0`, then at the stored configuration that is nearest to the target and to q0, then at
+    random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `prefer="first"`, or
+    without `q0`, a problem begins wherever is nearest to its target.  What a few starts do not solve is searched for as
+    by `solve`, which takes a thousand times as long; with `closest=False` it is given up after `max_restarts` starts
+    instead, and its q is NaN.  With a `method`, priorities, a PostureTask or a `max_time`, the seconds for one problem,
+    all problems are solved as by `solve`, on all cores.
+
+    An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`.
+    A row that is no target or no start has the status BAD_INPUT, and the others are solved.  Ctrl-C returns what is
+    done, with a RuntimeWarning; the rest is INTERRUPTED.  `progress` shows a bar on stderr; None: for long batches in a
+    terminal.  See `solve` for the other arguments.
+
+    Raises FrameNotFound, ShapeError, and ValueError for settings that make no sense.
+    """
     search = prepared_search(
         model, tasks, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=False,
     )  # fmt: skip
-    return run_batch(search, model, targets, q0, seed, threads, progress)
+    return run_batch(search, model, targets, q0, seed, closest, threads, progress)
 
 
 def run_batch(
-    search: Search, model: Model, targets: Any, q0: Any, seed: int | None, threads: int | None, progress: bool | None
+    search: Search,
+    model: Model,
+    targets: Any,
+    q0: Any,
+    seed: int | None,
+    closest: bool,
+    threads: int | None,
+    progress: bool | None,
 ) -> SolutionBatch:
     """Solve for many targets with a prepared search."""
+    if not isinstance(closest, bool):
+        raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
     goals, postures, n = _goals(search, model, targets)
@@ -230,7 +260,7 @@ def run_batch(
     goals, starts = np.broadcast_to(goals, (n, goals.shape[-1])), np.broadcast_to(starts, (n, model.nq))
     if postures is not None:
         postures = np.broadcast_to(postures, (n, model.nq))
-    batch = _Batch(search, model, goals, starts, q0 is not None, postures, seed)
+    batch = _Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
     batch.run(threads, progress)
     return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
 
@@ -286,10 +316,19 @@ class _Batch:
     """The problems of a batch, handed out to threads in pieces."""
 
     def __init__(
-        self, search: Search, model: Model, goals: Array, starts: Array, given: bool, postures: Array | None, seed: int
+        self,
+        search: Search,
+        model: Model,
+        goals: Array,
+        starts: Array,
+        postures: Array | None,
+        seed: int,
+        *,
+        given: bool,
+        closest: bool,
     ) -> None:
         self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
-        self.seed, self.given = seed, given
+        self.seed, self.given, self.closest = seed, given, closest
         n = len(goals)
         with search.scratch() as scratch:
             width = len(scratch.out)
@@ -371,10 +410,13 @@ class _Batch:
         """Solve a piece, eight problems at a time; those that are left."""
         some = slice(piece.start, piece.stop)
         self.search.solve_many(
-            scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed, given=self.given
-        )
+            scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
+            given=self.given, closest=self.closest,
+        )  # fmt: skip
         codes = self.raw[some, CODE].astype(np.int8)
         self.raw[some, CODE] = 0.0
+        if not self.closest:
+            codes[codes == RUNNING] = GIVEN_UP
         self.codes[some] = codes
         left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start
         return left

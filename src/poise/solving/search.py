@@ -246,14 +246,16 @@ class Search:
         seed: int,
         *,
         given: bool,
+        closest: bool,
     ) -> None:
         """Solve problems in lanes: goals (n, 7 tasks), starts (n, nq), answers (n, rows of `out`) with their codes.
 
-        The code of a problem that is left is RUNNING.
+        The code of a problem that is left is RUNNING: after a few starts if its `closest` is to be searched for, else
+        after all of them.
         """
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
         scratch.tell(problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed)
-        scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS))
+        scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
             batch_lanes.solve_many(scratch.address)

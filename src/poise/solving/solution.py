@@ -11,6 +11,7 @@ from poise.kernels.machine.layout import (
     CODE,
     COST,
     DISTANCE,
+    GIVEN_UP,
     ITERATIONS,
     NOT_FINITE,
     RESTARTS,
@@ -30,6 +31,7 @@ _ENDS: Final = {
     NOT_FINITE: Status.NOT_FINITE,
     BAD_GOAL: Status.BAD_INPUT,
     BAD_START: Status.BAD_INPUT,
+    GIVEN_UP: Status.GIVEN_UP,
     RUNNING: Status.INTERRUPTED,
 }
 """Codes of a kernel that are a status."""
@@ -160,8 +162,8 @@ class Solution:
 
     def explain(self) -> str:
         """A sentence or two: what was reached, and what stands in the way of the rest."""
-        if self._code == RUNNING:
-            return f"Not solved: {Status.INTERRUPTED.message}."
+        if self._code in (RUNNING, GIVEN_UP):
+            return f"Not solved: {self.status.message}."
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."
         return explain.explain(self._outcome, self.status, self.errors)

@@ -108,12 +108,13 @@ class Solver:
         targets: Any = None,
         q0: npt.ArrayLike | None = None,
         *,
+        closest: bool = True,
         seed: int | None = None,
         threads: int | None = None,
         progress: bool | None = None,
     ) -> SolutionBatch:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
-        return run_batch(self._search, self.model, targets, q0, seed, threads, progress)
+        return run_batch(self._search, self.model, targets, q0, seed, closest, threads, progress)
 
     def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.

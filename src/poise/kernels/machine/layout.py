@@ -262,8 +262,8 @@ damping rule, the derivatives of a user's criterion, and from FIRST_ROWS on thos
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
-SOLVED, UNSOLVED, RUNNING, NOT_FINITE, BAD_GOAL, BAD_START = 0, 1, 2, 3, -1, -2
-"""What an entry point returns."""
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, -1, -2
+"""What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
