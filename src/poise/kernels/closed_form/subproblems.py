@@ -1,0 +1,53 @@
+"""The two questions about one turn to which closed forms come down.
+
+Both are Paden and Kahan's, in the form that has an answer for every input (Elias and Wen 2022, "IK-Geo: Unified Robot
+Inverse Kinematics Using Subproblem Decomposition", arXiv:2211.05737, subproblems 1 and 4): where no angle will do, it is
+the one that comes nearest.  An angle is a pair, its sine and cosine, and in either width; `rows` says which.
+
+Where every angle does, it is `rest`, where the joint rests [rad], and the third number returned is 1 instead of 0.
+"""
+
+from poise.kernels.algebra.scalar import sincos
+from poise.kernels.closed_form.vectors import cross, dot
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, select, splat, sqrt
+
+_LOOSE = 1e-20
+"""The square of what a turn moves [m^2, or without unit], below which its angle does not matter."""
+
+
+@kernel
+def facing(rows, k, p, q, rest):
+    """The turn about the unit vector k that brings p nearest to q; (angle, 1 where it does not matter)."""
+    s = dot(k, cross(p, q))
+    c = dot(p, q) - dot(k, p) * dot(k, q)
+    return _or_rest(rows, s, c, s * s + c * c, s * s + c * c, rest)
+
+
+@kernel
+def level(rows, k, p, h, height, sign, rest):
+    """The turn about the unit vector k that brings h . p to `height`; (angle, 1 where it does not matter).
+
+    Of the two, `sign` picks the one at which h . p rises with the angle, or falls.
+    """
+    x = cross(k, p)
+    along = dot(h, k)
+    rise, now, wanted = dot(h, x), dot(h, p) - along * dot(k, p), height - along * dot(k, p)
+    square = now * now + rise * rise
+    left = square - wanted * wanted
+    root = sign * sqrt(select(left > 0.0, left, 0.0))
+    # now cos + rise sin = wanted; the derivative there, rise cos - now sin, is the root.
+    s, c = rise * wanted - now * root, now * wanted + rise * root
+    return _or_rest(rows, s, c, square, s * s + c * c, rest)
+
+
+@kernel
+def _or_rest(rows, s, c, moved, square, rest):
+    """The angle of s and c, the sum of whose squares is `square`, or `rest` where next to nothing is `moved`."""
+    s, c, loose = splat(rows, s), splat(rows, c), splat(rows, moved) < _LOOSE
+    scale = 1.0 / sqrt(select(loose, 1.0, splat(rows, square)))
+    s, c = s * scale, c * scale
+    if any_of(loose):
+        s0, c0 = sincos(rest)
+        s, c = select(loose, s0, s), select(loose, c0, c)
+    return (s, c), select(loose, splat(rows, 1.0), 0.0)
