@@ -72,6 +72,11 @@ if TYPE_CHECKING:
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
     from poise.model.model import Model as Model
+    from poise.solving.branches import Branch as Branch
+    from poise.solving.branches import BranchBatch as BranchBatch
+    from poise.solving.branches import BranchSolver as BranchSolver
+    from poise.solving.branches import Solutions as Solutions
+    from poise.solving.branches import solve_all as solve_all
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
@@ -109,6 +114,9 @@ _HOME = {
     "BoundedLeastSquares": "poise.methods.bounded",
     "Box": "poise.geometry.shapes",
     "Capsule": "poise.geometry.shapes",
+    "Branch": "poise.solving.branches",
+    "BranchBatch": "poise.solving.branches",
+    "BranchSolver": "poise.solving.branches",
     "CentreOfMassTask": "poise.tasks.mass",
     "ChanLawrence": "poise.methods.damping",
     "Chiaverini": "poise.methods.damping",
@@ -168,6 +176,7 @@ _HOME = {
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
     "Solution": "poise.solving.solution",
+    "Solutions": "poise.solving.branches",
     "Solver": "poise.solving.solver",
     "Sphere": "poise.geometry.shapes",
     "Status": "poise.solving.outcome",
@@ -181,6 +190,7 @@ _HOME = {
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "solve": "poise.solving.solver",
+    "solve_all": "poise.solving.branches",
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 

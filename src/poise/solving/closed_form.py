@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
@@ -23,7 +24,6 @@ _NEAR: Final = 1e-6
 """The sum of squares of errors [m^2, rad^2] up to which a candidate of a closed form is worth a Newton step."""
 _ALMOST_NEAR: Final = 1e-2
 """The same where axes almost meet, or almost are parallel."""
-_WORDS: Final = {SPHERICAL: "spherical wrist", THREE_PARALLEL: "three parallel axes"}
 
 
 @final
@@ -146,7 +146,7 @@ def _family(axes: Axes, tolerance: float) -> _Family | None:
 
     def meet(*some: int) -> Array | None:
         """The point in which some of the axes meet, no two neighbours of them parallel."""
-        if any(parallel[i][j] for i, j in zip(some, some[1:], strict=False)):
+        if any(parallel[i][j] for i, j in pairwise(some)):
             return None
         off = [np.eye(3) - np.outer(h[i], h[i]) for i in some]
         point = np.linalg.solve(sum(off), sum(m @ p[i] for m, i in zip(off, some, strict=True)))
@@ -215,16 +215,15 @@ def _made(
         *(home[:3, :3] @ tool.T).ravel(), *home[:3, 3], _NEAR if exact else _ALMOST_NEAR, *line, rate,
     ]  # fmt: skip
     spherical = family.family == SPHERICAL
-    choices = ("shoulder", "elbow", "wrist")
+    near, far = ("wrist", "shoulder") if reverse else ("shoulder", "wrist")
+    choices = (near, "elbow", far)
     if spherical and family.position == SKEW:
-        choices = ("root", "root", "wrist")
-    words = "spherical shoulder" if spherical and reverse else _WORDS[family.family]
-    if reverse:
-        choices = tuple({"shoulder": "wrist", "wrist": "shoulder"}.get(word, word) for word in choices)  # type: ignore[assignment]
+        choices = ("root", "root", far)
+    words = f"spherical {far}" if spherical else "three parallel axes"
     return ClosedForm(
         problem=problem.extended({"arms": joined(ARM, [whole], [real])}, {"branches": BRANCHES}),
         words=words,
-        choices=choices,  # type: ignore[arg-type]
+        choices=choices,
         swept=None if swept is None else axes.joints[swept],
         exact=exact,
     )

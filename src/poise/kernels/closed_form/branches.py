@@ -53,7 +53,7 @@ _ALIKE = 1e-6
 def displacement(arm, target, value):
     """R, row by row, and d [m] of the displacement x -> R x + d that the six joints have to make.
 
-    It takes the frame from where it is at q = 0 to the `target`; the share of the swept joint, at `value`, is taken out.
+    It takes the frame from where it is at q = 0 to the `target`, less the share of the swept joint, at `value`.
     """
     home = arm.home
     r = times(home, vector(target, 0)) + times(home, vector(target, 3)) + times(home, vector(target, 6))
@@ -222,7 +222,11 @@ def collect(p, v, score, start, value, found, count):
             found[at + BRANCH + i] = v.q[i, best]
         for b in range(len(p.blocks)):
             inverse = p.blocks[b].inverse_weight
-            x, y, z = v.e[3 * b, best] * inverse[0], v.e[3 * b + 1, best] * inverse[1], v.e[3 * b + 2, best] * inverse[2]
+            x, y, z = (
+                v.e[3 * b, best] * inverse[0],
+                v.e[3 * b + 1, best] * inverse[1],
+                v.e[3 * b + 2, best] * inverse[2],
+            )
             found[at + BRANCH + many + b] = sqrt(x * x + y * y + z * z)
 
 

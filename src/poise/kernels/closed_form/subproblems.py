@@ -1,8 +1,8 @@
 """The two questions about one turn to which closed forms come down.
 
 Both are Paden and Kahan's, in the form that has an answer for every input (Elias and Wen 2022, "IK-Geo: Unified Robot
-Inverse Kinematics Using Subproblem Decomposition", arXiv:2211.05737, subproblems 1 and 4): where no angle will do, it is
-the one that comes nearest.  An angle is a pair, its sine and cosine, and in either width; `rows` says which.
+Inverse Kinematics Using Subproblem Decomposition", arXiv:2211.05737, subproblems 1 and 4): where no angle will do, it
+is the one that comes nearest.  An angle is a pair, its sine and cosine, and in either width; `rows` says which.
 
 Where every angle does, it is `rest`, where the joint rests [rad], and the third number returned is 1 instead of 0.
 """

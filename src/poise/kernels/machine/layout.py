@@ -143,8 +143,8 @@ joints: `reverse` says that it is from the tip to the base.
 - `family` and, of a spherical wrist, `position`: which closed form, see `poise.kernels.closed_form.families`.
 - `joints`: the COORDINATE of each joint.  `swept`: 0 without one, else 1 more than its COORDINATE, negative if it comes
   first in the chain; `slides`: whether it is a slide.
-- `axes`: unit vectors.  `first` to `fourth`: points of the first axes.  `centre`: where the last axes meet.  `normal`: a
-  unit vector across the last axis, or of parallel axes across those.
+- `axes`: unit vectors.  `first` to `fourth`: points of the first axes.  `centre`: where the last axes meet.
+  `normal`: a unit vector across the last axis, or of parallel axes across those.
 - `rates`: what an axis turns by [rad] for each number of q.
 - `home`, `tool`: rotation of the tip's unit, row by row, and place of the tool [m].
 - `near`: the sum of squares of errors [m^2, rad^2] up to which a candidate is worth a Newton step."""
