@@ -43,7 +43,7 @@ _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
 _STEPS = 4
 """Newton steps at most."""
-_DAMPING = 1e-16
+_DAMPING = 1e-15
 """What keeps a step finite at a singular pose [m^2]."""
 _ALIKE = 1e-6
 """Two branches whose joints differ by no more than this are one [rad]."""
@@ -157,12 +157,12 @@ def polish(p, v, start):
             _place(p, v, arm, start, i, (x + select(rough, load(v.step, c.v), 0.0)) * arm.rates[i])
         last = cost
         cost, score = evaluate(p, v)
-        worse = cost >= last
-        if any_of(worse & rough):
+        better = cost < last
+        if any_of(select(better, splat(v.q, 0.0), 1.0) * select(rough, splat(v.q, 1.0), 0.0) > 0.5):
             store(v.branches, _FITS, 1.0)
             for i in range(6):
                 c = p.coordinates[arm.joints[i]]
-                x = select(worse, load(v.before, c.q), load(v.q, c.q))
+                x = select(better, load(v.q, c.q), load(v.before, c.q))
                 _place(p, v, arm, start, i, x * arm.rates[i])
             cost, score = evaluate(p, v)
     return score

@@ -85,6 +85,8 @@ def _spherical(rows, arm, r, d, signs, rest):
     m = _back(h1, t1, h2, t2, h3, t3, times(r, h6))
     t5, f5 = level(rows, h5, h6, h4, dot(h4, m), signs[2], rest[4])
     t4, f4 = facing(rows, h4, turned(h5, t5, h6), m, rest[3])
+    # A height tells little of an angle near 0 or a half turn, where a direction tells all.
+    t5, _ = facing(rows, h5, h6, turned_back(h4, t4, m), rest[4])
     # The sixth from a vector across its axis, so that it makes up for whatever the fourth was where that is free.
     across = vector(arm.normal, 0)
     seen = turned_back(h5, t5, turned_back(h4, t4, _back(h1, t1, h2, t2, h3, t3, times(r, across))))
@@ -164,7 +166,10 @@ def _three_parallel(rows, arm, r, d, signs, rest):
     t1, f1 = level(rows, opposite(h1), x, h, dot(h, minus(centre, p1)), signs[0], rest[0])
     axis = turned(h1, t1, h)
     t5, f5 = level(rows, h5, h6, h, dot(axis, times(r, h6)), signs[2], rest[4])
-    t6, f6 = facing(rows, h6, times(transposed(r), axis), turned_back(h5, t5, h), rest[5])
+    m = times(transposed(r), axis)
+    t6, f6 = facing(rows, h6, m, turned_back(h5, t5, h), rest[5])
+    # A height tells little of an angle near 0 or a half turn, where a direction tells all.
+    t5, _ = facing(rows, opposite(h5), h, turned(h6, t6, m), rest[4])
     # What the three turn by together, from a vector across them.
     seen = turned_back(h1, t1, times(r, turned_back(h6, t6, turned_back(h5, t5, across))))
     t = dot(cross(h, across), seen), dot(across, seen)

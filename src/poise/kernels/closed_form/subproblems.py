@@ -13,15 +13,17 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, splat, sqrt
 
 _LOOSE = 1e-20
-"""The square of what a turn moves [m^2, or without unit], below which its angle does not matter."""
+"""The square of how far from the axis something is [m^2, or without unit], below which the angle does not matter."""
 
 
 @kernel
 def facing(rows, k, p, q, rest):
     """The turn about the unit vector k that brings p nearest to q; (angle, 1 where it does not matter)."""
-    s = dot(k, cross(p, q))
-    c = dot(p, q) - dot(k, p) * dot(k, q)
-    return _or_rest(rows, s, c, s * s + c * c, s * s + c * c, rest)
+    # Both at right angles to the axis first: what is near to it keeps its digits.
+    x, y = cross(k, p), cross(k, q)
+    s, c = dot(k, cross(x, y)), dot(x, y)
+    square = s * s + c * c
+    return _or_rest(rows, s, c, square, square, _LOOSE * _LOOSE, rest)
 
 
 @kernel
@@ -31,20 +33,19 @@ def level(rows, k, p, h, height, sign, rest):
     Of the two, `sign` picks the one at which h . p rises with the angle, or falls.
     """
     x = cross(k, p)
-    along = dot(h, k)
-    rise, now, wanted = dot(h, x), dot(h, p) - along * dot(k, p), height - along * dot(k, p)
+    rise, now, wanted = dot(h, x), dot(cross(k, h), x), height - dot(h, k) * dot(k, p)
     square = now * now + rise * rise
     left = square - wanted * wanted
     root = sign * sqrt(select(left > 0.0, left, 0.0))
     # now cos + rise sin = wanted; the derivative there, rise cos - now sin, is the root.
     s, c = rise * wanted - now * root, now * wanted + rise * root
-    return _or_rest(rows, s, c, square, s * s + c * c, rest)
+    return _or_rest(rows, s, c, s * s + c * c, square, _LOOSE, rest)
 
 
 @kernel
-def _or_rest(rows, s, c, moved, square, rest):
-    """The angle of s and c, the sum of whose squares is `square`, or `rest` where next to nothing is `moved`."""
-    s, c, loose = splat(rows, s), splat(rows, c), splat(rows, moved) < _LOOSE
+def _or_rest(rows, s, c, square, moved, least, rest):
+    """The angle of s and c, the sum of whose squares is `square`, or `rest` where less than `least` is `moved`."""
+    s, c, loose = splat(rows, s), splat(rows, c), splat(rows, moved) < least
     scale = 1.0 / sqrt(select(loose, 1.0, splat(rows, square)))
     s, c = s * scale, c * scale
     if any_of(loose):
