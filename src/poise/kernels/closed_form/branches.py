@@ -4,41 +4,34 @@ A closed form makes three choices between two angles, so a target has eight cand
 joint is swept, each of its values has eight.
 
 1. `candidates` writes the closed form into w.q, each joint as whole turns bring it nearest to where it rests.
-2. Where forward kinematics finds more than rounding, as near to a singular pose, Newton's steps follow.
+2. Where forward kinematics finds more than rounding, Newton's steps follow.
 3. What is within the tolerances is a branch; two that are alike are one.
 """
 
-from poise.kernels.algebra.scalar import sincos
-from poise.kernels.closed_form.families import six_angles
-from poise.kernels.closed_form.vectors import (
-    minus,
-    opposite,
-    plus,
-    product,
-    scaled,
-    times,
-    transposed,
-    turned_back,
-    vector,
-)
+import numpy as np
+
+from poise.kernels.algebra.rotations import rotation_error
+from poise.kernels.closed_form.candidates import FITS, KNOWN, LOOSE, TURN, candidates, give_choices, put
+from poise.kernels.closed_form.candidates import NUMBER as LANE_NUMBER
+from poise.kernels.closed_form.vectors import dot, minus, times, transposed
+from poise.kernels.kinematics.forward import forward, tool_point
 from poise.kernels.machine.jit import WHOLE, entry_point, kernel
-from poise.kernels.machine.lanes import any_of, floor, load, rint, select, splat, sqrt, store
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GOAL_NUMBERS, WIDTH
+from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt, store
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, FRAME, GOAL_NUMBERS, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, wide
+from poise.kernels.rows.frame import hung
 from poise.kernels.solver.lm_solver import INSIDE, aim_at, clip_start, evaluate
 from poise.kernels.solver.pose_step import pose_direction
 
 NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
-"""Numbers of a branch that is found: which of the eight it is; 1 if it is one of a line of solutions; the value of the
-swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the error of each block."""
+"""Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value
+of the swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the two errors [m, rad].
+"""
 CERTIFIED = 0
 """The number of `out` that says how many branches there are, within the limits or not."""
-_SIGNS, _LOOSE, _FITS, _SCORE, _SQUARE = 0, 3, 4, 5, 6
-"""Rows of `branches`: the signs of the three choices, whether an angle does not matter, whether the joints are within
-their limits, the score, and the square of the distance."""
-_TURN = 6.283185307179586
-_ROUNDING = 1e-9
-"""A joint that is beyond its limit by no more than this stands at it [rad]."""
+_SCORE, _SQUARE, _DISTANCE, _PLACE, _PLACE_ERROR, _TURN_ERROR = range(KNOWN, KNOWN + 6)
+"""Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
+of position [m] and rotation [rad]."""
 _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
 _STEPS = 4
@@ -47,99 +40,49 @@ _DAMPING = 1e-15
 """What keeps a step finite at a singular pose [m^2]."""
 _ALIKE = 1e-6
 """Two branches whose joints differ by no more than this are one [rad]."""
+_ALIKE_SQUARES = 1e-4
+"""The squares of their distances then differ by less than this share, or this [rad^2]: a quick first look."""
 
 
 @kernel
-def displacement(arm, target, value):
-    """R, row by row, and d [m] of the displacement x -> R x + d that the six joints have to make.
+def measure(p, v):
+    """Errors at v.q by forward kinematics alone: the sum of their squares, and the largest (error / tolerance)^2.
 
-    It takes the frame from where it is at q = 0 to the `target`, less the share of the swept joint, at `value`.
+    The two errors [m, rad] go to v.branches.
     """
-    home = arm.home
-    r = times(home, vector(target, 0)) + times(home, vector(target, 3)) + times(home, vector(target, 6))
-    d = minus(vector(target, 9), times(r, vector(arm.tool, 0)))
-    if arm.swept != 0:
-        back, e = _unswept(arm, arm.swept_rate * value)
-        if arm.swept < 0:
-            r, d = product(back, r), plus(times(back, d), e)
-        else:
-            r, d = product(r, back), plus(times(r, e), d)
-    if arm.reverse:
-        r = transposed(r)
-        d = opposite(times(r, d))
-    return r, d
-
-
-@kernel
-def _unswept(arm, way):
-    """R and d of the displacement that takes back the swept joint's."""
-    axis, point = vector(arm.swept_axis, 0), vector(arm.swept_point, 0)
-    slide, turn = (way, sincos(0.0)) if arm.slides else (0.0, sincos(way))
-    x = turned_back(axis, turn, (1.0, 0.0, 0.0))
-    y = turned_back(axis, turn, (0.0, 1.0, 0.0))
-    z = turned_back(axis, turn, (0.0, 0.0, 1.0))
-    r = transposed(x + y + z)
-    return r, minus(minus(point, times(r, point)), scaled(slide, axis))
-
-
-@kernel
-def candidates(p, v, target, start, value):
-    """Write the eight candidates of the closed form for a target into the lanes of v.q, certified by nothing yet.
-
-    `target` are the rows that `aim_at` has read, one number wide; `start` (nq,) is where the joints rest: it decides
-    the whole turns, stays where a joint is free or moves nothing, and must be finite.  `value` is the swept joint's.
-    What is known of the lanes is in v.branches.  Where a branch does not exist, a lane holds what comes near to it.
-    """
-    arm, known = p.arms[0], v.branches
-    for lane in range(WIDTH):
-        known[_SIGNS, lane] = 1.0 - 2.0 * (lane & 1)
-        known[_SIGNS + 1, lane] = 1.0 - (lane & 2)
-        known[_SIGNS + 2, lane] = 1.0 - 0.5 * (lane & 4)
-    for i in range(len(start)):
-        store(v.q, i, start[i])
-    if arm.swept != 0:
-        store(v.q, p.coordinates[abs(arm.swept) - 1].q, value)
-    r, d = displacement(arm, target, value)
-    signs = load(known, _SIGNS), load(known, _SIGNS + 1), load(known, _SIGNS + 2)
-    rest = (
-        _rest(p, arm, start, 0), _rest(p, arm, start, 1), _rest(p, arm, start, 2),
-        _rest(p, arm, start, 3), _rest(p, arm, start, 4), _rest(p, arm, start, 5),
+    forward(p.units, v.q, v.frames)
+    effector, t, f, known = p.effectors[0], v.target, v.frames, v.branches
+    at = FRAME * effector.tip
+    place = tool_point(effector, f)
+    x, y, z = _loaded(f, at + 6), _loaded(f, at + 9), _loaded(f, at + 3)
+    if effector.base > 0:
+        b0, b1, b2, b3, b4, b5, b6, b7, b8, o0, o1, o2 = hung(effector.base - 2, effector.base_tool, f)
+        base = transposed((b0, b1, b2, b3, b4, b5, b6, b7, b8))
+        place = times(base, minus(place, (o0, o1, o2)))
+        x, y, z = times(base, x), times(base, y), times(base, z)
+    left = minus(_loaded(t, 9), place)
+    turn = rotation_error(
+        load(t, 0), load(t, 1), load(t, 2), load(t, 3), load(t, 4), load(t, 5), load(t, 6), load(t, 7), load(t, 8),
+        x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2],
     )  # fmt: skip
-    t1, t2, t3, t4, t5, t6, loose = six_angles(v.q, arm, r, d, signs, rest)
-    store(known, _LOOSE, loose), store(known, _FITS, 1.0)
-    _place(p, v, arm, start, 0, t1), _place(p, v, arm, start, 1, t2), _place(p, v, arm, start, 2, t3)
-    _place(p, v, arm, start, 3, t4), _place(p, v, arm, start, 4, t5), _place(p, v, arm, start, 5, t6)
+    metres, radians = dot(left, left), dot(turn, turn)
+    store(known, _PLACE_ERROR, sqrt(metres)), store(known, _TURN_ERROR, sqrt(radians))
+    one, two = metres * p.blocks[0].inverse_square_tolerance, radians * p.blocks[1].inverse_square_tolerance
+    cost = metres + radians
+    return cost, select(cost < 1e300, select(one > two, one, two), 1e300)
 
 
 @kernel
-def _rest(p, arm, start, i):
-    """Where axis i rests [rad]."""
-    return arm.rates[i] * start[p.coordinates[arm.joints[i]].q]
-
-
-@kernel
-def _place(p, v, arm, start, i, angle):
-    """Put joint i where its axis has this angle [rad], nearest to `start` within its limits, or out of them."""
-    c, rate = p.coordinates[arm.joints[i]], arm.rates[i]
-    turn = _TURN / abs(rate)
-    x = angle * (1.0 / rate)
-    up, down = floor((c.upper + _ROUNDING - x) / turn), -floor((x - c.lower + _ROUNDING) / turn)
-    fits = up >= down
-    turns = rint((start[c.q] - x) / turn)
-    turns = select(fits & (turns > up), up, turns)
-    turns = select(fits & (turns < down), down, turns)
-    x = x + turns * turn
-    x = select(fits & (x < c.lower), c.lower, x)
-    x = select(fits & (x > c.upper), c.upper, x)
-    store(v.q, c.q, x)
-    store(v.branches, _FITS, select(fits, load(v.branches, _FITS), 0.0))
+def _loaded(rows, i):
+    """The vector whose first number is in row i."""
+    return load(rows, i), load(rows, i + 1), load(rows, i + 2)
 
 
 @kernel
 def polish(p, v, start):
     """Newton's steps from the candidates in v.q, as far as they lower the errors; the score of each lane."""
     arm = p.arms[0]
-    cost, score = evaluate(p, v)
+    cost, score = measure(p, v)
     for _ in range(_STEPS):
         rough = (cost > _EXACT) & (cost < arm.near)
         if not any_of(rough):
@@ -148,34 +91,37 @@ def polish(p, v, start):
             store(v.free, a, 1.0)
         if arm.swept != 0:
             store(v.free, p.coordinates[abs(arm.swept) - 1].v, 0.0)
+        evaluate(p, v)
         pose_direction(p, v, cost >= 0.0, splat(v.q, _DAMPING))
-        store(v.branches, _FITS, 1.0)
+        store(v.branches, FITS, 1.0)
         for i in range(6):
             c = p.coordinates[arm.joints[i]]
             x = load(v.q, c.q)
             store(v.before, c.q, x)
-            _place(p, v, arm, start, i, (x + select(rough, load(v.step, c.v), 0.0)) * arm.rates[i])
+            put(p, v, arm, start, i, (x + select(rough, load(v.step, c.v), 0.0)) * arm.rates[i])
         last = cost
-        cost, score = evaluate(p, v)
+        cost, score = measure(p, v)
         better = cost < last
         if any_of(select(better, splat(v.q, 0.0), 1.0) * select(rough, splat(v.q, 1.0), 0.0) > 0.5):
-            store(v.branches, _FITS, 1.0)
+            store(v.branches, FITS, 1.0)
             for i in range(6):
                 c = p.coordinates[arm.joints[i]]
                 x = select(better, load(v.q, c.q), load(v.before, c.q))
-                _place(p, v, arm, start, i, x * arm.rates[i])
-            cost, score = evaluate(p, v)
+                put(p, v, arm, start, i, x * arm.rates[i])
+            cost, score = measure(p, v)
     return score
 
 
 @kernel
 def _alike(p, v, a, b):
     """Whether two lanes hold the same branch, but for whole turns."""
-    arm = p.arms[0]
+    arm, x, y = p.arms[0], v.branches[_SQUARE, a], v.branches[_SQUARE, b]
+    if abs(x - y) > _ALIKE_SQUARES * (1.0 + x):
+        return False
     for i in range(6):
-        c, turn = p.coordinates[arm.joints[i]], _TURN / abs(arm.rates[i])
-        x = v.q[c.q, a] - v.q[c.q, b]
-        if not abs(x - turn * rint(x / turn)) <= _ALIKE:
+        c, turn = p.coordinates[arm.joints[i]], TURN / abs(arm.rates[i])
+        way = v.q[c.q, a] - v.q[c.q, b]
+        if not abs(way - turn * rint(way / turn)) <= _ALIKE:
             return False
     return True
 
@@ -187,47 +133,46 @@ def collect(p, v, score, start, value, found, count):
     Returns the number of rows then, and how many branches there are, within the limits or not.
     """
     known, many, certified = v.branches, len(v.q), 0
-    width = BRANCH + many + len(p.blocks)
+    width = width_of(p)
     square = splat(v.q, 0.0)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = load(v.q, c.q) - start[c.q]
         square = square + x * x
-    store(known, _SQUARE, square), store(known, _SCORE, score)
+    store(known, _SQUARE, square), store(known, _DISTANCE, sqrt(square)), store(known, _SCORE, score)
     for lane in range(WIDTH):
         if not known[_SCORE, lane] <= INSIDE:
-            known[_FITS, lane] = 0.0
+            known[FITS, lane] = 0.0
             continue
         certified += 1
         for other in range(lane):
             if known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
                 certified -= 1
                 # The one within the limits stays, where the other is beyond them by next to nothing.
-                twin = other if known[_FITS, other] < 0.5 else lane
-                known[_FITS, twin] = 0.0
+                twin = other if known[FITS, other] < 0.5 else lane
+                known[FITS, twin] = 0.0
                 break
-    while True:
-        best = -1
-        for lane in range(WIDTH):
-            if known[_FITS, lane] > 0.5 and (best < 0 or known[_SQUARE, lane] < known[_SQUARE, best]):
-                best = lane
-        if best < 0:
-            return count, certified
-        known[_FITS, best] = 0.0
-        at = count * width
-        count += 1
-        found[at + NUMBER], found[at + SWEPT], found[at + DISTANCE] = best, value, sqrt(known[_SQUARE, best])
-        found[at + LINE] = 1.0 if known[_LOOSE, best] > 0.0 else 0.0
-        for i in range(many):
-            found[at + BRANCH + i] = v.q[i, best]
-        for b in range(len(p.blocks)):
-            inverse = p.blocks[b].inverse_weight
-            x, y, z = (
-                v.e[3 * b, best] * inverse[0],
-                v.e[3 * b + 1, best] * inverse[1],
-                v.e[3 * b + 2, best] * inverse[2],
+    # Its place among those that stay: how many are nearer, or as near and before it.
+    place = splat(v.q, 0.0)
+    for lane in range(WIDTH):
+        if known[FITS, lane] > 0.5:
+            nearer = (square > known[_SQUARE, lane]) | (
+                (square >= known[_SQUARE, lane]) & (load(known, LANE_NUMBER) > lane)
             )
-            found[at + BRANCH + many + b] = sqrt(x * x + y * y + z * z)
+            place = place + select(nearer, splat(v.q, 1.0), 0.0)
+    store(known, _PLACE, place)
+    kept = 0
+    for lane in range(WIDTH):
+        if known[FITS, lane] > 0.5:
+            kept += 1
+            at = (count + np.int64(known[_PLACE, lane])) * width
+            found[at + NUMBER], found[at + SWEPT] = lane, value
+            found[at + LINE], found[at + DISTANCE] = known[LOOSE, lane], known[_DISTANCE, lane]
+            for i in range(many):
+                found[at + BRANCH + i] = v.q[i, lane]
+            found[at + BRANCH + many] = known[_PLACE_ERROR, lane]
+            found[at + BRANCH + many + 1] = known[_TURN_ERROR, lane]
+    return count + kept, certified
 
 
 @kernel
@@ -244,8 +189,8 @@ def _all(p, w, v, samples, found, count):
         c = p.coordinates[abs(arm.swept) - 1]
         first = min(max(w.pool[c.q], c.lower), c.upper)
         low, span = c.lower, c.upper - c.lower
-        if not arm.slides and not span < _TURN / abs(arm.swept_rate):
-            span = _TURN / abs(arm.swept_rate)
+        if not arm.slides and not span < TURN / abs(arm.swept_rate):
+            span = TURN / abs(arm.swept_rate)
             low = min(max(first - 0.5 * span, c.lower), c.upper - span)
     for k in range(samples):
         value = first + k * span / samples
@@ -259,11 +204,13 @@ def _all(p, w, v, samples, found, count):
 
 
 @kernel
-def _begin(p, w):
-    """Read where the joints rest into w.pool; False if a number is too large or a quaternion zero.
+def _begin(p, w, v):
+    """Give the lanes their choices, and read where the joints rest into w.pool.
 
-    Joints of the task rest where the caller says, beyond their limits too; the others are held within.
+    False if a number is too large or a quaternion zero.  Joints of the task rest where the caller says, beyond their
+    limits too; the others are held within.
     """
+    give_choices(v)
     if not clip_start(p, w.start, w.pool):
         return False
     for r in range(len(p.coordinates)):
@@ -275,7 +222,7 @@ def _begin(p, w):
 @kernel
 def width_of(p):
     """Numbers of a branch."""
-    return BRANCH + len(p.farthest) + len(p.blocks)
+    return BRANCH + len(p.farthest) + 2
 
 
 @entry_point(WHOLE)
@@ -289,7 +236,7 @@ def all_of_one(address):
     w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
-    if not _begin(p, w):
+    if not _begin(p, w, v):
         return BAD_START
     found = rows_at(told.found, told.samples * WIDTH * width_of(p))
     count, total = _all(p, w, v, told.samples, found, 0)
@@ -306,7 +253,7 @@ def all_of_many(address):
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
     w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
-    if not _begin(p, w):
+    if not _begin(p, w, v):
         return BAD_START
     found = rows_at(told.found, told.steps * told.samples * WIDTH * width_of(p))
     goals, offsets = rows_at(told.goals, told.steps * GOAL_NUMBERS), rows_at(told.offsets, told.steps + 1)

@@ -21,9 +21,11 @@ def facing(rows, k, p, q, rest):
     """The turn about the unit vector k that brings p nearest to q; (angle, 1 where it does not matter)."""
     # Both at right angles to the axis first: what is near to it keeps its digits.
     x, y = cross(k, p), cross(k, q)
-    s, c = dot(k, cross(x, y)), dot(x, y)
+    s, c = splat(rows, dot(k, cross(x, y))), splat(rows, dot(x, y))
     square = s * s + c * c
-    return _or_rest(rows, s, c, square, square, _LOOSE * _LOOSE, rest)
+    loose = square < _LOOSE * _LOOSE
+    scale = 1.0 / sqrt(select(loose, 1.0, square))
+    return _or_rest(rows, s * scale, c * scale, loose, rest)
 
 
 @kernel
@@ -34,20 +36,20 @@ def level(rows, k, p, h, height, sign, rest):
     """
     x = cross(k, p)
     rise, now, wanted = dot(h, x), dot(cross(k, h), x), height - dot(h, k) * dot(k, p)
+    # now cos + rise sin = wanted; the derivative there, rise cos - now sin, is the root.
     square = now * now + rise * rise
+    most = sqrt(square)
+    wanted = select(wanted > most, most, select(wanted < -most, -most, wanted))
     left = square - wanted * wanted
     root = sign * sqrt(select(left > 0.0, left, 0.0))
-    # now cos + rise sin = wanted; the derivative there, rise cos - now sin, is the root.
-    s, c = rise * wanted - now * root, now * wanted + rise * root
-    return _or_rest(rows, s, c, s * s + c * c, square, _LOOSE, rest)
+    scale = 1.0 / select(square < _LOOSE, 1.0, square)
+    s, c = (rise * wanted - now * root) * scale, (now * wanted + rise * root) * scale
+    return _or_rest(rows, splat(rows, s), splat(rows, c), splat(rows, square) < _LOOSE, rest)
 
 
 @kernel
-def _or_rest(rows, s, c, square, moved, least, rest):
-    """The angle of s and c, the sum of whose squares is `square`, or `rest` where less than `least` is `moved`."""
-    s, c, loose = splat(rows, s), splat(rows, c), splat(rows, moved) < least
-    scale = 1.0 / sqrt(select(loose, 1.0, splat(rows, square)))
-    s, c = s * scale, c * scale
+def _or_rest(rows, s, c, loose, rest):
+    """The angle of s and c, or `rest` where it is loose."""
     if any_of(loose):
         s0, c0 = sincos(rest)
         s, c = select(loose, s0, s), select(loose, c0, c)

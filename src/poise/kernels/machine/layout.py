@@ -296,7 +296,7 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 15
 """Rows of the solver's state of each lane."""
-BRANCHES: Final = 7
+BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""
 CHOICE: Final = 8
 """Rows of what the search for a posture knows of each lane."""
