@@ -16,6 +16,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
+from poise.solving import prepared as prepared_module
 
 Array = npt.NDArray[np.float64]
 HAND = "panda_hand"

@@ -16,11 +16,10 @@ from poise.kernels.closed_form.branches import (
     LINE,
     NUMBER,
     SWEPT,
-    all_of_many,
-    all_of_one,
+    all_branches,
 )
+from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, WIDTH
-from poise.kernels.machine.workers import compile_together
 from poise.model.model import Model
 from poise.solving.arguments import (
     WHOLE,
@@ -145,15 +144,17 @@ class Solutions(Sequence[Branch]):
     None within the limits is an empty sequence, and `explain` says what that proves.
     """
 
-    __slots__ = ("_raw", "_starts", "_total", "_way", "model")
+    __slots__ = ("_starts", "_total", "_way", "model", "raw")
     model: Model
     """Whose joints these are."""
+    raw: Array
+    """(k, .) numbers of each, as the kernels write them."""
 
     def __init__(self, model: Model, way: "Branching", raw: Array, total: int, starts: int = 0) -> None:
-        self.model, self._way, self._raw, self._total, self._starts = model, way, raw, total, starts
+        self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self.raw)
 
     @overload
     def __getitem__(self, index: int) -> Branch: ...
@@ -161,26 +162,26 @@ class Solutions(Sequence[Branch]):
     def __getitem__(self, index: slice) -> "list[Branch]": ...
     def __getitem__(self, index: int | slice) -> "Branch | list[Branch]":
         if isinstance(index, slice):
-            return [Branch(self.model, self._way, raw) for raw in self._raw[index]]
-        return Branch(self.model, self._way, self._raw[index])
+            return [Branch(self.model, self._way, raw) for raw in self.raw[index]]
+        return Branch(self.model, self._way, self.raw[index])
 
     def __iter__(self) -> Iterator[Branch]:
-        return (Branch(self.model, self._way, raw) for raw in self._raw)
+        return (Branch(self.model, self._way, raw) for raw in self.raw)
 
     @property
     def q(self) -> Array:
         """(k, nq) all configurations, the nearest to `q0` first."""
-        return self._raw[:, BRANCH : BRANCH + self.model.nq]
+        return self.raw[:, BRANCH : BRANCH + self.model.nq]
 
     @property
     def distances(self) -> Array:
         """(k,) how far each is from `q0` [rad and m]."""
-        return self._raw[:, DISTANCE]
+        return self.raw[:, DISTANCE]
 
     @property
     def numbers(self) -> npt.NDArray[np.int64]:
         """(k,) which branch each is, see `Branch.number`."""
-        return self._raw[:, NUMBER].astype(np.int64)
+        return self.raw[:, NUMBER].astype(np.int64)
 
     @property
     def total(self) -> int:
@@ -191,7 +192,7 @@ class Solutions(Sequence[Branch]):
     def complete(self) -> bool:
         """Whether there are no others: by closed form of six axes, and none of them on a line of solutions."""
         form = self._way.form
-        return form is not None and form.exact and form.swept is None and not np.any(self._raw[:, LINE])
+        return form is not None and form.exact and form.swept is None and not np.any(self.raw[:, LINE])
 
     def explain(self) -> str:
         """What was found and how, and what it proves, as a sentence."""
@@ -203,12 +204,12 @@ class Solutions(Sequence[Branch]):
         parts = [f"{many} by closed form ({way.form.words})"]
         if way.form.swept is not None:
             parts[0] += f" at {way.samples} values of {self.model.coordinates[way.form.swept]}"
-        inside = len(np.unique(self._raw[:, [NUMBER, SWEPT]], axis=0)) if len(self._raw) else 0
+        inside = len(np.unique(self.raw[:, [NUMBER, SWEPT]], axis=0)) if len(self.raw) else 0
         if way.limits and self._total:
             parts.append(f"{inside} within the limits")
-        if len(self._raw) > inside:
-            parts.append(f"{len(self._raw)} with their whole turns")
-        if np.any(self._raw[:, LINE]):
+        if len(self.raw) > inside:
+            parts.append(f"{len(self.raw)} with their whole turns")
+        if np.any(self.raw[:, LINE]):
             parts.append("some are one of a line of solutions")
         if not way.form.exact:
             parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
@@ -295,10 +296,7 @@ class Branching:
         self, model: Model, tasks: AnyTask | Sequence[AnyTask], *, limits: bool, turns: bool, samples: int
     ) -> None:
         given = several(tasks)
-        refuse_all_but_bools(limits)
-        if not isinstance(turns, bool):
-            raise TypeError(f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}")
-        whole("samples", samples, 1)
+        _check(limits, turns, samples)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
         if len(self.tasks) < len(given):
             raise ValueError(
@@ -328,10 +326,10 @@ class Branching:
 
     def _bind(self) -> None:
         """Find in this process what the closed form needs."""
-        self._idle: list[tuple[Scratch, Array]] = []
+        self._idle: list[tuple[Scratch, Array, Array]] = []
         if self.form is not None:
             self._bound = Bound(self.form.problem)
-            compile_together([(all_of_one,), (all_of_many,)])
+            prepare(all_branches)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_idle")}
@@ -341,34 +339,36 @@ class Branching:
             setattr(self, name, value)
         self._bind()
 
-    def _new_scratch(self, targets: int = 1) -> tuple[Scratch, Array]:
-        """Scratch, and room for the branches of so many targets."""
-        scratch, found = Scratch(self._bound), np.empty((targets * self._values * WIDTH, self._width))
+    def _new_scratch(self, goals: Array | None = None) -> tuple[Scratch, Array, Array]:
+        """Scratch, and room for the branches of some goals (n, 7), or of its own, and for where those of each begin."""
+        scratch, targets = Scratch(self._bound), 1 if goals is None else len(goals)
+        found, offsets = np.empty((targets * self._values * WIDTH, self._width)), np.empty(targets + 1)
         scratch.widen(self._bound)
         scratch.tell(samples=self._values, steps=targets)
-        scratch.tell_of(found=found)
-        return scratch, found
+        scratch.tell_of(found=found, offsets=offsets, goals=scratch.goal if goals is None else goals)
+        return scratch, found, offsets
 
     def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
         if self._search is not None:
             return self._searched(model, target, q0, seed)
         try:
-            scratch, found = self._idle.pop()
+            kept = self._idle.pop()
         except IndexError:
-            scratch, found = self._new_scratch()
+            kept = self._new_scratch()
+        scratch, found, _ = kept
         try:
             if type(target) is SE3 and target.array.ndim == 1:
                 scratch.goal_view[:] = target.array
             else:
                 scratch.goal[:] = self._goal(target)
             self._rest(scratch, model, q0)
-            count: int = all_of_one(scratch.address)
+            count: int = all_branches(scratch.address)
             if count < 0:
                 refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
             raw, total = found[:count].copy(), int(scratch.out[CERTIFIED])
         finally:
-            self._idle.append((scratch, found))
+            self._idle.append(kept)
         if self._values > 1:
             raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
         if self.turns:
@@ -392,29 +392,30 @@ class Branching:
 
     def batch(self, model: Model, targets: Any, q0: npt.ArrayLike | None, seed: int) -> BranchBatch:
         """All solutions of many targets; see `BranchSolver.batch`."""
-        goals = SE3.parse(targets, "targets").array
-        if goals.ndim != 2:
-            raise ShapeError(f"targets must be (n, 7) poses, got the shape {goals.shape}")
-        if self._search is not None or self.turns:
-            parts = [self(model, SE3(goal), q0, seed)._raw for goal in goals]
-            counts = [len(part) for part in parts]
-        else:
-            parts, counts = [], []
-            many = max(1, _ROOM // (WIDTH * self._values * self._width))
-            for first in range(0, len(goals), many):
-                part, some = self._part(model, np.ascontiguousarray(goals[first : first + many]), q0)
-                parts.append(part)
-                counts += some
-        raw = np.concatenate([np.empty((0, self._width)), *parts])
-        return BranchBatch(raw, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), model.nq)
+        if self._search is not None:
+            return self._joined(model, [self(model, target, q0, seed).raw for target in targets])
+        poses = SE3.parse(targets, "targets")
+        if poses.array.ndim != 2:
+            raise ShapeError(f"targets must be (n, 7) poses, got the shape {poses.array.shape}")
+        goals = np.ascontiguousarray(poses.array)
+        if self.turns:
+            return self._joined(model, [self(model, poses[i], q0, seed).raw for i in range(len(goals))])
+        many = max(1, _ROOM // (WIDTH * self._values * self._width))
+        parts = [self._part(model, goals[first : first + many], q0) for first in range(0, len(goals), many)]
+        raws, counts = [raw for raw, _ in parts], [count for _, some in parts for count in some]
+        return self._joined(model, raws, counts)
+
+    def _joined(self, model: Model, raws: list[Array], counts: list[int] | None = None) -> BranchBatch:
+        """The rows of all targets; each has one of `raws`, or as many rows as `counts` say."""
+        raw = np.concatenate([np.empty((0, self._width)), *raws])
+        ends = np.cumsum([len(some) for some in raws] if counts is None else counts, dtype=np.int64)
+        return BranchBatch(raw, np.concatenate([[0], ends]), model.nq)
 
     def _part(self, model: Model, goals: Array, q0: npt.ArrayLike | None) -> tuple[Array, list[int]]:
         """The rows of some targets and how many each has, in one call that holds no lock of the interpreter."""
-        scratch, found = self._new_scratch(len(goals))
-        offsets = np.empty(len(goals) + 1)
-        scratch.tell_of(found=found, goals=goals, offsets=offsets)
+        scratch, found, offsets = self._new_scratch(goals)
         self._rest(scratch, model, q0)
-        count: int = all_of_many(scratch.address)
+        count: int = all_branches(scratch.address)
         if count < 0:
             refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
         counts = np.diff(offsets).astype(np.int64)
@@ -461,6 +462,14 @@ class Branching:
             parts.append(part)
         out = np.concatenate(parts)
         return out[out[:, DISTANCE].argsort(kind="stable")]
+
+
+def _check(limits: Any, turns: Any, samples: Any) -> None:
+    """Raises TypeError or ValueError for settings that make no sense."""
+    refuse_all_but_bools(limits)
+    if not isinstance(turns, bool):
+        raise TypeError(f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}")
+    whole("samples", samples, 1)
 
 
 def _turning(problem: Problem) -> list[tuple[int, float]]:
@@ -568,6 +577,7 @@ def solve_all(
     arXiv:2211.05737.
     """
     given = several(tasks)
+    _check(limits, turns, samples)
     key = (Branching, limits, turns, samples, *(task.structure for task in given))
     branching: Branching | None = recall(model, key)
     if branching is None:

@@ -34,7 +34,7 @@ _SCORE, _SQUARE, _DISTANCE, _PLACE, _PLACE_ERROR, _TURN_ERROR = range(KNOWN, KNO
 of position [m] and rotation [rad]."""
 _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
-_STEPS = 4
+_STEPS = 8
 """Newton steps at most."""
 _DAMPING = 1e-15
 """What keeps a step finite at a singular pose [m^2]."""
@@ -226,29 +226,12 @@ def width_of(p):
 
 
 @entry_point(WHOLE)
-def all_of_one(address):
-    """All branches of the goal: fills `found`, WIDTH rows for each of the `samples`; how many there are, or a code.
+def all_branches(address):
+    """All branches of `steps` goals: fills `found`, whose rows follow each other without a gap.
 
-    `out` says how many branches there are, within the limits or not.
-    """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
-    if not aim_at(p, w.goal, w.target):
-        return BAD_GOAL
-    if not _begin(p, w, v):
-        return BAD_START
-    found = rows_at(told.found, told.samples * WIDTH * width_of(p))
-    count, total = _all(p, w, v, told.samples, found, 0)
-    w.out[CERTIFIED] = total
-    return count
-
-
-@entry_point(WHOLE)
-def all_of_many(address):
-    """The same for `steps` goals: `found` has room for each, its rows follow each other without a gap.
-
-    `offsets` (steps + 1,) says where those of each goal begin.  Returns how many there are, or a code.
+    `found` has room for WIDTH rows for each of the `samples` of each goal, and `offsets` (steps + 1,) says where those
+    of each goal begin.  Returns how many there are, or a code; `out` says how many branches there are, within the
+    limits or not.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -257,13 +240,15 @@ def all_of_many(address):
         return BAD_START
     found = rows_at(told.found, told.steps * told.samples * WIDTH * width_of(p))
     goals, offsets = rows_at(told.goals, told.steps * GOAL_NUMBERS), rows_at(told.offsets, told.steps + 1)
-    count = 0
+    count = total = 0
     for k in range(told.steps):
         for i in range(GOAL_NUMBERS):
             w.goal[i] = goals[GOAL_NUMBERS * k + i]
         if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
         offsets[k] = count
-        count, _ = _all(p, w, v, told.samples, found, count)
+        count, certified = _all(p, w, v, told.samples, found, count)
+        total += certified
     offsets[told.steps] = count
+    w.out[CERTIFIED] = total
     return count
