@@ -16,8 +16,9 @@ from poise.spatial import Array
 from poise.tasks.pose import PoseTask
 
 _AXES: Final = 6
-_EXACT: Final = 1e-9
-"""Axes meet, or are parallel, exactly, if they do to this share of the arm's size, or to this angle [rad]."""
+_EXACT: Final = 1e-8
+"""Axes meet, or are parallel, exactly, if they do to this share of the arm's size, or to this angle [rad]: files round
+a right angle in the ninth digit."""
 _ALMOST: Final = 2e-3
 """They almost do, as after a calibration, and Newton's steps make up for it."""
 _NEAR: Final = 1e-6
