@@ -50,8 +50,8 @@ _ALIKE: Final = 1e-3
 _ROUNDING: Final = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _TURN: Final = 2.0 * pi
-_ROOM: Final = 2**24
-"""Numbers that a batch of branches is collected in, at most [doubles]."""
+_ROOM: Final = 2**16
+"""Numbers that branches of a batch are collected in at a time, so that they stay in the cache [doubles]."""
 
 
 @final
@@ -401,7 +401,8 @@ class Branching:
         if self.turns:
             return self._joined(model, [self(model, poses[i], q0, seed).raw for i in range(len(goals))])
         many = max(1, _ROOM // (WIDTH * self._values * self._width))
-        parts = [self._part(model, goals[first : first + many], q0) for first in range(0, len(goals), many)]
+        kept = self._new_scratch(goals[:many])
+        parts = [self._part(model, kept, goals[first : first + many], q0) for first in range(0, len(goals), many)]
         raws, counts = [raw for raw, _ in parts], [count for _, some in parts for count in some]
         return self._joined(model, raws, counts)
 
@@ -411,15 +412,19 @@ class Branching:
         ends = np.cumsum([len(some) for some in raws] if counts is None else counts, dtype=np.int64)
         return BranchBatch(raw, np.concatenate([[0], ends]), model.nq)
 
-    def _part(self, model: Model, goals: Array, q0: npt.ArrayLike | None) -> tuple[Array, list[int]]:
+    def _part(
+        self, model: Model, kept: tuple[Scratch, Array, Array], goals: Array, q0: npt.ArrayLike | None
+    ) -> tuple[Array, list[int]]:
         """The rows of some targets and how many each has, in one call that holds no lock of the interpreter."""
-        scratch, found, offsets = self._new_scratch(goals)
+        scratch, found, offsets = kept
+        scratch.tell(steps=len(goals))
+        scratch.tell_of(found=found, offsets=offsets, goals=goals)
         self._rest(scratch, model, q0)
         count: int = all_branches(scratch.address)
         if count < 0:
             refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
-        counts = np.diff(offsets).astype(np.int64)
-        raw = found[:count]
+        counts = np.diff(offsets[: len(goals) + 1]).astype(np.int64)
+        raw = found[:count].copy()
         if self._values > 1:
             raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(goals)), counts)))]
         return raw, counts.tolist()
