@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import robots
+from branches import Row as BranchRow
+from branches import branches
+from branches import show as show_branches
 from near import Near, Reach, near, reach
 from near import show as show_near
 from peers import FOLLOWERS, PEERS, Peer, load
@@ -31,8 +34,8 @@ from updates import Update, updates
 from updates import show as show_updates
 
 SCENARIOS = (
-    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "rest", "reachability",
-    "startup",
+    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "branches", "rest",
+    "reachability", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -93,6 +96,10 @@ def main() -> None:
     if "reachability" in options.scenarios:
         mapped = reachability(options.count)
         show_reachability(mapped)
+    every: list[BranchRow] = []
+    if "branches" in options.scenarios:
+        every = branches(options.count)
+        show_branches(every)
     if "startup" in options.scenarios:
         from startup import startup
 
@@ -105,6 +112,7 @@ def main() -> None:
         more["promises"] = [asdict(row) for row in promised]
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
+        more["branches"] = [asdict(row) for row in every]
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

@@ -76,6 +76,11 @@ if TYPE_CHECKING:
     from poise.reachability.search import reach as reach
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
+    from poise.solving.branches import Branch as Branch
+    from poise.solving.branches import BranchBatch as BranchBatch
+    from poise.solving.branches import BranchSolver as BranchSolver
+    from poise.solving.branches import Solutions as Solutions
+    from poise.solving.branches import solve_all as solve_all
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
@@ -113,6 +118,9 @@ _HOME = {
     "BoundedLeastSquares": "poise.methods.bounded",
     "Box": "poise.geometry.shapes",
     "Capsule": "poise.geometry.shapes",
+    "Branch": "poise.solving.branches",
+    "BranchBatch": "poise.solving.branches",
+    "BranchSolver": "poise.solving.branches",
     "CentreOfMassTask": "poise.tasks.mass",
     "ChanLawrence": "poise.methods.damping",
     "Chiaverini": "poise.methods.damping",
@@ -174,6 +182,7 @@ _HOME = {
     "ShapeError": "poise.errors",
     "Solution": "poise.solving.solution",
     "SolutionBatch": "poise.solving.batch",
+    "Solutions": "poise.solving.branches",
     "Solver": "poise.solving.solver",
     "Sphere": "poise.geometry.shapes",
     "Status": "poise.solving.outcome",
@@ -189,6 +198,7 @@ _HOME = {
     "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",
     "solve_batch": "poise.solving.batch",
+    "solve_all": "poise.solving.branches",
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 

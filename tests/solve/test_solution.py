@@ -16,7 +16,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
-from poise.solving import solver as solver_module
+from poise.solving import prepared as prepared_module
 
 Array = npt.NDArray[np.float64]
 HAND = "panda_hand"
@@ -355,9 +355,9 @@ def test_ten_thousand_calls_leave_nothing_behind() -> None:
 def test_solve_keeps_a_bounded_number_of_prepared_problems_and_forgets_the_least_recently_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(solver_module, "_KEPT", 8)
+    monkeypatch.setattr(prepared_module, "_KEPT", 8)
     model = pz.load("planar2")
-    prepared = solver_module._prepared_of(model)
+    prepared = prepared_module._prepared_of(model)
 
     def ask(k: int) -> None:
         pz.solve(model, pz.PositionTask("tool", [1.2, 0.5, 0.0], tolerance=1e-6 * (1 + k)))
@@ -391,7 +391,7 @@ def test_a_model_with_a_prepared_solve_is_freed_without_the_cycle_collector() ->
 
 def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many structures on many threads, while old ones make room: no mixing, no error."""
-    monkeypatch.setattr(solver_module, "_KEPT", 8)
+    monkeypatch.setattr(prepared_module, "_KEPT", 8)
     model = pz.load("planar3")
     together = threading.Barrier(8)
 
@@ -410,4 +410,4 @@ def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytes
         for found in pool.map(work, range(8)):
             for target, q in found:
                 assert np.linalg.norm(fk(model, "tool", q)[:3, 3] - target) <= 3.1e-5
-    assert len(solver_module._prepared_of(model)) <= 8
+    assert len(prepared_module._prepared_of(model)) <= 8

@@ -1,26 +1,33 @@
 """Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from threading import RLock
+from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any, Final, Literal, TypeAlias, final, get_args
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import hold_over_forks, prepare
+from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, joined, one_a_task, one_start, refuse_numbers, several, whole
+from poise.solving.arguments import (
+    AnyTask,
+    joined,
+    one_a_task,
+    one_start,
+    refuse_all_but_bools,
+    refuse_numbers,
+    several,
+    whole,
+)
 from poise.solving.bound_method import BoundMethod
 from poise.solving.posture import Posture
+from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.solution import Solution
@@ -43,8 +50,6 @@ _TIMED_CHUNK: Final = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
 Preference: TypeAlias = Literal["nearest", "first"]
 """Which solution a solve returns: the nearest to q0 of those found, or the first."""
-_KEPT: Final = 1024
-"""Structures of tasks that `solve` keeps prepared for a model."""
 
 
 @final
@@ -102,7 +107,7 @@ class Search:
             max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
-        _refuse_all_but_bools(limits)
+        refuse_all_but_bools(limits)
         one_of("prefer", prefer, get_args(Preference))
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
@@ -307,44 +312,15 @@ def prepared_search(
 ) -> Search:
     """The search that the model keeps for tasks of this structure and these settings."""
     given = several(tasks)
-    _refuse_all_but_bools(limits)
+    refuse_all_but_bools(limits)
     one_of("prefer", prefer, get_args(Preference))
     chosen = method_of(method) if method is not None else None
     key = (chosen, limits, prefer, max_iterations, max_restarts, max_time, trace, *(task.structure for task in given))
-    prepared = _prepared_of(model)
-    search = prepared.get(key)
+    search: Search | None = recall(model, key)
     if search is None:
         search = Search(
             model, tasks, method=chosen, limits=limits, prefer=prefer, max_iterations=max_iterations,
             max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
-        prepared[key] = search
-        while len(prepared) > _KEPT:
-            with suppress(KeyError):  # another thread was first
-                prepared.popitem(last=False)
-    else:
-        with suppress(KeyError):
-            prepared.move_to_end(key)
+        keep(model, key, search)
     return search
-
-
-_PREPARED: "WeakKeyDictionary[Model, OrderedDict[Any, Search]]" = WeakKeyDictionary()
-"""What `solve` has prepared for each model, the least recently used first."""
-_LOCK = RLock()
-hold_over_forks(_LOCK)
-
-
-def _prepared_of(model: Model) -> "OrderedDict[Any, Search]":
-    found = _PREPARED.get(model)
-    if found is None:
-        with _LOCK:
-            found = _PREPARED.setdefault(model, OrderedDict())
-    return found
-
-
-def _refuse_all_but_bools(limits: Any) -> None:
-    if not isinstance(limits, (bool, np.bool_)):
-        raise TypeError(
-            f"limits must be True or False, whether joint limits hold, got {limits!r}; limits between joints, such as "
-            "LinearLimit, are for a Tracker"
-        )

@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 
 from poise import tasks
+from poise.kernels.closed_form.branches import all_branches
 from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
@@ -20,6 +21,7 @@ from poise.tasks.base import Task
 def compile_all() -> None:
     """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there."""
     entries = [
+        all_branches,
         batch_lanes.solve_many,
         lm_solver.linearise,
         method_loop.step,

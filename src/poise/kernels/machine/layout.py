@@ -129,6 +129,26 @@ BODY: Final = Record("Body", "", "share centre[3] carried")
 """The share of all mass that hangs on a unit itself, its centre in the unit's frame [m], the share that it carries.
 The last is of what stands still in the world."""
 
+ARM: Final = Record(
+    "Arm",
+    "family position reverse swept slides joints[6]",
+    "axes[18] first[3] second[3] third[3] fourth[3] centre[3] normal[3] rates[6] home[9] tool[3] near "
+    "swept_axis[3] swept_point[3] swept_rate",
+)
+"""Six joints whose pose has a closed form, and perhaps one more, before or behind them, which is swept.
+
+Everything is along the axes of the base and as it lies where q is 0, in the order in which the closed form takes the
+joints: `reverse` says that it is from the tip to the base.
+
+- `family` and, of a spherical wrist, `position`: which closed form, see `poise.kernels.closed_form.families`.
+- `joints`: the COORDINATE of each joint.  `swept`: 0 without one, else 1 more than its COORDINATE, negative if it comes
+  first in the chain; `slides`: whether it is a slide.
+- `axes`: unit vectors.  `first` to `fourth`: points of the first axes.  `centre`: where the last axes meet.
+  `normal`: a unit vector across the last axis, or of parallel axes across those.
+- `rates`: what an axis turns by [rad] for each number of q.
+- `home`, `tool`: rotation of the tip's unit, row by row, and place of the tool [m].
+- `near`: the sum of squares of errors [m^2, rad^2] up to which a candidate is worth a Newton step."""
+
 COMMON: Final = Record(
     "Common",
     "clamp at_target null dependent",
@@ -162,6 +182,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "sights": SIGHT,
     "posture_weights": REAL,
     "farthest": REAL,
+    "arms": ARM,
     # What a method adds.
     "common": COMMON,
     "settings": REAL,
@@ -178,6 +199,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
+`arms`: one where the task has a closed form.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `inequalities`
@@ -229,6 +251,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "prior",
         "begun",
         "last_step",
+        "branches",
         "room",
         "query",
     ],
@@ -244,17 +267,20 @@ memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
 gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
-begun (nq) where a step of a Tracker began, last_step (n), room: what the method at hand asked for, query: the features
-of a goal in an index of starts, and two packs."""
+begun (nq) where a step of a Tracker began, last_step (n), branches (BRANCHES) what is known of each lane that holds a
+branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
+and two packs."""
 
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
-    "updates settle steps characters goals path trace trace_rows problems starts answers index given",
+    "updates settle steps characters goals path trace trace_rows samples found offsets problems starts answers index "
+    "given",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `path`,
-`trace`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where there is none."""
+`trace`, `found`, `offsets`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where
+there is none."""
 
 SEARCH, GATHER, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(7)
 """Places in a table of routines: the search from eight starts, that for a posture, one update of the method, its
@@ -273,6 +299,8 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 17
 """Rows of the solver's state of each lane."""
+BRANCHES: Final = 12
+"""Rows of what is known of each lane that holds a branch of a closed form."""
 CHOICE: Final = 8
 """Rows of what the search for a posture knows of each lane."""
 WIDTH: Final = 8

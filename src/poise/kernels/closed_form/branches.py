@@ -1,0 +1,254 @@
+"""All branches of a target: eight candidates in eight lanes, polished, certified, merged, the nearest first.
+
+A closed form makes three choices between two angles, so a target has eight candidates, and each takes a lane.  Where a
+joint is swept, each of its values has eight.
+
+1. `candidates` writes the closed form into w.q, each joint as whole turns bring it nearest to where it rests.
+2. Where forward kinematics finds more than rounding, Newton's steps follow.
+3. What is within the tolerances is a branch; two that are alike are one.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.rotations import rotation_error
+from poise.kernels.closed_form.candidates import FITS, KNOWN, LOOSE, TURN, candidates, give_choices, put
+from poise.kernels.closed_form.candidates import NUMBER as LANE_NUMBER
+from poise.kernels.closed_form.vectors import dot, minus, times, transposed
+from poise.kernels.kinematics.forward import forward, tool_point
+from poise.kernels.machine.jit import WHOLE, entry_point, kernel
+from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt, store
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, FRAME, GOAL_NUMBERS, WIDTH
+from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, wide
+from poise.kernels.rows.frame import hung
+from poise.kernels.solver.lm_solver import INSIDE, aim_at, clip_start, evaluate
+from poise.kernels.solver.pose_step import pose_direction
+
+NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
+"""Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value
+of the swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the two errors [m, rad].
+"""
+CERTIFIED = 0
+"""The number of `out` that says how many branches there are, within the limits or not."""
+_SCORE, _SQUARE, _DISTANCE, _PLACE, _PLACE_ERROR, _TURN_ERROR = range(KNOWN, KNOWN + 6)
+"""Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
+of position [m] and rotation [rad]."""
+_EXACT = 1e-26
+"""A sum of squares of errors [m^2, rad^2] that is rounding."""
+_STEPS = 8
+"""Newton steps at most."""
+_DAMPING = 1e-15
+"""What keeps a step finite at a singular pose [m^2]."""
+_ALIKE = 1e-6
+"""Two branches whose joints differ by no more than this are one [rad]."""
+_ALIKE_SQUARES = 1e-4
+"""The squares of their distances then differ by less than this share, or this [rad^2]: a quick first look."""
+
+
+@kernel
+def measure(p, v):
+    """Errors at v.q by forward kinematics alone: the sum of their squares, and the largest (error / tolerance)^2.
+
+    The two errors [m, rad] go to v.branches.
+    """
+    forward(p.units, v.q, v.frames)
+    effector, t, f, known = p.effectors[0], v.target, v.frames, v.branches
+    at = FRAME * effector.tip
+    place = tool_point(effector, f)
+    x, y, z = _loaded(f, at + 6), _loaded(f, at + 9), _loaded(f, at + 3)
+    if effector.base > 0:
+        b0, b1, b2, b3, b4, b5, b6, b7, b8, o0, o1, o2 = hung(effector.base - 2, effector.base_tool, f)
+        base = transposed((b0, b1, b2, b3, b4, b5, b6, b7, b8))
+        place = times(base, minus(place, (o0, o1, o2)))
+        x, y, z = times(base, x), times(base, y), times(base, z)
+    left = minus(_loaded(t, 9), place)
+    turn = rotation_error(
+        load(t, 0), load(t, 1), load(t, 2), load(t, 3), load(t, 4), load(t, 5), load(t, 6), load(t, 7), load(t, 8),
+        x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2],
+    )  # fmt: skip
+    metres, radians = dot(left, left), dot(turn, turn)
+    store(known, _PLACE_ERROR, sqrt(metres)), store(known, _TURN_ERROR, sqrt(radians))
+    one, two = metres * p.blocks[0].inverse_square_tolerance, radians * p.blocks[1].inverse_square_tolerance
+    cost = metres + radians
+    return cost, select(cost < 1e300, select(one > two, one, two), 1e300)
+
+
+@kernel
+def _loaded(rows, i):
+    """The vector whose first number is in row i."""
+    return load(rows, i), load(rows, i + 1), load(rows, i + 2)
+
+
+@kernel
+def polish(p, v, start):
+    """Newton's steps from the candidates in v.q, as far as they lower the errors; the score of each lane."""
+    arm = p.arms[0]
+    cost, score = measure(p, v)
+    for _ in range(_STEPS):
+        rough = (cost > _EXACT) & (cost < arm.near)
+        if not any_of(rough):
+            break
+        for a in range(len(v.free)):
+            store(v.free, a, 1.0)
+        if arm.swept != 0:
+            store(v.free, p.coordinates[abs(arm.swept) - 1].v, 0.0)
+        evaluate(p, v)
+        pose_direction(p, v, cost >= 0.0, splat(v.q, _DAMPING))
+        store(v.branches, FITS, 1.0)
+        for i in range(6):
+            c = p.coordinates[arm.joints[i]]
+            x = load(v.q, c.q)
+            store(v.before, c.q, x)
+            put(p, v, arm, start, i, (x + select(rough, load(v.step, c.v), 0.0)) * arm.rates[i])
+        last = cost
+        cost, score = measure(p, v)
+        better = cost < last
+        if any_of(select(better, splat(v.q, 0.0), 1.0) * select(rough, splat(v.q, 1.0), 0.0) > 0.5):
+            store(v.branches, FITS, 1.0)
+            for i in range(6):
+                c = p.coordinates[arm.joints[i]]
+                x = select(better, load(v.q, c.q), load(v.before, c.q))
+                put(p, v, arm, start, i, x * arm.rates[i])
+            cost, score = measure(p, v)
+    return score
+
+
+@kernel
+def _alike(p, v, a, b):
+    """Whether two lanes hold the same branch, but for whole turns."""
+    arm, x, y = p.arms[0], v.branches[_SQUARE, a], v.branches[_SQUARE, b]
+    if abs(x - y) > _ALIKE_SQUARES * (1.0 + x):
+        return False
+    for i in range(6):
+        c, turn = p.coordinates[arm.joints[i]], TURN / abs(arm.rates[i])
+        way = v.q[c.q, a] - v.q[c.q, b]
+        if not abs(way - turn * rint(way / turn)) <= _ALIKE:
+            return False
+    return True
+
+
+@kernel
+def collect(p, v, score, start, value, found, count):
+    """Write the branches among the lanes into `found` from row `count` on, the nearest to `start` first.
+
+    Returns the number of rows then, and how many branches there are, within the limits or not.
+    """
+    known, many, certified = v.branches, len(v.q), 0
+    width = width_of(p)
+    square = splat(v.q, 0.0)
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = load(v.q, c.q) - start[c.q]
+        square = square + x * x
+    store(known, _SQUARE, square), store(known, _DISTANCE, sqrt(square)), store(known, _SCORE, score)
+    for lane in range(WIDTH):
+        if not known[_SCORE, lane] <= INSIDE:
+            known[FITS, lane] = 0.0
+            continue
+        certified += 1
+        for other in range(lane):
+            if known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
+                certified -= 1
+                # The one within the limits stays, where the other is beyond them by next to nothing.
+                twin = other if known[FITS, other] < 0.5 else lane
+                known[FITS, twin] = 0.0
+                break
+    # Its place among those that stay: how many are nearer, or as near and before it.
+    place = splat(v.q, 0.0)
+    for lane in range(WIDTH):
+        if known[FITS, lane] > 0.5:
+            nearer = (square > known[_SQUARE, lane]) | (
+                (square >= known[_SQUARE, lane]) & (load(known, LANE_NUMBER) > lane)
+            )
+            place = place + select(nearer, splat(v.q, 1.0), 0.0)
+    store(known, _PLACE, place)
+    kept = 0
+    for lane in range(WIDTH):
+        if known[FITS, lane] > 0.5:
+            kept += 1
+            at = (count + np.int64(known[_PLACE, lane])) * width
+            found[at + NUMBER], found[at + SWEPT] = lane, value
+            found[at + LINE], found[at + DISTANCE] = known[LOOSE, lane], known[_DISTANCE, lane]
+            for i in range(many):
+                found[at + BRANCH + i] = v.q[i, lane]
+            found[at + BRANCH + many] = known[_PLACE_ERROR, lane]
+            found[at + BRANCH + many + 1] = known[_TURN_ERROR, lane]
+    return count + kept, certified
+
+
+@kernel
+def _all(p, w, v, samples, found, count):
+    """All branches of the target in w.target, from row `count` of `found` on; the rows then, and how many there are.
+
+    The values of a swept joint are `samples`, evenly spread over its range, or over a turn of it, from where it rests.
+    """
+    arm, total = p.arms[0], 0
+    for i in range(len(w.target)):
+        store(v.target, i, w.target[i])
+    first = low = span = 0.0
+    if arm.swept != 0:
+        c = p.coordinates[abs(arm.swept) - 1]
+        first = min(max(w.pool[c.q], c.lower), c.upper)
+        low, span = c.lower, c.upper - c.lower
+        if not arm.slides and not span < TURN / abs(arm.swept_rate):
+            span = TURN / abs(arm.swept_rate)
+            low = min(max(first - 0.5 * span, c.lower), c.upper - span)
+    for k in range(samples):
+        value = first + k * span / samples
+        if value > low + span:
+            value = max(value - span, low)
+        candidates(p, v, w.target, w.pool, value)
+        score = polish(p, v, w.pool)
+        count, certified = collect(p, v, score, w.pool, value, found, count)
+        total += certified
+    return count, total
+
+
+@kernel
+def _begin(p, w, v):
+    """Give the lanes their choices, and read where the joints rest into w.pool.
+
+    False if a number is too large or a quaternion zero.  Joints of the task rest where the caller says, beyond their
+    limits too; the others are held within.
+    """
+    give_choices(v)
+    if not clip_start(p, w.start, w.pool):
+        return False
+    for r in range(len(p.coordinates)):
+        i = p.coordinates[r].q
+        w.pool[i] = w.start[i]
+    return True
+
+
+@kernel
+def width_of(p):
+    """Numbers of a branch."""
+    return BRANCH + len(p.farthest) + 2
+
+
+@entry_point(WHOLE)
+def all_branches(address):
+    """All branches of `steps` goals: fills `found`, whose rows follow each other without a gap.
+
+    `found` has room for WIDTH rows for each of the `samples` of each goal, and `offsets` (steps + 1,) says where those
+    of each goal begin.  Returns how many there are, or a code; `out` says how many branches there are, within the
+    limits or not.
+    """
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
+    if not _begin(p, w, v):
+        return BAD_START
+    found = rows_at(told.found, told.steps * told.samples * WIDTH * width_of(p))
+    goals, offsets = rows_at(told.goals, told.steps * GOAL_NUMBERS), rows_at(told.offsets, told.steps + 1)
+    count = total = 0
+    for k in range(told.steps):
+        for i in range(GOAL_NUMBERS):
+            w.goal[i] = goals[GOAL_NUMBERS * k + i]
+        if not aim_at(p, w.goal, w.target):
+            return BAD_GOAL
+        offsets[k] = count
+        count, certified = _all(p, w, v, told.samples, found, count)
+        total += certified
+    offsets[told.steps] = count
+    w.out[CERTIFIED] = total
+    return count

@@ -1,0 +1,594 @@
+"""solve_all and BranchSolver: every solution of a target, by closed form where the axes have one, else by a search."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import ceil, floor, isinf, pi, prod
+from typing import Any, Final, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.kernels.closed_form.branches import (
+    BRANCH,
+    CERTIFIED,
+    DISTANCE,
+    LINE,
+    NUMBER,
+    SWEPT,
+    all_branches,
+)
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import ANSWER, WIDTH
+from poise.model.model import Model
+from poise.solving.arguments import (
+    WHOLE,
+    AnyTask,
+    one_start,
+    refuse_all_but_bools,
+    refuse_numbers,
+    several,
+    whole,
+)
+from poise.solving.closed_form import ClosedForm, closed_form
+from poise.solving.explain import task_errors
+from poise.solving.prepared import keep, recall
+from poise.solving.problem import Problem, pack
+from poise.solving.scratch import Bound, Scratch
+from poise.solving.search import Search
+from poise.spatial import SE3, Array
+from poise.tasks.base import Task
+from poise.tasks.error import TaskError
+from poise.tasks.pose import PoseTask
+
+_STARTS: Final = 8
+"""Searches for each of the `samples`, where there is no closed form."""
+_RESTARTS: Final = 7
+"""Random starts of a search, besides its own: eight lanes."""
+_ALIKE: Final = 1e-3
+"""Two answers of searches whose joints differ by no more than this are one [rad or m]."""
+_ROUNDING: Final = 1e-9
+"""A joint that whole turns take over its limit by no more than this stands at it [rad]."""
+_TURN: Final = 2.0 * pi
+_ROOM: Final = 2**16
+"""Numbers that branches of a batch are collected in at a time, so that they stay in the cache [doubles]."""
+
+
+@final
+class Branch:
+    """One solution of a target: joints, how good they are, and which of the branches it is.
+
+    Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
+    """
+
+    __slots__ = ("_raw", "_way", "model")
+    model: Model
+    """Whose joints these are."""
+
+    def __init__(self, model: Model, way: "Branching", raw: Array) -> None:
+        self.model, self._way, self._raw = model, way, raw
+
+    @property
+    def q(self) -> Array:
+        """(nq,) configuration; every joint within its limits, unless they were not asked for."""
+        return self._raw[BRANCH : BRANCH + self.model.nq]
+
+    @property
+    def distance(self) -> float:
+        """How far q is from `q0`: the norm of `model.difference(q0, q)` over the joints that move the task [rad, m]."""
+        return float(self._raw[DISTANCE])
+
+    @property
+    def number(self) -> int:
+        """Which of the eight branches of the closed form it is; -1 for one that was found by a search.
+
+        Bit i is 1 where choice i of the `label` is "-".  It stays the same as a target moves, as far as the branch goes
+        on: up to a pose at which two of them meet.
+        """
+        return int(self._raw[NUMBER])
+
+    @property
+    def label(self) -> str:
+        """Which branch it is, in words: the signs of the three choices, and the value of a joint that was swept."""
+        form, number = self._way.form, self.number
+        if form is None:
+            return "found by a search"
+        if form.choices[0] == form.choices[1]:
+            words = [f"{form.choices[0]} {number % 4 + 1}", f"{form.choices[2]} {'+-'[number >> 2 & 1]}"]
+        else:
+            words = [f"{word} {'+-'[number >> i & 1]}" for i, word in enumerate(form.choices)]
+        if form.swept is not None:
+            words.append(f"{self.model.coordinates[form.swept]} at {self._raw[SWEPT]:.4g}")
+        if self.line:
+            words.append("one of a line of solutions")
+        return ", ".join(words)
+
+    @property
+    def line(self) -> bool:
+        """Whether it is one of a line of solutions, as where two axes fall together.
+
+        A joint that then moves nothing, or whose part another can play, stays where `q0` has it.
+        """
+        return bool(self._raw[LINE] > 0.5)
+
+    @property
+    def errors(self) -> tuple[TaskError, ...]:
+        """What is left of each task, measured by forward kinematics at q."""
+        return task_errors(self._way.tasks, self._raw[BRANCH + self.model.nq :])
+
+    @property
+    def position_error(self) -> float:
+        """Largest position error of all tasks [m]; 0 if none has a position."""
+        return max((e.position for e in self.errors if e.position is not None), default=0.0)
+
+    @property
+    def rotation_error(self) -> float:
+        """Largest rotation error of all tasks [rad]; 0 if none has a rotation."""
+        return max((e.rotation for e in self.errors if e.rotation is not None), default=0.0)
+
+    def named(self) -> dict[str, float]:
+        """The numbers of q by joint name."""
+        return self.model.named(self.q)
+
+    def __repr__(self) -> str:
+        return f"Branch({self.label}; {self.position_error:.1e} m, {self.rotation_error:.1e} rad)"
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
+
+
+@final
+class Solutions(Sequence[Branch]):
+    """All solutions of a target that were found, the nearest to `q0` first; each within its tasks' tolerances.
+
+    None within the limits is an empty sequence, and `explain` says what that proves.
+    """
+
+    __slots__ = ("_starts", "_total", "_way", "model", "raw")
+    model: Model
+    """Whose joints these are."""
+    raw: Array
+    """(k, .) numbers of each, as the kernels write them."""
+
+    def __init__(self, model: Model, way: "Branching", raw: Array, total: int, starts: int = 0) -> None:
+        self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    @overload
+    def __getitem__(self, index: int) -> Branch: ...
+    @overload
+    def __getitem__(self, index: slice) -> "list[Branch]": ...
+    def __getitem__(self, index: int | slice) -> "Branch | list[Branch]":
+        if isinstance(index, slice):
+            return [Branch(self.model, self._way, raw) for raw in self.raw[index]]
+        return Branch(self.model, self._way, self.raw[index])
+
+    def __iter__(self) -> Iterator[Branch]:
+        return (Branch(self.model, self._way, raw) for raw in self.raw)
+
+    @property
+    def q(self) -> Array:
+        """(k, nq) all configurations, the nearest to `q0` first."""
+        return self.raw[:, BRANCH : BRANCH + self.model.nq]
+
+    @property
+    def distances(self) -> Array:
+        """(k,) how far each is from `q0` [rad and m]."""
+        return self.raw[:, DISTANCE]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """(k,) which branch each is, see `Branch.number`."""
+        return self.raw[:, NUMBER].astype(np.int64)
+
+    @property
+    def total(self) -> int:
+        """How many branches there are, within the limits or not; whole turns are no others."""
+        return self._total
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are no others: by closed form of six axes, and none of them on a line of solutions."""
+        form = self._way.form
+        return form is not None and form.exact and form.swept is None and not np.any(self.raw[:, LINE])
+
+    def explain(self) -> str:
+        """What was found and how, and what it proves, as a sentence."""
+        way = self._way
+        many = f"{self._total} branch{'' if self._total == 1 else 'es'}"
+        if way.form is None:
+            end = "there may be others" if self._total else "that proves nothing"
+            return f"a search from {self._starts} starts found {many}; {end}"
+        parts = [f"{many} by closed form ({way.form.words})"]
+        if way.form.swept is not None:
+            parts[0] += f" at {way.samples} values of {self.model.coordinates[way.form.swept]}"
+        inside = len(np.unique(self.raw[:, [NUMBER, SWEPT]], axis=0)) if len(self.raw) else 0
+        if way.limits and self._total:
+            parts.append(f"{inside} within the limits")
+        if len(self.raw) > inside:
+            parts.append(f"{len(self.raw)} with their whole turns")
+        if np.any(self.raw[:, LINE]):
+            parts.append("some are one of a line of solutions")
+        if not way.form.exact:
+            parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
+        if not self._total and self.complete:
+            parts.append("the target is out of reach")
+        return "; ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Solutions({self.explain()})"
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
+
+
+@final
+class BranchBatch(Sequence[Array]):
+    """The solutions of many targets in one array; an entry are those of one target, the nearest to `q0` first."""
+
+    __slots__ = ("_nq", "_raw", "offsets")
+    offsets: npt.NDArray[np.int64]
+    """(targets + 1,) the solutions of target i are `q[offsets[i] : offsets[i + 1]]`."""
+
+    def __init__(self, raw: Array, offsets: npt.NDArray[np.int64], nq: int) -> None:
+        self._raw, self.offsets, self._nq = raw, offsets, nq
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Array]: ...
+    def __getitem__(self, index: int | slice) -> Array | list[Array]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        return self.q[self.offsets[i] : self.offsets[i + 1]]
+
+    @property
+    def q(self) -> Array:
+        """(total, nq) all configurations, one target's behind the other's."""
+        return self._raw[:, BRANCH : BRANCH + self._nq]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """(total,) which branch each is, see `Branch.number`."""
+        return self._raw[:, NUMBER].astype(np.int64)
+
+    @property
+    def distances(self) -> Array:
+        """(total,) how far each is from `q0` [rad and m]."""
+        return self._raw[:, DISTANCE]
+
+    def __repr__(self) -> str:
+        return f"BranchBatch({len(self._raw)} solutions of {len(self)} targets)"
+
+
+@final
+class Branching:
+    """Tasks prepared for a model, which it does not hold: what `BranchSolver` and `solve_all` are made of.
+
+    It holds no workspace of its own: any number of threads may call it at once, and it can be sent to a process.
+    """
+
+    __slots__ = (
+        "_bound",
+        "_home",
+        "_idle",
+        "_lower",
+        "_own",
+        "_search",
+        "_turning",
+        "_upper",
+        "_values",
+        "_width",
+        "form",
+        "limits",
+        "samples",
+        "tasks",
+        "turns",
+    )
+
+    def __init__(
+        self, model: Model, tasks: AnyTask | Sequence[AnyTask], *, limits: bool, turns: bool, samples: int
+    ) -> None:
+        given = several(tasks)
+        _check(limits, turns, samples)
+        self.tasks = tuple(task for task in given if isinstance(task, Task))
+        if len(self.tasks) < len(given):
+            raise ValueError(
+                "a PostureTask asks for one solution, the nearest, so solve_all does not take it; give the posture as "
+                "q0, and the first solution is the nearest to it of those that are found"
+            )
+        self.limits, self.turns, self.samples = bool(limits), turns, samples
+        self._home = np.array(model.home)
+        self.form: ClosedForm | None = None
+        self._search: Search | None = None
+        task = self.tasks[0]
+        if len(self.tasks) == 1 and isinstance(task, PoseTask) and all(min(b.weight) > 0.0 for b in task.blocks):
+            self.form = closed_form(model, task, pack(model, self.tasks, limits=self.limits))
+        if self.form is None:
+            self._search = Search(model, given, limits=self.limits, prefer="first", max_restarts=_RESTARTS)
+            problem = self._search.problem
+        else:
+            problem = self.form.problem
+        self._turning = _turning(problem)
+        infinite = np.full(model.nq, np.inf)
+        self._lower: Array = model.lower if self.limits else -infinite
+        self._upper: Array = model.upper if self.limits else infinite
+        self._own = None if task.target is None else task.goal(task.target)
+        self._values = 1 if self.form is None or self.form.swept is None else samples
+        self._width = BRANCH + model.nq + problem.blocks
+        self._bind()
+
+    def _bind(self) -> None:
+        """Find in this process what the closed form needs."""
+        self._idle: list[tuple[Scratch, Array, Array]] = []
+        if self.form is not None:
+            self._bound = Bound(self.form.problem)
+            prepare(all_branches)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_idle")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._bind()
+
+    def _new_scratch(self, goals: Array | None = None) -> tuple[Scratch, Array, Array]:
+        """Scratch, and room for the branches of some goals (n, 7), or of its own, and for where those of each begin."""
+        scratch, targets = Scratch(self._bound), 1 if goals is None else len(goals)
+        found, offsets = np.empty((targets * self._values * WIDTH, self._width)), np.empty(targets + 1)
+        scratch.widen(self._bound)
+        scratch.tell(samples=self._values, steps=targets)
+        scratch.tell_of(found=found, offsets=offsets, goals=scratch.goal if goals is None else goals)
+        return scratch, found, offsets
+
+    def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
+        """All solutions; see `BranchSolver`."""
+        if self._search is not None:
+            return self._searched(model, target, q0, seed)
+        try:
+            kept = self._idle.pop()
+        except IndexError:
+            kept = self._new_scratch()
+        scratch, found, _ = kept
+        try:
+            if type(target) is SE3 and target.array.ndim == 1:
+                scratch.goal_view[:] = target.array
+            else:
+                scratch.goal[:] = self._goal(target)
+            self._rest(scratch, model, q0)
+            count: int = all_branches(scratch.address)
+            if count < 0:
+                refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
+            raw, total = found[:count].copy(), int(scratch.out[CERTIFIED])
+        finally:
+            self._idle.append(kept)
+        if self._values > 1:
+            raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
+        if self.turns:
+            raw = self._turned(model, raw, one_start(model, self._home if q0 is None else q0))
+        return Solutions(model, self, raw, total)
+
+    def _goal(self, target: Any) -> Array:
+        """(7,) numbers of a target, or of the task's own."""
+        if target is not None:
+            return self.tasks[0].goal(target, "target")
+        if self._own is None:
+            raise ValueError("the task has no target; give one to the task or to the call")
+        return self._own
+
+    def _rest(self, scratch: Scratch, model: Model, q0: npt.ArrayLike | None) -> None:
+        """Where the joints rest, into the scratch."""
+        try:
+            scratch.start_view[:] = self._home if q0 is None else q0
+        except (TypeError, ValueError):  # no doubles, or not as many
+            scratch.start[:] = one_start(model, self._home if q0 is None else q0)
+
+    def batch(self, model: Model, targets: Any, q0: npt.ArrayLike | None, seed: int) -> BranchBatch:
+        """All solutions of many targets; see `BranchSolver.batch`."""
+        if self._search is not None:
+            return self._joined(model, [self(model, target, q0, seed).raw for target in targets])
+        poses = SE3.parse(targets, "targets")
+        if poses.array.ndim != 2:
+            raise ShapeError(f"targets must be (n, 7) poses, got the shape {poses.array.shape}")
+        goals = np.ascontiguousarray(poses.array)
+        if self.turns:
+            return self._joined(model, [self(model, poses[i], q0, seed).raw for i in range(len(goals))])
+        many = max(1, _ROOM // (WIDTH * self._values * self._width))
+        kept = self._new_scratch(goals[:many])
+        parts = [self._part(model, kept, goals[first : first + many], q0) for first in range(0, len(goals), many)]
+        raws, counts = [raw for raw, _ in parts], [count for _, some in parts for count in some]
+        return self._joined(model, raws, counts)
+
+    def _joined(self, model: Model, raws: list[Array], counts: list[int] | None = None) -> BranchBatch:
+        """The rows of all targets; each has one of `raws`, or as many rows as `counts` say."""
+        raw = np.concatenate([np.empty((0, self._width)), *raws])
+        ends = np.cumsum([len(some) for some in raws] if counts is None else counts, dtype=np.int64)
+        return BranchBatch(raw, np.concatenate([[0], ends]), model.nq)
+
+    def _part(
+        self, model: Model, kept: tuple[Scratch, Array, Array], goals: Array, q0: npt.ArrayLike | None
+    ) -> tuple[Array, list[int]]:
+        """The rows of some targets and how many each has, in one call that holds no lock of the interpreter."""
+        scratch, found, offsets = kept
+        scratch.tell(steps=len(goals))
+        scratch.tell_of(found=found, offsets=offsets, goals=goals)
+        self._rest(scratch, model, q0)
+        count: int = all_branches(scratch.address)
+        if count < 0:
+            refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
+        counts = np.diff(offsets[: len(goals) + 1]).astype(np.int64)
+        raw = found[:count].copy()
+        if self._values > 1:
+            raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(goals)), counts)))]
+        return raw, counts.tolist()
+
+    def _searched(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
+        """What searches find from `q0` and from random starts, those that are alike merged."""
+        assert self._search is not None
+        whole("seed", seed, 0)
+        home = one_start(model, self._home if q0 is None else q0)
+        tried = 0
+        rows: list[Array] = []
+        for k, start in enumerate([home, *model.sample(_STARTS * self.samples - 1, seed=seed)]):
+            solution = self._search(model, target, start, (seed + k) % WHOLE)
+            tried += 1 + solution.restarts
+            if not solution.success:
+                continue
+            q = solution.q.copy()
+            for i, turn in self._turning:
+                q[i] = min(_turns(q[i], turn, self._lower[i], self._upper[i], home[i]), key=lambda x: abs(x - home[i]))
+            if any(np.all(np.abs(model.difference(row[BRANCH : BRANCH + model.nq], q)) <= _ALIKE) for row in rows):
+                continue
+            distance = float(np.linalg.norm(model.difference(home, q)))
+            rows.append(np.concatenate([[-1.0, 0.0, 0.0, distance], q, solution._raw[ANSWER + model.nq : -1]]))
+        raw = np.array(rows).reshape(-1, self._width)
+        raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
+        return Solutions(model, self, self._turned(model, raw, home) if self.turns else raw, len(raw), tried)
+
+    def _turned(self, model: Model, raw: Array, rest: Array) -> Array:
+        """The rows, and for each of them all that whole turns within the limits make of it."""
+        joints = [i for i, _ in self._turning]
+        parts = [np.empty((0, self._width))]
+        for row in raw:
+            q = row[BRANCH : BRANCH + model.nq]
+            ways = [_turns(q[i], turn, self._lower[i], self._upper[i], rest[i]) for i, turn in self._turning]
+            part = np.repeat(row[None], prod(len(way) for way in ways), axis=0)
+            part[:, [BRANCH + i for i in joints]] = list(product(*ways))
+            moved = part[:, [BRANCH + i for i in joints]] - rest[joints]
+            still = row[DISTANCE] ** 2 - np.sum((q[joints] - rest[joints]) ** 2)
+            part[:, DISTANCE] = np.sqrt(np.maximum(still, 0.0) + np.sum(moved**2, axis=1))
+            parts.append(part)
+        out = np.concatenate(parts)
+        return out[out[:, DISTANCE].argsort(kind="stable")]
+
+
+def _check(limits: Any, turns: Any, samples: Any) -> None:
+    """Raises TypeError or ValueError for settings that make no sense."""
+    refuse_all_but_bools(limits)
+    if not isinstance(turns, bool):
+        raise TypeError(f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}")
+    whole("samples", samples, 1)
+
+
+def _turning(problem: Problem) -> list[tuple[int, float]]:
+    """The places in q of the joints that turn the task, and what makes a whole turn of each."""
+    coordinates = problem.section("coordinates")
+    turns = {i: _TURN for i, c in enumerate(coordinates) if c["turns"]}
+    for arm in problem.section("arms"):
+        turns = {int(i): _TURN / abs(rate) for i, rate in zip(arm["joints"], arm["rates"], strict=True)}
+        if arm["swept"] and not arm["slides"]:
+            turns[abs(int(arm["swept"])) - 1] = _TURN / abs(arm["swept_rate"])
+    return [(int(coordinates["q"][i]), turn) for i, turn in turns.items()]
+
+
+def _turns(x: float, turn: float, lower: float, upper: float, rest: float) -> list[float]:
+    """What whole turns within the limits make of x; only the nearest to `rest` where there is no limit."""
+    first, last = (lower - _ROUNDING - x) / turn, (upper + _ROUNDING - x) / turn
+    if isinf(first) or isinf(last):
+        return [x + float(min(max(np.rint((rest - x) / turn), np.ceil(first)), np.floor(last))) * turn]
+    return [min(max(x + k * turn, lower), upper) for k in range(ceil(first), floor(last) + 1)]
+
+
+@final
+class BranchSolver:
+    """A model and a task, prepared for all solutions of many targets, from any number of threads.
+
+    It can be pickled.  See `solve_all`, also for what is raised.
+    """
+
+    __slots__ = ("_branching", "model", "seed")
+    model: Model
+    seed: int
+    """What the random starts depend on, where there is no closed form."""
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: AnyTask | Sequence[AnyTask],
+        *,
+        limits: bool = True,
+        turns: bool = False,
+        samples: int = 64,
+        seed: int = 0,
+    ) -> None:
+        whole("seed", seed, 0)
+        self.model, self.seed = model, seed
+        self._branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
+
+    def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None) -> Solutions:
+        """All solutions of `target` (the task's own if it is None), the nearest to `q0` (nq,), or to home, first.
+
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        """
+        return self._branching(self.model, target, q0, self.seed)
+
+    def batch(self, targets: Any, q0: npt.ArrayLike | None = None) -> BranchBatch:
+        """All solutions of each of many targets (n,), which are an SE3 of them, (n, 7) or (n, 4, 4) numbers.
+
+        By closed form it is one compiled loop, which leaves the interpreter to other threads.  Raises as a call does.
+        """
+        return self._branching.batch(self.model, targets, q0, self.seed)
+
+    @property
+    def closed_form(self) -> str | None:
+        """What the axes of the arm have that gives its pose a closed form; None if a search must do."""
+        return None if self._branching.form is None else self._branching.form.words
+
+    @property
+    def swept(self) -> str | None:
+        """The coordinate that is swept, as the closed form gives the other six."""
+        form = self._branching.form
+        return None if form is None or form.swept is None else self.model.coordinates[form.swept]
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What it solves for."""
+        return self._branching.tasks
+
+
+def solve_all(
+    model: Model,
+    tasks: AnyTask | Sequence[AnyTask],
+    target: Any = None,
+    q0: npt.ArrayLike | None = None,
+    *,
+    limits: bool = True,
+    turns: bool = False,
+    samples: int = 64,
+    seed: int = 0,
+) -> Solutions:
+    """All solutions of a task, the nearest to `q0` (nq,), or to the model's home, first.
+
+    The pose of a frame that six turning joints move has a closed form if the last or the first three axes meet in a
+    point, or if axes 2, 3 and 4 (or 3, 4 and 5) are parallel and the two beyond them meet: then all of its up to eight
+    branches are found.  With a seventh joint, which may be a slide, at either end of such six, that joint is swept:
+    `samples` values, evenly spread over its range, have their branches each.  Any other arm or task is searched from
+    `q0` and random starts, drawn with `seed`, eight times `samples` calls of the solver; that misses some now and then.
+
+    Every solution is within the tolerances, by forward kinematics at its q, and within the limits of the joints unless
+    `limits` is False; each joint is as whole turns bring it nearest to `q0`, and with `turns=True` all that whole turns
+    within the limits make of a solution follow too.  Joints that do not move the task stay as in `q0`.  The model keeps
+    what it prepared for tasks of this structure.
+
+    Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite or for a posture task.
+    Source: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
+    arXiv:2211.05737.
+    """
+    given = several(tasks)
+    _check(limits, turns, samples)
+    key = (Branching, limits, turns, samples, *(task.structure for task in given))
+    branching: Branching | None = recall(model, key)
+    if branching is None:
+        branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
+        keep(model, key, branching)
+    if target is None:
+        own = [getattr(task, "target", None) for task in given]
+        target = own if len(own) > 1 else own[0]
+    return branching(model, target, q0, seed)
