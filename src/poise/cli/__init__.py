@@ -33,6 +33,7 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
     import tyro
 
+    from poise.cli.batch import Batch
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
     from poise.cli.info import Info
@@ -41,9 +42,10 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.warmup import Warmup
 
     try:
-        command: Solve | Compare | Info | Reproduce | Cite | Warmup = tyro.extras.subcommand_cli_from_dict(
+        command: Solve | Batch | Compare | Info | Reproduce | Cite | Warmup = tyro.extras.subcommand_cli_from_dict(
             {
                 "solve": Solve,
+                "batch": Batch,
                 "compare": Compare,
                 "info": Info,
                 "reproduce": Reproduce,

@@ -257,8 +257,9 @@ def _goals(search: Search, model: Model, targets: Any) -> tuple[Array, Array | N
         found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
         raise ShapeError(f"all targets must have as many rows; {found}")
     n = next(iter(sizes.values()), None)
-    wide = [np.broadcast_to(part, (n or 1, part.shape[1])) for part in parts]
-    return np.concatenate(wide, axis=1) if wide else np.zeros((n or 1, 0)), postures, n
+    rows = 1 if n is None else n
+    wide = [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
+    return np.concatenate(wide, axis=1) if wide else np.zeros((rows, 0)), postures, n
 
 
 def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:

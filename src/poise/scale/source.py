@@ -1,0 +1,239 @@
+"""Files of targets, read piece by piece: Parquet, CSV and NumPy's .npz, as tables of a fixed number of rows."""
+
+import struct
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from poise.scale.columns import POSITION, QUATERNION, START, numeric
+from poise.tasks.pose import PoseTask
+
+_BLOCK: Final = 4 << 20
+"""Bytes of a CSV file that are parsed at a time; the first such block settles the types of carried columns."""
+_ROWS: Final = 16_384
+"""Rows that are taken from a Parquet or .npz file at a time."""
+
+
+class Source(ABC):
+    """A file of targets.  It holds no open file, so it can be sent to a process."""
+
+    splits: bool
+    """Whether it can be read from its middle without all that stands before."""
+    schema: pa.Schema
+    count: int | None
+    """Its rows, if the file says how many."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError for a file that cannot be read, ValueError for one that is not what its name says."""
+        self.path = path
+        self.stamp = self.stamped()
+
+    def stamped(self) -> dict[str, Any]:
+        """What changes when somebody writes to the file."""
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise OSError(f"{self.path} cannot be read: {error.strerror}") from None
+        return {"input": self.path.name, "input_bytes": found.st_size, "input_modified_ns": found.st_mtime_ns}
+
+    def tables(self, rows: int, first: int = 0) -> Iterator[pa.Table]:
+        """Its rows from `first` on, in tables of `rows` rows each but for the last.
+
+        Raises OSError for a file that cannot be read to its end or changes meanwhile.
+        """
+        with self._explained():
+            yield from _cut(self._pieces(first), rows)
+        if self.stamped() != self.stamp:
+            raise OSError(f"{self.path} was changed while it was read")
+
+    @abstractmethod
+    def _pieces(self, first: int) -> Iterator[pa.Table]:
+        """Its rows from `first` on, in tables of any size."""
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What a reader raises, as a sentence that names the file."""
+        try:
+            yield
+        except (pa.ArrowException, OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise OSError(f"{self.path} cannot be read: {str(error).partition(chr(10))[0]}") from None
+
+
+@final
+class ParquetSource(Source):
+    """A Parquet file: row groups are read one by one."""
+
+    splits = True
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self._explained(), self._open() as file:
+            self.schema = file.schema_arrow.remove_metadata()
+            self.count = file.metadata.num_rows
+
+    def _open(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20)
+
+    def _pieces(self, first: int) -> Iterator[pa.Table]:
+        with self._open() as file:
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+            begin = 0
+            while begin < len(sizes) and sizes[begin] <= first:
+                first -= sizes[begin]
+                begin += 1
+            groups = list(range(begin, len(sizes)))
+            batches = file.iter_batches(batch_size=_ROWS, row_groups=groups)
+            tables = (pa.Table.from_batches([batch]).replace_schema_metadata() for batch in batches)
+            yield from _without(tables, first)
+
+
+@final
+class CsvSource(Source):
+    """A CSV file whose first line names the columns; it is read from its beginning, whatever row is wanted."""
+
+    splits = False
+    count = None
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        if not self.stamp["input_bytes"]:
+            raise ValueError(f"{path} is empty; its first line must name its columns")
+        self._types: dict[str, pa.DataType] = {}
+        with self._explained():
+            with self._open() as reader:
+                self._types = {name: pa.float64() for name in reader.schema.names if numeric(name)}
+            with self._open() as reader:
+                self.schema = reader.schema
+
+    def _open(self) -> pyarrow.csv.CSVStreamingReader:
+        return pyarrow.csv.open_csv(
+            self.path,
+            read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=self._types),
+        )
+
+    def _pieces(self, first: int) -> Iterator[pa.Table]:
+        with self._open() as reader:
+            yield from _without((pa.Table.from_batches([batch]) for batch in reader), first)
+
+
+@final
+class NpzSource(Source):
+    """A NumPy archive: `targets` (n, 3), (n, 7) or (n, 4, 4), perhaps `q0` (n, nq), and columns (n,) to be carried.
+
+    Arrays are mapped from the file where they are not compressed, and else held in memory as a whole.
+    """
+
+    splits = True
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self._explained():
+            arrays = self._arrays()
+        self.count = self._checked(arrays)
+        self.schema = _columns(arrays, slice(0, 0)).schema
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        with zipfile.ZipFile(self.path) as archive:
+            return {
+                info.filename.removesuffix(".npy"): _member(self.path, archive, info) for info in archive.infolist()
+            }
+
+    def _checked(self, arrays: dict[str, npt.NDArray[Any]]) -> int:
+        """How many rows there are; raises ValueError for arrays that are no columns."""
+        if "targets" not in arrays:
+            raise ValueError(f"{self.path} has no array 'targets'; found {', '.join(arrays) or 'none'}")
+        targets = arrays["targets"]
+        if targets.ndim not in (2, 3) or targets.shape[1:] not in ((3,), (7,), (4, 4)):
+            raise ValueError(f"{self.path}: targets must be (n, 3), (n, 7) or (n, 4, 4), got {targets.shape}")
+        for name, array in arrays.items():
+            wanted = {"targets": targets.ndim, START: 2}.get(name, 1)
+            if array.ndim != wanted or len(array) != len(targets):
+                raise ValueError(f"{self.path}: {name} has shape {array.shape}, which is no row for each target")
+        return len(targets)
+
+    def _pieces(self, first: int) -> Iterator[pa.Table]:
+        arrays = self._arrays()
+        for begin in range(first, self.count or 0, _ROWS):
+            yield _columns(arrays, slice(begin, begin + _ROWS))
+
+
+_KINDS: Final[dict[str, type[Source]]] = {".parquet": ParquetSource, ".csv": CsvSource, ".npz": NpzSource}
+
+
+def source_of(path: Path) -> Source:
+    """The file of targets at `path`; raises ValueError for another kind, and as `Source` does."""
+    kind = _KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise ValueError(f"{path} is no file of targets; its name must end in {', '.join(_KINDS)}")
+    return kind(path)
+
+
+def _cut(pieces: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of `rows` rows each but for the last, whatever pieces a reader gives."""
+    held: list[pa.Table] = []
+    lack = rows
+    for piece in pieces:
+        rest = piece
+        while rest.num_rows >= lack:
+            yield pa.concat_tables([*held, rest.slice(0, lack)])
+            rest, held, lack = rest.slice(lack), [], rows
+        if rest.num_rows:
+            held.append(rest)
+            lack -= rest.num_rows
+    if held:
+        yield pa.concat_tables(held)
+
+
+def _without(pieces: Iterable[pa.Table], first: int) -> Iterator[pa.Table]:
+    """All but the first rows."""
+    for piece in pieces:
+        if first < piece.num_rows:
+            yield piece.slice(first)
+        first = max(first - piece.num_rows, 0)
+
+
+def _columns(arrays: dict[str, npt.NDArray[Any]], rows: slice) -> pa.Table:
+    """Some rows of the arrays as the columns of a table."""
+    targets = np.asarray(arrays["targets"][rows], dtype=np.float64)
+    if targets.ndim == 3:
+        targets = PoseTask("").goals(targets).reshape(-1, 7)
+    columns = dict(zip((*POSITION, *QUATERNION), (pa.array(column) for column in targets.T), strict=False))
+    for name, array in arrays.items():
+        if name == START:
+            starts = np.ascontiguousarray(array[rows], dtype=np.float64)
+            columns[START] = pa.FixedSizeListArray.from_arrays(starts.ravel(), starts.shape[1])
+        elif name != "targets":
+            columns[name] = pa.array(np.asarray(array[rows]))
+    return pa.table(columns)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """One array of an archive, mapped if it is stored as it is."""
+    with archive.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(member)
+        begin = member.tell()
+    if dtype.hasobject:
+        raise ValueError(f"{info.filename} holds Python objects, and those are not read from files")
+    if info.compress_type != zipfile.ZIP_STORED or 0 in shape:
+        with archive.open(info) as member:
+            whole: npt.NDArray[Any] = np.lib.format.read_array(member)
+            return whole
+    # A member's data stand behind its local header, whose last two numbers are the lengths of what else is before them.
+    with path.open("rb") as file:
+        file.seek(info.header_offset + 26)
+        name, extra = struct.unpack("<HH", file.read(4))
+    offset = info.header_offset + 30 + name + extra + begin
+    return np.memmap(path, dtype, "r", offset, shape, order="F" if fortran else "C")
