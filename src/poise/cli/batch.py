@@ -79,12 +79,12 @@ class Batch:
         if self.out.suffix.lower() != ".parquet":
             raise ValueError(f"{self.out} cannot be written: answers go into a file whose name ends in .parquet")
         source, out = source_of(self.targets.resolve()), self.out.resolve()
-        solver = self._solver(source)
+        solver, engine = self._solver(source), self._engine(source)
         began = time.perf_counter()
         with _telling(source.count) as tell:
             try:
                 summary, complete = solve_file(
-                    solver, source, out, rows=self.rows, engine=self._engine(), start_over=self.start_over, tell=tell
+                    solver, source, out, rows=self.rows, engine=engine, start_over=self.start_over, tell=tell
                 )
             except KeyboardInterrupt:
                 print(f"stopped: {tell.done:,} rows are done and kept; the same command goes on", file=sys.stderr)
@@ -108,11 +108,11 @@ class Batch:
             model, task, limits=self.limits, prefer=self.prefer, seed=self.seed, max_restarts=self.max_restarts
         )
 
-    def _engine(self) -> "Engine":
+    def _engine(self, source: "Source") -> "Engine":
         if self.engine == "ray":
             from poise.scale.cluster import on_ray
 
-            return on_ray(self.address, self.workers)
+            return on_ray(source, self.address, self.workers)
         if self.address is not None or self.workers is not None:
             raise ValueError("--address and --workers are for --engine ray")
         from poise.scale.job import one_process
@@ -168,7 +168,7 @@ def _telling(count: int | None) -> Iterator[_Tell]:
 
 @contextmanager
 def _bar(count: int | None) -> Iterator[Callable[[int], None]]:
-    if not sys.stderr.isatty():
+    if not (sys.stderr and sys.stderr.isatty()):
         yield lambda done: None
         return
     from rich.console import Console

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -66,18 +67,19 @@ class _PartWorker:
         return write_part(self._folder, number, begin, solve_table(self._solver, table, threads=1))
 
 
-def on_ray(address: str | None, workers: int | None) -> Engine:
-    """Solve parts on the workers of a Ray cluster, or of one on this machine; all must see the same disk.
+def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
+    """Solve parts of `source` on the workers of a Ray cluster, or of one on this machine; all must see the same disk.
 
-    Raises MissingExtra without Ray.
+    Raises MissingExtra without Ray, ValueError for a source that cannot be read from its middle.
     """
     data = _ray_data()
     ray = importlib.import_module("ray")
+    count = source.count
+    if count is None:
+        raise ValueError(f"{source.path} can be read from its beginning alone; workers of Ray take .parquet or .npz")
 
     def engine(solver: Solver, source: Source, parts: Parts, rows: int) -> Iterator[Part]:
-        if source.count is None or not source.splits:
-            raise ValueError(f"{source.path} can only be read from its beginning; workers of Ray need .parquet or .npz")
-        missing = [{"number": k} for k in range(-(-source.count // rows)) if k not in parts.done]
+        missing = [{"number": k} for k in range(-(-count // rows)) if k not in parts.done]
         if not missing:
             return
         try:
@@ -85,6 +87,7 @@ def on_ray(address: str | None, workers: int | None) -> Engine:
         except ConnectionError as error:
             raise OSError(f"there is no Ray cluster at {address}: {error}") from None
         try:
+            logging.getLogger("ray.data").setLevel(logging.ERROR)
             data.DataContext.get_current().enable_progress_bars = False
             cores = int(ray.cluster_resources()["CPU"])
             answers = data.from_items(missing, override_num_blocks=len(missing)).map_batches(

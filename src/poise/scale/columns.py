@@ -101,6 +101,8 @@ class Columns:
         if self.start != (START,):
             return _numbers(table, self.start)
         lists = table[START]
+        if not (pa.types.is_list(lists.type) or pa.types.is_fixed_size_list(lists.type)):
+            raise ValueError(f"column {START!r} must hold lists of numbers, and holds {lists.type}")
         whole = pc.equal(pc.fill_null(pc.list_value_length(lists), -1), model.nq)
         starts = np.full((table.num_rows, model.nq), np.nan)
         flat = pc.cast(pc.list_flatten(lists.filter(whole)), pa.float64())

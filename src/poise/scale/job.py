@@ -37,6 +37,7 @@ def solve_file(
             for part in engine(solver, source, parts, rows):
                 parts.record(part)
                 tell(parts.rows)
+            source.refuse_changes()
             return parts.merge(nothing.schema), False
         except OSError as error:
             raise OSError(f"{error}; {kept(parts)}") from error

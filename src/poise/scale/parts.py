@@ -176,11 +176,12 @@ class Parts:
             raise ValueError(f"{where}: {was}; name another output, or remove what is there with --start-over")
 
     def _append(self, line: dict[str, Any]) -> None:
-        with self._manifest.open("ab") as file:
-            file.write(json.dumps(line).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        _sync(self.folder)
+        with _explained(self._manifest):
+            with self._manifest.open("ab") as file:
+                file.write(json.dumps(line).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            _sync(self.folder)
 
     def _clear(self) -> None:
         # The manifest goes first: without it no part counts.
@@ -215,15 +216,27 @@ def _aside(path: Path, folder: Path) -> Iterator[Path]:
     """
     aside = folder / f"{path.name}.{os.getpid()}"
     try:
-        yield aside
-        with aside.open("rb+") as file:
-            os.fsync(file.fileno())
-        aside.replace(path)
-        _sync(path.parent)
+        with _explained(path):
+            yield aside
+            with aside.open("rb+") as file:
+                os.fsync(file.fileno())
+            aside.replace(path)
+            _sync(path.parent)
     except BaseException:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """What the system says of a file that cannot be written, such as a full disk, as a sentence that names it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(f"{path} cannot be written: {os.strerror(error.errno)}") from None
 
 
 def _sync(folder: Path) -> None:

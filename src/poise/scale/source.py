@@ -26,11 +26,9 @@ _ROWS: Final = 16_384
 class Source(ABC):
     """A file of targets.  It holds no open file, so it can be sent to a process."""
 
-    splits: bool
-    """Whether it can be read from its middle without all that stands before."""
     schema: pa.Schema
     count: int | None
-    """Its rows, if the file says how many."""
+    """Its rows; None where the file does not say how many, and can be read from its beginning alone."""
 
     def __init__(self, path: Path) -> None:
         """Raises OSError for a file that cannot be read, ValueError for one that is not what its name says."""
@@ -46,14 +44,14 @@ class Source(ABC):
         return {"input": self.path.name, "input_bytes": found.st_size, "input_modified_ns": found.st_mtime_ns}
 
     def tables(self, rows: int, first: int = 0) -> Iterator[pa.Table]:
-        """Its rows from `first` on, in tables of `rows` rows each but for the last.
-
-        Raises OSError for a file that cannot be read to its end or changes meanwhile.
-        """
+        """Its rows from `first` on, in tables of `rows` rows each but for the last; raises OSError where that fails."""
         with self._explained():
             yield from _cut(self._pieces(first), rows)
+
+    def refuse_changes(self) -> None:
+        """Raises OSError where somebody wrote to the file since it was opened."""
         if self.stamped() != self.stamp:
-            raise OSError(f"{self.path} was changed while it was read")
+            raise OSError(f"{self.path} was changed while it was read; begin anew with --start-over")
 
     @abstractmethod
     def _pieces(self, first: int) -> Iterator[pa.Table]:
@@ -72,8 +70,6 @@ class Source(ABC):
 class ParquetSource(Source):
     """A Parquet file: row groups are read one by one."""
 
-    splits = True
-
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         with self._explained(), self._open() as file:
@@ -90,17 +86,16 @@ class ParquetSource(Source):
             while begin < len(sizes) and sizes[begin] <= first:
                 first -= sizes[begin]
                 begin += 1
-            groups = list(range(begin, len(sizes)))
-            batches = file.iter_batches(batch_size=_ROWS, row_groups=groups)
-            tables = (pa.Table.from_batches([batch]).replace_schema_metadata() for batch in batches)
-            yield from _without(tables, first)
+            for group in range(begin, len(sizes)):
+                batches = file.iter_batches(batch_size=_ROWS, row_groups=[group])
+                yield from _without((pa.Table.from_batches([b]).replace_schema_metadata() for b in batches), first)
+                first = 0
 
 
 @final
 class CsvSource(Source):
     """A CSV file whose first line names the columns; it is read from its beginning, whatever row is wanted."""
 
-    splits = False
     count = None
 
     def __init__(self, path: Path) -> None:
@@ -133,8 +128,6 @@ class NpzSource(Source):
 
     Arrays are mapped from the file where they are not compressed, and else held in memory as a whole.
     """
-
-    splits = True
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
