@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ CHUNK = 100_000
 """Rows that are made at a time."""
 ROWS = 10_000
 """Rows of the file for each of `--count`."""
-THREADS = 2
+CORES = os.cpu_count() or 1
 KILLS = 50
 KILLED_ROWS, PART = 100_000, 500
 """Rows of the job that is killed, and of its parts."""
@@ -29,11 +30,12 @@ KILLED_ROWS, PART = 100_000, 500
 class Streamed:
     """One run of `poise batch` to its end."""
 
+    how: str
     rows: int
     seconds: float
     """Wall clock of the whole command, with the imports, and with making one file of the parts."""
     memory: float
-    """Largest resident set of the process [MiB]."""
+    """Largest resident set of the process, without Ray's workers [MiB]."""
     read: float
     """Size of the targets [MiB]."""
 
@@ -49,9 +51,18 @@ class Survived:
 
 
 def stream(count: int) -> list[Streamed]:
-    """Files of a tenth of the rows and of all of them: what does not grow between the two is flat."""
-    with tempfile.TemporaryDirectory() as folder:
-        return [_measured(Path(folder), rows) for rows in (count * ROWS // 10, count * ROWS)]
+    """A tenth of the rows on one core and on all, by threads and by Ray; then all rows: their memory is no larger."""
+    few, many = count * ROWS // 10, count * ROWS
+    cores = sorted({1, CORES})
+    ways = {f"threads {n}": ["--threads", str(n)] for n in cores}
+    if find_spec("ray"):
+        ways |= {f"Ray workers {n}": ["--engine", "ray", "--workers", str(n)] for n in cores}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _made(folder, few)
+        runs = [_measured(folder, few, how, more) for how, more in ways.items()]
+        _made(folder, many)
+        return [*runs, _measured(folder, many, f"threads {CORES}", ways[f"threads {CORES}"])]
 
 
 def survive() -> Survived:
@@ -90,10 +101,10 @@ def _differing(out: Path, whole: Path) -> int:
     return len(set(wanted["id"].to_pylist()) ^ set(found["id"].to_pylist())) or wanted.num_rows
 
 
-def _measured(folder: Path, rows: int) -> Streamed:
-    targets, out = _made(folder, rows), folder / "out.parquet"
+def _measured(folder: Path, rows: int, how: str, more: list[str]) -> Streamed:
+    targets, out = folder / "targets.parquet", folder / "out.parquet"
     began = time.perf_counter()
-    process = _started(targets, out, 65_536)
+    process = _started(targets, out, 65_536, *more)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - began
     if status:
@@ -102,7 +113,7 @@ def _measured(folder: Path, rows: int) -> Streamed:
         raise RuntimeError(f"{out} has not all of the {rows} rows")
     size = targets.stat().st_size
     out.unlink()
-    return Streamed(rows, seconds, usage.ru_maxrss / 1024, size / 2**20)
+    return Streamed(how, rows, seconds, usage.ru_maxrss / 1024, size / 2**20)
 
 
 def _made(folder: Path, rows: int) -> Path:
@@ -125,15 +136,27 @@ def _run(targets: Path, out: Path, rows: int) -> None:
         raise RuntimeError("poise batch did not end well")
 
 
-def _started(targets: Path, out: Path, rows: int) -> "subprocess.Popen[bytes]":
-    command = ["batch", "panda", str(targets), "-o", str(out), "--rows", str(rows), "--threads", str(THREADS)]
-    return subprocess.Popen([sys.executable, "-m", "poise", *command], stdout=subprocess.DEVNULL)
+def _started(targets: Path, out: Path, rows: int, *more: str) -> "subprocess.Popen[bytes]":
+    command = [
+        sys.executable,
+        "-m",
+        "poise",
+        "batch",
+        "panda",
+        str(targets),
+        "-o",
+        str(out),
+        "--rows",
+        str(rows),
+        *more,
+    ]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
 def show(streamed: list[Streamed], survived: Survived) -> None:
     """Print both."""
-    print(f"\n`poise batch`, Panda, {THREADS} threads\n")
-    print("| rows | seconds | rows/s | largest memory, MiB | targets, MiB |\n|--:|--:|--:|--:|--:|")
+    print("\n`poise batch`, Panda\n\n| | rows | seconds | rows/s | largest memory, MiB | targets, MiB |")
+    print("|---|--:|--:|--:|--:|--:|")
     for run in streamed:
         print(
             f"| {run.rows:,} | {run.seconds:.1f} | {run.rows / run.seconds:,.0f} | {run.memory:.0f} | {run.read:.0f} |"

@@ -203,8 +203,8 @@ def path_of(folder: Path, number: int) -> Path:
 
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    # Doubles hardly ever repeat, so a dictionary of them costs time and saves nothing.
-    texts = [field.name for field in schema if not pa.types.is_floating(field.type)]
+    # Numbers hardly ever repeat, so a dictionary of them costs time and saves nothing.
+    texts = [field.name for field in schema if not pa.types.is_primitive(field.type)]
     return pq.ParquetWriter(path, schema, use_dictionary=texts)
 
 
