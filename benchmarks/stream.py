@@ -158,9 +158,8 @@ def show(streamed: list[Streamed], survived: Survived) -> None:
     print("\n`poise batch`, Panda\n\n| | rows | seconds | rows/s | largest memory, MiB | targets, MiB |")
     print("|---|--:|--:|--:|--:|--:|")
     for run in streamed:
-        print(
-            f"| {run.rows:,} | {run.seconds:.1f} | {run.rows / run.seconds:,.0f} | {run.memory:.0f} | {run.read:.0f} |"
-        )
+        speed = f"{run.rows:,} | {run.seconds:.1f} | {run.rows / run.seconds:,.0f}"
+        print(f"| {run.how} | {speed} | {run.memory:.0f} | {run.read:.0f} |")
     print(
         f"\n{survived.kills} kills at random moments of {survived.jobs} jobs of {KILLED_ROWS:,} rows: "
         f"{survived.lost} rows lost, repeated or other than without a kill"
