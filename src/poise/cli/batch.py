@@ -58,7 +58,7 @@ class Batch:
     engine: Literal["local", "ray"] = "local"
     """Threads of this process, or workers of Ray."""
     address: str | None = None
-    """The Ray cluster, such as auto or ray://head:10001; left out, one on this machine."""
+    """The Ray cluster, auto or HOST:PORT; left out, one on this machine."""
     workers: int | None = None
     """Workers of Ray; left out, one a core."""
     start_over: bool = False

@@ -1,6 +1,5 @@
 """Files of targets, read piece by piece: Parquet, CSV and NumPy's .npz, as tables of a fixed number of rows."""
 
-import struct
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -9,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from poise.scale.archive import Member, members
 from poise.scale.columns import POSITION, QUATERNION, START, numeric
 from poise.tasks.pose import PoseTask
 
@@ -126,37 +125,32 @@ class CsvSource(Source):
 class NpzSource(Source):
     """A NumPy archive: `targets` (n, 3), (n, 7) or (n, 4, 4), perhaps `q0` (n, nq), and columns (n,) to be carried.
 
-    Arrays are mapped from the file where they are not compressed, and else held in memory as a whole.
+    Arrays are read piece by piece where they are not compressed, and else held in memory as a whole.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         with self._explained():
-            arrays = self._arrays()
+            arrays = members(self.path)
         self.count = self._checked(arrays)
-        self.schema = _columns(arrays, slice(0, 0)).schema
+        with self._explained():
+            self.schema = _columns(arrays, slice(0, 0)).schema
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        with zipfile.ZipFile(self.path) as archive:
-            return {
-                info.filename.removesuffix(".npy"): _member(self.path, archive, info) for info in archive.infolist()
-            }
-
-    def _checked(self, arrays: dict[str, npt.NDArray[Any]]) -> int:
+    def _checked(self, arrays: dict[str, Member]) -> int:
         """How many rows there are; raises ValueError for arrays that are no columns."""
         if "targets" not in arrays:
             raise ValueError(f"{self.path} has no array 'targets'; found {', '.join(arrays) or 'none'}")
-        targets = arrays["targets"]
-        if targets.ndim not in (2, 3) or targets.shape[1:] not in ((3,), (7,), (4, 4)):
-            raise ValueError(f"{self.path}: targets must be (n, 3), (n, 7) or (n, 4, 4), got {targets.shape}")
+        shape = arrays["targets"].shape
+        if shape[1:] not in ((3,), (7,), (4, 4)):
+            raise ValueError(f"{self.path}: targets must be (n, 3), (n, 7) or (n, 4, 4), got {shape}")
         for name, array in arrays.items():
-            wanted = {"targets": targets.ndim, START: 2}.get(name, 1)
-            if array.ndim != wanted or len(array) != len(targets):
+            wanted = {"targets": len(shape), START: 2}.get(name, 1)
+            if len(array.shape) != wanted or array.shape[0] != shape[0]:
                 raise ValueError(f"{self.path}: {name} has shape {array.shape}, which is no row for each target")
-        return len(targets)
+        return shape[0]
 
     def _pieces(self, first: int) -> Iterator[pa.Table]:
-        arrays = self._arrays()
+        arrays = members(self.path)
         for begin in range(first, self.count or 0, _ROWS):
             yield _columns(arrays, slice(begin, begin + _ROWS))
 
@@ -196,7 +190,7 @@ def _without(pieces: Iterable[pa.Table], first: int) -> Iterator[pa.Table]:
         first = max(first - piece.num_rows, 0)
 
 
-def _columns(arrays: dict[str, npt.NDArray[Any]], rows: slice) -> pa.Table:
+def _columns(arrays: dict[str, Member], rows: slice) -> pa.Table:
     """Some rows of the arrays as the columns of a table."""
     targets = np.asarray(arrays["targets"][rows], dtype=np.float64)
     if targets.ndim == 3:
@@ -207,26 +201,5 @@ def _columns(arrays: dict[str, npt.NDArray[Any]], rows: slice) -> pa.Table:
             starts = np.ascontiguousarray(array[rows], dtype=np.float64)
             columns[START] = pa.FixedSizeListArray.from_arrays(starts.ravel(), starts.shape[1])
         elif name != "targets":
-            columns[name] = pa.array(np.asarray(array[rows]))
+            columns[name] = pa.array(array[rows])
     return pa.table(columns)
-
-
-def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
-    """One array of an archive, mapped if it is stored as it is."""
-    with archive.open(info) as member:
-        version = np.lib.format.read_magic(member)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(member)
-        begin = member.tell()
-    if dtype.hasobject:
-        raise ValueError(f"{info.filename} holds Python objects, and those are not read from files")
-    if info.compress_type != zipfile.ZIP_STORED or 0 in shape:
-        with archive.open(info) as member:
-            whole: npt.NDArray[Any] = np.lib.format.read_array(member)
-            return whole
-    # A member's data stand behind its local header, whose last two numbers are the lengths of what else is before them.
-    with path.open("rb") as file:
-        file.seek(info.header_offset + 26)
-        name, extra = struct.unpack("<HH", file.read(4))
-    offset = info.header_offset + 30 + name + extra + begin
-    return np.memmap(path, dtype, "r", offset, shape, order="F" if fortran else "C")
