@@ -134,6 +134,7 @@ def test_a_line_of_the_manifest_may_end_anywhere(folder: Path) -> None:
     text = (parts / "manifest.jsonl").read_bytes()
     for length in range(0, len(text), 7):
         (parts / "manifest.jsonl").write_bytes(text[:length])
+        interrupted(folder, 3)
         run(folder)
         assert whole(folder), length
         (folder / "out.parquet").unlink()

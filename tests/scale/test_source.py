@@ -171,3 +171,17 @@ def test_a_file_that_is_written_to_meanwhile_is_noticed(tmp_path: Path) -> None:
         file.write("\n")
     with pytest.raises(OSError, match=r"targets\.csv was changed while it was read"):
         opened.refuse_changes()
+
+
+@pytest.mark.parametrize("kind", [".parquet", ".csv"])
+def test_memory_does_not_grow_with_the_file(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_ROWS", 1000)
+    monkeypatch.setattr(source, "_BLOCK", 1 << 16)
+    largest = []
+    for n in (40_000, 160_000):
+        path = written(tmp_path, kind, targets(n), group=2000)
+        before = pa.total_allocated_bytes()
+        held = [pa.total_allocated_bytes() - before for _ in source_of(path).tables(2000)]
+        assert len(held) == n // 2000
+        largest.append(max(held))
+    assert largest[1] < 2 * largest[0]
