@@ -1,6 +1,7 @@
 """The same rows from workers of Ray, of which one is killed in the middle."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -142,3 +143,18 @@ def test_a_file_that_has_no_middle_is_refused(folder: Path, capsys: pytest.Captu
     assert main(command) == 1
     assert "targets.csv can be read from its beginning alone; workers of Ray take .parquet" in capsys.readouterr().err
     assert not (folder / "out.parquet.parts").exists()
+
+
+def test_what_a_worker_cannot_read_is_a_sentence(folder: Path) -> None:
+    pq.write_table(TABLE, folder / "targets.parquet", row_group_size=10 * ROWS)
+    begin = pq.ParquetFile(folder / "targets.parquet").metadata.row_group(3).column(1).data_page_offset
+    with (folder / "targets.parquet").open("rb+") as file:
+        file.seek(begin)
+        file.write(b"\xff" * 60)
+    run = subprocess.run(
+        [sys.executable, "-m", "poise", *arguments(folder, "--engine", "ray", "--workers", "2")],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert re.search(r"error: .*targets\.parquet cannot be read: .* rows are done and kept in", run.stderr)
+    assert 0 < parts(folder) < PARTS

@@ -129,7 +129,7 @@ class Batch:
         if complete:
             out.print(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
         else:
-            out.print(f"{self.out}: {summary.rows:,} rows, in {seconds:.1f} s")
+            out.print(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)}, in {seconds:.1f} s")
         for status, count in summary.counts.items():
             first = ", ".join(f"{row:,}" for row in summary.first.get(status, []))
             where = f", the first in rows {first}" if first else ""

@@ -31,10 +31,12 @@ def map_batches(dataset: Any, model: Model, task: TargetTask, *, workers: int | 
     Raises MissingExtra without Ray, FrameNotFound and ValueError as `Solver` and `solve_table` do.
     """
     data = _ray_data()
+    if workers is not None:
+        whole("workers", workers, 1)
     solver = Solver(model, task, **settings)
     task_of(solver)
     return dataset.map_batches(
-        _Worker, batch_format="pyarrow", batch_size=None, compute=_pool(data, workers), num_cpus=1,
+        _Worker, batch_format="pyarrow", batch_size=None, compute=data.ActorPoolStrategy(size=workers), num_cpus=1,
         fn_constructor_args=(solver,),
     )  # fmt: skip
 
@@ -58,13 +60,19 @@ class _PartWorker:
         self._solver, self._source, self._folder, self._rows = solver, source, folder, rows
 
     def __call__(self, numbers: pa.Table) -> pa.Table:
-        done = [self._solved(number) for number in numbers["number"].to_pylist()]
-        return pa.table({"part": [json.dumps(asdict(part)) for part in done]})
+        return pa.table({"told": [json.dumps(self._solved(number)) for number in numbers["number"].to_pylist()]})
 
-    def _solved(self, number: int) -> Part:
+    def _solved(self, number: int) -> dict[str, Any]:
+        """The fields of the part; or, under "error", what a file that cannot be read or written says.
+
+        For Ray would try an error again, and then tell of it in words of its own.
+        """
         begin = number * self._rows
-        table = next(self._source.tables(self._rows, begin))
-        return write_part(self._folder, number, begin, solve_table(self._solver, table, threads=1))
+        try:
+            table = next(self._source.tables(self._rows, begin))
+            return asdict(write_part(self._folder, number, begin, solve_table(self._solver, table, threads=1)))
+        except OSError as error:
+            return {"error": str(error)}
 
 
 def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
@@ -75,6 +83,8 @@ def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
     data = _ray_data()
     ray = importlib.import_module("ray")
     count = source.count
+    if workers is not None:
+        whole("workers", workers, 1)
     if count is None:
         raise ValueError(f"{source.path} can be read from its beginning alone; workers of Ray take .parquet or .npz")
 
@@ -90,12 +100,16 @@ def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
             logging.getLogger("ray.data").setLevel(logging.ERROR)
             data.DataContext.get_current().enable_progress_bars = False
             cores = int(ray.cluster_resources()["CPU"])
+            pool = data.ActorPoolStrategy(size=min(workers or cores, len(missing)))
             answers = data.from_items(missing, override_num_blocks=len(missing)).map_batches(
-                _PartWorker, batch_format="pyarrow", batch_size=1, compute=_pool(data, workers or cores), num_cpus=1,
+                _PartWorker, batch_format="pyarrow", batch_size=1, compute=pool, num_cpus=1,
                 fn_constructor_args=(solver, source, parts.folder, rows),
             )  # fmt: skip
             for answer in answers.iter_rows():
-                yield Part(**json.loads(answer["part"]))
+                told = json.loads(answer["told"])
+                if "error" in told:
+                    raise OSError(told["error"])
+                yield Part(**told)
         except ray.exceptions.RayError as error:
             raise OSError(f"a worker of Ray failed: {str(error).strip().splitlines()[-1]}") from error
         finally:
@@ -109,11 +123,3 @@ def _ray_data() -> Any:
         return importlib.import_module("ray.data")
     except ImportError:
         raise MissingExtra("more than one machine", "Ray", "scale") from None
-
-
-def _pool(data: Any, workers: int | None) -> Any:
-    """A pool of so many actors, or of as many as Ray finds right."""
-    if workers is None:
-        return data.ActorPoolStrategy()
-    whole("workers", workers, 1)
-    return data.ActorPoolStrategy(size=workers)
