@@ -35,7 +35,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "branches", "rest",
-    "reachability", "startup",
+    "reachability", "stream", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -107,12 +107,21 @@ def main() -> None:
         print("\n| poise, Panda | ms |\n|---|--:|")
         for what, seconds in waits.items():
             print(f"| {what} | {1e3 * seconds:,.4g} |")
+    flow: dict[str, Any] = {}
+    if "stream" in options.scenarios:
+        from stream import show as show_stream
+        from stream import stream, survive
+
+        runs, survived = stream(options.count), survive()
+        show_stream(runs, survived)
+        flow = {"runs": [asdict(run) for run in runs], "survived": asdict(survived)}
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
         more["branches"] = [asdict(row) for row in every]
+        more["stream"] = flow
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

@@ -18,7 +18,7 @@ exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore = [("py:class", "Tree"), ("py:class", "Figure")]
 nitpick_ignore_regex = [
-    ("py:.*", r"(numpy|collections|pathlib|typing|types)\..*"),  # other people's pages are not fetched
+    ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     ("py:class", r"poise\.(tasks\.effector|kernels)\..*|poise\.methods\.base\._Method"),  # of the library's own files
 ]
 

@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import poise.scale as scale  # noqa: F401  # a module
     from poise.bench.compare import compare as compare
     from poise.bench.report import Comparison as Comparison
     from poise.errors import FrameNotFound as FrameNotFound
@@ -202,10 +203,15 @@ _HOME = {
 }
 """Where each public name lives; importing poise imports none of these modules, so it costs no more than this file."""
 
-__all__ = ["__version__", *sorted(_HOME)]
+_ROOMS = ("scale",)
+"""Public modules, imported when they are first used likewise."""
+
+__all__ = ["__version__", *sorted([*_HOME, *_ROOMS])]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"poise.{name}")
     try:
         module = _HOME[name]
     except KeyError:
@@ -216,4 +222,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, *_ROOMS})

@@ -33,6 +33,7 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
     import tyro
 
+    from poise.cli.batch import Batch
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
     from poise.cli.info import Info
@@ -42,20 +43,23 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.warmup import Warmup
 
     try:
-        command: Solve | Compare | Reach | Info | Reproduce | Cite | Warmup = tyro.extras.subcommand_cli_from_dict(
-            {
-                "solve": Solve,
-                "compare": Compare,
-                "reach": Reach,
-                "info": Info,
-                "reproduce": Reproduce,
-                "cite": Cite,
-                "warmup": Warmup,
-            },
-            prog="poise",
-            description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
-            args=arguments or ["--help"],
-            config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
+        command: Solve | Batch | Compare | Reach | Info | Reproduce | Cite | Warmup = (
+            tyro.extras.subcommand_cli_from_dict(
+                {
+                    "solve": Solve,
+                    "batch": Batch,
+                    "compare": Compare,
+                    "reach": Reach,
+                    "info": Info,
+                    "reproduce": Reproduce,
+                    "cite": Cite,
+                    "warmup": Warmup,
+                },
+                prog="poise",
+                description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
+                args=arguments or ["--help"],
+                config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
+            )
         )
     except SystemExit as stop:
         return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here

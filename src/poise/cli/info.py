@@ -89,7 +89,8 @@ def _facts(model: "Model") -> dict[str, Any]:
 
 
 def _joints(model: "Model") -> "Table":
-    from poise.cli.output import table, units
+    from poise.cli.output import table
+    from poise.model.units import units
 
     out = table("q", "joint", "kind", "lower", "upper", "unit", "parent", "child", numbers=("q", "lower", "upper"))
     unit = units(model)

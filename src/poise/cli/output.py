@@ -10,9 +10,6 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from poise.model.joint import JointKind
-from poise.model.model import Model
-
 
 def console() -> Console:
     """Standard output as it is: names are never read as markup, and a pipe does not cut lines to 80 columns."""
@@ -49,18 +46,3 @@ def _plain(value: Any) -> Any:
             return float(value) if math.isfinite(value) else None
         case _:
             return value
-
-
-def units(model: Model) -> dict[str, str]:
-    """The unit of every coordinate: m, rad, or nothing for a part of a quaternion."""
-    return {
-        coordinate: _unit(joint.kind, coordinate.removeprefix(joint.name))
-        for joint in model.joints
-        for coordinate in joint.coordinates
-    }
-
-
-def _unit(kind: JointKind, part: str) -> str:
-    if kind is JointKind.PRISMATIC or part in (".x", ".y", ".z"):
-        return "m"
-    return "" if part.startswith(".q") else "rad"

@@ -116,7 +116,8 @@ class Solve:
 
 
 def _joints(model: "Model", solution: "Solution") -> "Table":
-    from poise.cli.output import table, units
+    from poise.cli.output import table
+    from poise.model.units import units
 
     out = table("joint", "position", "lower", "upper", "unit", numbers=("position", "lower", "upper"))
     unit = units(model)

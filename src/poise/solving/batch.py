@@ -356,6 +356,8 @@ class _Batch:
             else:
                 self._work()
         except KeyboardInterrupt:
+            if not (self.codes == RUNNING).any():
+                raise  # nothing is left to stop
             self._forget_the_rest()
 
     def _run_threads(self, threads: int, *, shown: bool) -> None:

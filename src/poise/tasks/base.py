@@ -4,6 +4,7 @@ A task is a file: a subclass says its rows, what carries it, its goal numbers an
 house knows it by name.  One with a `residual` of its own, compiled by Numba, needs to say nothing more.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
@@ -218,7 +219,8 @@ class Task(Value):
             raise ShapeError(f"{name} of {self.label} must have a row a problem, got {targets!r}")
         one = self.goal(np.zeros(rows.shape[1:]), f"a row of {name}")
         out = np.tile(one, (len(rows), 1))
-        out[:, : rows[0].size if len(rows) else 0] = rows.reshape(len(rows), -1)
+        width = math.prod(rows.shape[1:])
+        out[:, :width] = rows.reshape(len(rows), width)
         return out
 
     def at(self, model: "Model", q: Array) -> Array:

@@ -1,0 +1,180 @@
+"""`poise batch`: a file of targets to a file of answers, however large."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional, arg
+
+import poise as pz
+from poise.cli.solve import Base
+
+if TYPE_CHECKING:
+    from poise.scale.job import Engine
+    from poise.scale.parts import Summary
+    from poise.scale.source import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Solve for every row of a file of targets; stopped by anything, the same command goes on where it was.
+
+    Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; of starts: q0_JOINT for each, or
+    a list q0.  All others are carried through.  A .npz holds targets (n, 7), (n, 4, 4) or (n, 3), and perhaps q0.
+    Exit code 0 when every row has its answer, whatever its status.
+    """
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    targets: Positional[Path]
+    """File of targets: .parquet, .csv or .npz."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """File of answers: .parquet."""
+    frame: str | None = None
+    """The frame to bring there; left out, the end of the longest chain."""
+    seed: int = 0
+    """Seed of the restarts."""
+    prefer: Literal["nearest", "first"] = "nearest"
+    """Which solution: the nearest to the start of those found, or the first."""
+    limits: bool = True
+    """Keep joint limits."""
+    max_restarts: int | None = None
+    """Random starts of a row, at most; left out, as many as a solve takes."""
+    position_tolerance: float = 1e-6
+    """Largest distance from the target position [m]."""
+    rotation_tolerance: float = 1e-6
+    """Largest angle from the target rotation [rad]."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+    rows: int = 65_536
+    """Rows of a part, and so of a row group: what is held in memory, and what a kill can cost."""
+    threads: int | None = None
+    """Threads; left out, one a core."""
+    engine: Literal["local", "ray"] = "local"
+    """Threads of this process, or workers of Ray."""
+    address: str | None = None
+    """The Ray cluster, auto or HOST:PORT; left out, one on this machine."""
+    workers: int | None = None
+    """Workers of Ray; left out, one a core."""
+    start_over: bool = False
+    """Remove what is there of the output, and begin anew."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Load, solve, write and print."""
+        from poise.scale import require_arrow
+
+        require_arrow()
+        from poise.scale.job import solve_file
+        from poise.scale.source import source_of
+        from poise.solving.arguments import whole
+
+        whole("rows", self.rows, 1)
+        if self.out.suffix.lower() != ".parquet":
+            raise ValueError(f"{self.out} cannot be written: answers go into a file whose name ends in .parquet")
+        source, out = source_of(self.targets.resolve()), self.out.resolve()
+        solver, engine = self._solver(source), self._engine(source)
+        began = time.perf_counter()
+        with _telling(source.count) as tell:
+            try:
+                summary, complete = solve_file(
+                    solver, source, out, rows=self.rows, engine=engine, start_over=self.start_over, tell=tell
+                )
+            except KeyboardInterrupt:
+                print(f"stopped: {tell.done:,} rows are done and kept; the same command goes on", file=sys.stderr)
+                return 130
+        self._print(summary, complete, time.perf_counter() - began)
+        return 0
+
+    def _solver(self, source: "Source") -> "pz.Solver":
+        from poise.scale.columns import rotation_columns
+
+        model = pz.load(self.robot, base=self.base)
+        frame = self.frame or model.tip
+        task: pz.PoseTask | pz.PositionTask
+        if rotation_columns(source.schema.names):
+            task = pz.PoseTask(
+                frame, position_tolerance=self.position_tolerance, rotation_tolerance=self.rotation_tolerance
+            )
+        else:
+            task = pz.PositionTask(frame, tolerance=self.position_tolerance)
+        return pz.Solver(
+            model, task, limits=self.limits, prefer=self.prefer, seed=self.seed, max_restarts=self.max_restarts
+        )
+
+    def _engine(self, source: "Source") -> "Engine":
+        if self.engine == "ray":
+            from poise.scale.cluster import on_ray
+
+            return on_ray(source, self.address, self.workers)
+        if self.address is not None or self.workers is not None:
+            raise ValueError("--address and --workers are for --engine ray")
+        from poise.scale.job import one_process
+
+        return one_process(self.threads)
+
+    def _print(self, summary: "Summary", complete: bool, seconds: float) -> None:
+        from poise.cli.output import console, print_json
+
+        if self.json:
+            print_json({"out": str(self.out), "complete_before": complete, "time": seconds} | asdict(summary))
+            return
+        out = console()
+        if complete:
+            out.print(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
+        else:
+            out.print(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)}, in {seconds:.1f} s")
+        for status, count in summary.counts.items():
+            first = ", ".join(f"{row:,}" for row in summary.first.get(status, []))
+            where = f", the first in rows {first}" if first else ""
+            out.print(f"{count:,} {status}: {pz.Status[status].message}{where}")
+
+
+class _Tell:
+    """How many rows are done; calls of it end the job after a Ctrl-C that came when nobody listened."""
+
+    def __init__(self, show: Callable[[int], None]) -> None:
+        self.done, self._show, self._stopped = 0, show, False
+
+    def __call__(self, done: int) -> None:
+        self.done = done
+        self._show(done)
+        if self._stopped:
+            raise KeyboardInterrupt
+
+    def stop(self, *_: Any) -> None:
+        """For the signal: a batch of rows that is nearly done ends well in spite of it, so it is remembered."""
+        self._stopped = True
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _telling(count: int | None) -> Iterator[_Tell]:
+    """A bar on a terminal, and Ctrl-C heard."""
+    with _bar(count) as show:
+        tell = _Tell(show)
+        before = signal.signal(signal.SIGINT, tell.stop)
+        try:
+            yield tell
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(count: int | None) -> Iterator[Callable[[int], None]]:
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = BarColumn(), MofNCompleteColumn(), "rows", TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=count)
+        yield lambda done: progress.update(bar, completed=done)
