@@ -132,7 +132,7 @@ class SolutionBatch(Sequence[Solution]):
 
     @property
     def start(self) -> npt.NDArray[np.int64]:
-        """(n,) the number of the start that led to q: 0 for `q0`."""
+        """(n,) the number of the start that led to q: 0 for `q0`; -1: a closed form, no start."""
         return self._whole(START)
 
     def _whole(self, column: int) -> npt.NDArray[np.int64]:

@@ -13,6 +13,7 @@ from poise.model.model import Model
 from poise.model.tree import Tree
 from poise.solving.problem import Problem
 from poise.spatial import Array
+from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
 
 _AXES: Final = 6
@@ -101,6 +102,14 @@ def closed_form(model: Model, task: PoseTask, problem: Problem) -> ClosedForm | 
                 if family is not None:
                     return _made(problem, axes, home, family, reverse=reverse, swept=swept, exact=tolerance == _EXACT)
     return None
+
+
+def with_closed_form(model: Model, task: Task, problem: Problem) -> Problem:
+    """The problem with the closed form of an arm of six joints, where there is one whose candidates need no polish."""
+    if not isinstance(task, PoseTask) or task.weighing:
+        return problem
+    found = closed_form(model, task, problem)
+    return found.problem if found is not None and found.exact and found.swept is None else problem
 
 
 def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:

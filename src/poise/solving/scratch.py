@@ -9,6 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.closed_form import nearest
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
@@ -149,9 +150,12 @@ class Bound:
             self._kept += kept
             table[at + RESIDUAL], table[at + SLOPES] = own
 
-    def add_search(self, *, settling: bool) -> None:
-        """Look up the search from eight starts, and that for a posture; what they need is compiled side by side."""
-        compile_together([*SOLVER, *POSTURE] if settling else SOLVER)
+    def add_search(self, *, settling: bool, closed: bool) -> None:
+        """Look up the search from eight starts, that for a posture, and a closed form; what is needed is compiled side
+        by side."""
+        compile_together([*SOLVER, *(POSTURE if settling else ()), *([CLOSED] if closed else ())])
+        if closed:
+            self.routines[layout.CLOSED_FORM] = address(*CLOSED)
         self.routines[layout.SEARCH] = address(*_SEARCH)
         if settling:
             self.routines[layout.GATHER] = address(*_GATHER)
@@ -175,6 +179,8 @@ hold_over_forks(_LOCK)
 _SEARCH: Final = (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 SOLVER: Final[list[Job]] = [_SEARCH, (lm_solver.solve,)]
 """What a solve of a pose needs to be compiled."""
+CLOSED: Final[Job] = (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE)
+"""What a closed form needs besides."""
 _GATHER: Final = (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 POSTURE: Final[list[Job]] = [_GATHER, (posture.settle,)]
 """What a posture needs besides."""

@@ -26,6 +26,7 @@ from poise.solving.arguments import (
     whole,
 )
 from poise.solving.bound_method import BoundMethod
+from poise.solving.closed_form import with_closed_form
 from poise.solving.posture import Posture
 from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
@@ -125,6 +126,8 @@ class Search:
         self._posture = Posture(model, postures[0], problem) if postures else None
         if self._posture is not None:
             problem = self._posture.extended(problem)
+        if chosen is None and not postures and len(self.frame_tasks) == 1:
+            problem = with_closed_form(model, self.frame_tasks[0], problem)
         self.problem = problem
         self._prepared: BoundMethod | None = None
         if chosen is not None:
@@ -142,7 +145,7 @@ class Search:
         self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
         self._idle: list[Scratch] = []
         if self._prepared is None:
-            self._bound.add_search(settling=self._posture is not None)
+            self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
         prepare(self._entry)
 
     def __getstate__(self) -> dict[str, Any]:

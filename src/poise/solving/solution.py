@@ -8,6 +8,7 @@ from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
     BAD_START,
+    BY_CLOSED_FORM,
     CODE,
     COST,
     DISTANCE,
@@ -94,12 +95,14 @@ class Solution:
 
     @property
     def start(self) -> int:
-        """The number of the start that led to q: 0 for `q0`, else that of a random start."""
+        """The number of the start that led to q: 0 for `q0`, else that of a random start; -1: none, a closed form."""
         return int(self._raw[START])
 
     @property
     def origin(self) -> str:
         """The start that led to q, in words."""
+        if self.start == BY_CLOSED_FORM:
+            return "a closed form"
         return f"{self._others} start {self.start} of {self.restarts}" if self.start else "q0"
 
     @property
@@ -169,7 +172,8 @@ class Solution:
         return explain.explain(self._outcome, self.status, self.errors)
 
     def __repr__(self) -> str:
-        parts = [f"{self.iterations} iterations from {self.origin}"]
+        steps = "" if self.start == BY_CLOSED_FORM else f"{self.iterations} iterations "
+        parts = [f"{steps}from {self.origin}"]
         errors = self.errors
         if any(e.position is not None for e in errors):
             parts.append(f"{self.position_error:.1e} m")

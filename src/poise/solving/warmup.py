@@ -14,7 +14,7 @@ from poise.kernels.methods.routines import ROUTINES
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
-from poise.solving.scratch import POSTURE, SOLVER
+from poise.solving.scratch import CLOSED, POSTURE, SOLVER
 from poise.tasks.base import Task
 
 
@@ -41,6 +41,7 @@ def compile_all() -> None:
     compile_together(
         [
             *SOLVER,
+            CLOSED,
             *POSTURE,
             *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
             *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),

@@ -29,7 +29,7 @@ of the swept joint; the distance from where the joints rest.  From BRANCH on sta
 """
 CERTIFIED = 0
 """The number of `out` that says how many branches there are, within the limits or not."""
-_SCORE, _SQUARE, _DISTANCE, _PLACE, _PLACE_ERROR, _TURN_ERROR = range(KNOWN, KNOWN + 6)
+_SCORE, _SQUARE, _DISTANCE, _PLACE, PLACE_ERROR, TURN_ERROR = range(KNOWN, KNOWN + 6)
 """Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
 of position [m] and rotation [rad]."""
 _EXACT = 1e-26
@@ -66,7 +66,7 @@ def measure(p, v):
         x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2],
     )  # fmt: skip
     metres, radians = dot(left, left), dot(turn, turn)
-    store(known, _PLACE_ERROR, sqrt(metres)), store(known, _TURN_ERROR, sqrt(radians))
+    store(known, PLACE_ERROR, sqrt(metres)), store(known, TURN_ERROR, sqrt(radians))
     one, two = metres * p.blocks[0].inverse_square_tolerance, radians * p.blocks[1].inverse_square_tolerance
     cost = metres + radians
     return cost, select(cost < 1e300, select(one > two, one, two), 1e300)
@@ -170,8 +170,8 @@ def collect(p, v, score, start, value, found, count):
             found[at + LINE], found[at + DISTANCE] = known[LOOSE, lane], known[_DISTANCE, lane]
             for i in range(many):
                 found[at + BRANCH + i] = v.q[i, lane]
-            found[at + BRANCH + many] = known[_PLACE_ERROR, lane]
-            found[at + BRANCH + many + 1] = known[_TURN_ERROR, lane]
+            found[at + BRANCH + many] = known[PLACE_ERROR, lane]
+            found[at + BRANCH + many + 1] = known[TURN_ERROR, lane]
     return count + kept, certified
 
 

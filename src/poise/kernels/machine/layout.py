@@ -282,9 +282,9 @@ of the tables of routines for each width, then numbers, of which `settle` and `g
 `trace`, `found`, `offsets`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where
 there is none."""
 
-SEARCH, GATHER, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(7)
-"""Places in a table of routines: the search from eight starts, that for a posture, one update of the method, its
-damping rule, the derivatives of a user's criterion, and from FIRST_ROWS on those of each kind of task."""
+SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(8)
+"""Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
+method, its damping rule, the derivatives of a user's criterion, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
@@ -296,6 +296,8 @@ CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
 """Rows of `out`: START is the number of the start that led to q, DISTANCE how far q is from `start` as it is within the
 limits; from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
 
+BY_CLOSED_FORM: Final = -1
+"""START of an answer that no start led to."""
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 17
 """Rows of the solver's state of each lane."""

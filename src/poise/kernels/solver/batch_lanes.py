@@ -1,8 +1,9 @@
 """Many problems of the same tasks, eight at a time: each in a lane, which takes the next when its own has ended.
 
-A problem begins at the caller's q0.  If the descent from there stalls, it begins anew at the stored configuration that
-is nearest to the goal and to q0 (`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where
-nearness to q0 is not asked for, it does so at once if the error at q0 is larger than usual at stored configurations.
+What a closed form solves is solved by that, beforehand.  Another problem begins at the caller's q0.  If the descent from
+there stalls, it begins anew at the stored configuration that is nearest to the goal and to q0
+(`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where nearness to q0 is not asked for,
+it does so at once if the error at q0 is larger than usual at stored configurations.
 What is solved is certified by the forward kinematics of its last iterate.  A problem that its starts do not solve is
 left to the search of `lm_solver`, which says why.
 
@@ -11,13 +12,14 @@ No lane knows of another: an answer depends on the problem, the seed and the ind
 
 import numpy as np
 
-from poise.kernels.machine.jit import WHOLE, entry_point, kernel
+from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
     BAD_START,
     CALL,
+    CLOSED_FORM,
     CODE,
     COST,
     DISTANCE,
@@ -81,6 +83,9 @@ def solve_many(address):
         store(v.target, i, 0.0)
     for i in range(count):
         store(v.q, i, 0.0), store(v.before, i, 0.0), store(v.pool, i, 0.0)
+    closed = len(p.arms) > 0 and told.max_restarts > 0
+    if closed:
+        solve_closed(p, w, v, goals, starts, answers)
     upcoming, iterations = 0, 0
     while True:
         alive = False
@@ -97,6 +102,9 @@ def solve_many(address):
                     v.state[FRESH, lane] = 1.0
             while k < 0 and upcoming < told.problems:
                 k, upcoming = upcoming, upcoming + 1
+                if closed and answers[columns * k + CODE] == SOLVED:
+                    k = -1
+                    continue
                 code = take(p, w, v, lane, section(goals, numbers * k, numbers), section(starts, count * k, count))
                 if code != SOLVED:
                     answers[columns * k + CODE], k = code, -1
@@ -125,6 +133,20 @@ def solve_many(address):
                         if v.state[SCORE, lane] <= INSIDE:
                             write_answer(p, w, v, lane, answers)
             improve(p, v, cost, score >= 0.0, False)
+
+
+@kernel
+def solve_closed(p, w, v, goals, starts, answers):
+    """Solve by closed form, one problem after the other; the CODE of those that it does not solve is RUNNING."""
+    count, numbers, columns = len(w.q), GOAL_NUMBERS * len(p.effectors), len(w.out)
+    for k in range(len(answers) // columns):
+        answers[columns * k + CODE] = RUNNING
+        goal, start = section(goals, numbers * k, numbers), section(starts, count * k, count)
+        if aim_at(p, goal, w.target) and clip_start(p, start, w.pool):
+            call(w.routines[CLOSED_FORM], p, w, v)
+            if w.out[CODE] == SOLVED:
+                for i in range(columns - 1):
+                    answers[columns * k + i] = w.out[i]
 
 
 @kernel

@@ -26,6 +26,7 @@ from poise.kernels.machine.layout import (
     BAD_START,
     BEGIN,
     CALL,
+    CLOSED_FORM,
     CODE,
     COST,
     DIRECTION,
@@ -671,6 +672,10 @@ def solve(address):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
+        if len(p.arms) > 0 and told.max_restarts > 0:
+            call(w.routines[CLOSED_FORM], p, w, wide(p, told.wide, told.wide_routines))
+            if out[CODE] == SOLVED:
+                return SOLVED
         iterations, cost, score = track(p, w, w.pool, told.max_iterations)
         if score <= INSIDE:
             if near_turn(p, w, w.pool):
