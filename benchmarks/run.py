@@ -27,12 +27,14 @@ from reachability import show as show_reachability
 from report import Table, as_json, from_json, machine, show, table
 from rest import rest
 from rest import show as show_rest
+from throughput import Throughput, throughput
+from throughput import show as show_throughput
 from updates import Update, updates
 from updates import show as show_updates
 
 SCENARIOS = (
-    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "rest", "reachability",
-    "startup",
+    "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "rest",
+    "reachability", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -64,6 +66,10 @@ def main() -> None:
         tables += contest(title, problems, names, options.rounds)
         if apart and (beside := beside_placo("humanoid", options)):
             tables += from_json(beside)
+    many: list[Throughput] = []
+    if "throughput" in options.scenarios:
+        many.append(throughput(options.count, options.rounds))
+        show_throughput(many[0])
     steps: list[list[dict[str, Any]]] = []
     if "priorities" in options.scenarios:
         names = chosen(tuple(FOLLOWERS), options.peers)
@@ -103,6 +109,7 @@ def main() -> None:
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
+        more["throughput"] = [asdict(row) for row in many]
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
