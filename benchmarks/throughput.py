@@ -13,9 +13,7 @@ import robots
 from peak import peak
 from peers.poise import Batch
 from problems import Problems, nearby, scattered
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from report import print_table
 from robots import Robot
 
 from poise.kernels.machine.layout import WIDTH
@@ -248,15 +246,3 @@ def show(measured: Throughput) -> None:
         flops.KINDS,
         [(stage, *(str(count[kind]) for kind in flops.KINDS)) for stage, count in operations.items()],
     )
-
-
-def print_table(words: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of cells, those under `numbers` to the right."""
-    table = Table(box=box.MARKDOWN)
-    for word in words:
-        table.add_column(word)
-    for number in numbers:
-        table.add_column(number, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=200).print(table)

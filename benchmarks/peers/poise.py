@@ -85,6 +85,36 @@ class Batch(Prepared):
         return np.where(answer.success[:, None], answer.q[:, self.order], np.nan)
 
 
+class BatchFirst(Batch):
+    """The same, with the first solution in place of the nearest."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        super().__init__(robot, tolerance, "first")
+
+
+class BatchOneThread(Batch):
+    """The same on one thread."""
+
+    threads = 1
+
+
+class Loop(Prepared):
+    """A loop of calls of a `Solver`."""
+
+    def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
+        """A list of problems, each as for one call."""
+        one = super().pack
+        return ([one(target, q0) for target, q0 in zip(targets, starts, strict=True)],)
+
+    def solve(self, problems: list[tuple[Any, ...]]) -> list[Any]:
+        """Their Solutions."""
+        return [self.solver(target, q) for target, q in problems]
+
+    def unpack(self, answer: list[Any]) -> Array:
+        """(n, nq), NaN where it says that it failed."""
+        return np.array([x.q[self.order] if x.success else np.full(len(self.order), np.nan) for x in answer])
+
+
 class Levels:
     """`Tracker.step` with the lexicographic method."""
 
