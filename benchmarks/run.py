@@ -74,8 +74,8 @@ def main() -> None:
         many.append(throughput(options.count, options.rounds))
         show_throughput(many[0])
         python = options.batch if options.batch.exists() else Path(sys.executable)
-        wanted = chosen(tuple(CROWDS), options.peers)
-        crowds = batches.apart(python, options.count, options.rounds, wanted)
+        if wanted := chosen(tuple(CROWDS), options.peers):
+            crowds = batches.apart(python, options.count, options.rounds, wanted)
     steps: list[list[dict[str, Any]]] = []
     if "priorities" in options.scenarios:
         names = chosen(tuple(FOLLOWERS), options.peers)

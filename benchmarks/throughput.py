@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, thread_time
 from unittest.mock import patch
 
 import flops
@@ -43,6 +43,8 @@ class Speed:
     """Share that passed the judge."""
     rate: float
     """Solved problems a second."""
+    kernel: float
+    """Share of the time that went to the kernel, which alone runs on several threads."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,9 @@ def measure(
         verdict = part.robot.judge.verdict(np.vstack([batch.unpack(answer) for answer in answers]), part.targets)
         solved = int((verdict.reached(part.tolerance) & ~verdict.outside).sum())
         name, count = part.robot.name, len(part.targets)
-        into.speeds.append(Speed(name, kind, prefer, size, threads, solved / count, solved / best))
+        into.speeds.append(
+            Speed(name, kind, prefer, size, threads, solved / count, solved / best, fewest / threads / best)
+        )
         if (size, threads) == tries[len(sizes) - 1]:
             spent = WIDTH * iterations
             into.iterations.append(Iteration(name, kind, prefer, spent / solved, 1e9 * fewest / spent, work))
@@ -178,7 +182,7 @@ def crowds(cores: int) -> list[int]:
 
 
 class Watched:
-    """What the kernel of a batch did: iterations of eight lanes and seconds, added up."""
+    """What the kernel of a batch did: iterations of eight lanes and seconds of processors, added up."""
 
     def __init__(self) -> None:
         self.iterations, self.seconds = 0, 0.0
@@ -190,9 +194,9 @@ def watched() -> Iterator[Watched]:
     seen, kernel = Watched(), batch_lanes.solve_many
 
     def timed(address: int) -> None:
-        began = perf_counter()
+        began = thread_time()
         seen.iterations += kernel(address)
-        seen.seconds += perf_counter() - began
+        seen.seconds += thread_time() - began
 
     with patch.object(batch_lanes, "solve_many", timed):
         yield seen
@@ -213,11 +217,12 @@ def show(measured: Throughput) -> None:
         largest = max(size for size, _ in found)
         alone = found[largest, 1]
         cells = [f"{found[size, 1].rate:,.0f}" if (size, 1) in found else "" for size in sizes]
+        cells.append(f"{100 * alone.kernel:.0f}")
         rates = [found[largest, threads].rate for threads in crowd]
         cells += [f"{rate:,.0f}" for rate in rates]
         cells += [f"{rate / threads / alone.rate:.2f}" for rate, threads in zip(rates, crowd, strict=True)]
         lines.append((*name, f"{100 * alone.solved:.3f}", *cells))
-    print_table(("robot", "problems", "prefer"), ("solved %", *heads, *more), lines)
+    print_table(("robot", "problems", "prefer"), ("solved %", *heads, "in the kernel %", *more), lines)
     print("\nshare solved, all cores")
     print_table(
         ("robot", "problems", "prefer"),

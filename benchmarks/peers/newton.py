@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from peers.pool import restarted
 
-SIZE = 500
+SIZE = 100
 STEPS = 24
 ASKED = 1e-4
 """The tolerance [m] and [rad]: single precision reaches no 1e-6."""

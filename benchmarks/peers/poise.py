@@ -69,10 +69,10 @@ class Batch(Prepared):
         self.prefer = prefer
 
     def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
-        """(n, 4, 4) a task, and (n, nq); joints that no task needs stand at home."""
+        """SE3 of n poses a task, and (n, nq); joints that no task needs stand at home."""
         q = np.tile(self.arm.home, (len(starts), 1))
         q[:, self.order] = starts
-        goals = [np.ascontiguousarray(targets[:, k]) for k in range(len(self.tasks))]
+        goals = [pz.SE3.from_matrix(targets[:, k]) for k in range(len(self.tasks))]
         return goals if len(goals) > 1 else goals[0], q
 
     def solve(self, targets: Any, starts: Array, threads: int | None = None) -> Any:

@@ -17,7 +17,7 @@ from robots import Robot
 
 from peers.pool import restarted
 
-SIZE = 500
+SIZE = 100
 """Problems of one call of what was compiled."""
 STEPS = 20
 ASKED = 1e-4
