@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time
 from unittest.mock import patch
 
 import flops
@@ -43,8 +43,10 @@ class Speed:
     """Share that passed the judge."""
     rate: float
     """Solved problems a second."""
+    processor: float
+    """Seconds of processors for each solved problem, which other programs take nothing from."""
     kernel: float
-    """Share of the time that went to the kernel, which alone runs on several threads."""
+    """Share of them that went to the kernel, which alone runs on several threads."""
 
 
 @dataclass(frozen=True)
@@ -123,22 +125,20 @@ def measure(
         part = first(problems, max(size, LEAST))
         calls = [(*batch.pack(part.targets[at], part.starts[at]), threads) for at in pieces(len(part.targets), size)]
         batch.solve(*calls[0])
-        best, answers, fewest, iterations = np.inf, [], np.inf, 0
+        best, busy, inside, answers, iterations = np.inf, np.inf, np.inf, [], 0
         for _ in range(rounds):
             with watched() as kernel:
-                began = perf_counter()
+                began, began_busy = perf_counter(), process_time()
                 answers = [batch.solve(*call) for call in calls]
-                best = min(best, perf_counter() - began)
-            fewest, iterations = min(fewest, kernel.seconds), kernel.iterations
+                best, busy = min(best, perf_counter() - began), min(busy, process_time() - began_busy)
+            inside, iterations = min(inside, kernel.seconds), kernel.iterations
         verdict = part.robot.judge.verdict(np.vstack([batch.unpack(answer) for answer in answers]), part.targets)
         solved = int((verdict.reached(part.tolerance) & ~verdict.outside).sum())
-        name, count = part.robot.name, len(part.targets)
-        into.speeds.append(
-            Speed(name, kind, prefer, size, threads, solved / count, solved / best, fewest / threads / best)
-        )
+        name, passed = part.robot.name, solved / len(part.targets)
+        into.speeds.append(Speed(name, kind, prefer, size, threads, passed, solved / best, busy / solved, inside / busy))
         if (size, threads) == tries[len(sizes) - 1]:
             spent = WIDTH * iterations
-            into.iterations.append(Iteration(name, kind, prefer, spent / solved, 1e9 * fewest / spent, work))
+            into.iterations.append(Iteration(name, kind, prefer, spent / solved, 1e9 * inside / spent, work))
 
 
 def share(robot: Robot, prefer: str, count: int) -> Share:
@@ -217,12 +217,12 @@ def show(measured: Throughput) -> None:
         largest = max(size for size, _ in found)
         alone = found[largest, 1]
         cells = [f"{found[size, 1].rate:,.0f}" if (size, 1) in found else "" for size in sizes]
-        cells.append(f"{100 * alone.kernel:.0f}")
+        cells += [f"{1e6 * alone.processor:.2f}", f"{100 * alone.kernel:.0f}"]
         rates = [found[largest, threads].rate for threads in crowd]
         cells += [f"{rate:,.0f}" for rate in rates]
         cells += [f"{rate / threads / alone.rate:.2f}" for rate, threads in zip(rates, crowd, strict=True)]
         lines.append((*name, f"{100 * alone.solved:.3f}", *cells))
-    print_table(("robot", "problems", "prefer"), ("solved %", *heads, "in the kernel %", *more), lines)
+    print_table(("robot", "problems", "prefer"), ("solved %", *heads, "us of a core", "kernel %", *more), lines)
     print("\nshare solved, all cores")
     print_table(
         ("robot", "problems", "prefer"),
