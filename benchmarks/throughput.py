@@ -135,7 +135,8 @@ def measure(
         verdict = part.robot.judge.verdict(np.vstack([batch.unpack(answer) for answer in answers]), part.targets)
         solved = int((verdict.reached(part.tolerance) & ~verdict.outside).sum())
         name, passed = part.robot.name, solved / len(part.targets)
-        into.speeds.append(Speed(name, kind, prefer, size, threads, passed, solved / best, busy / solved, inside / busy))
+        times = solved / best, busy / solved, inside / busy
+        into.speeds.append(Speed(name, kind, prefer, size, threads, passed, *times))
         if (size, threads) == tries[len(sizes) - 1]:
             spent = WIDTH * iterations
             into.iterations.append(Iteration(name, kind, prefer, spent / solved, 1e9 * inside / spent, work))
