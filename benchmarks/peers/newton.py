@@ -22,7 +22,7 @@ class Newton:
     """An `IKSolver` for a fixed number of problems; its answers are clipped to the limits."""
 
     def __init__(self, robot: Robot, tolerance: float) -> None:
-        wp.config.quiet = True
+        wp.config.log_level = wp.LOG_WARNING
         self.robot, self.accepted = robot, max(tolerance, ASKED) ** 2
         with wp.ScopedDevice("cpu"):
             builder = newton.ModelBuilder()
