@@ -21,7 +21,7 @@ from peers import CROWDS, Crowd, load, version
 from problems import Problems, scattered
 from report import print_table
 
-WARM_UP = 200
+WARM_UP = 500
 """Problems that each solves before the clock runs, which compiles what it compiles."""
 BUDGET = 5.0
 """Seconds that a call may take, roughly: slow libraries are given the first of the problems only."""

@@ -1,7 +1,6 @@
 """The most floating-point operations a second that kernels of eight lanes can do here, found by doing nothing else."""
 
-from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
+from time import thread_time
 
 import numba
 import numpy as np
@@ -11,7 +10,7 @@ from poise.kernels.machine.layout import WIDTH
 
 CHAINS = 12
 """Multiply-adds that do not wait for each other: more than a core has under way, fewer than its registers."""
-TURNS = 2_000_000
+TURNS = 1_000_000
 """Of all chains; a few hundredths of a second."""
 
 
@@ -31,16 +30,14 @@ def multiply_add(work, turns):
     store(work, 8, x8), store(work, 9, x9), store(work, 10, x10), store(work, 11, x11)
 
 
-def peak(threads: int = 1, rounds: int = 5) -> float:
-    """Floating-point operations a second of `threads` at once, two for each multiply-add; the best of some rounds."""
-    spaces = [workspace(CHAINS + 2, WIDTH) for _ in range(threads)]
-    for space in spaces:
-        space[CHAINS:] = 0.5
-    multiply_add(spaces[0], 1)
+def peak(rounds: int = 9) -> float:
+    """Floating-point operations of a core in a second, two for each multiply-add; the best of some rounds."""
+    work = workspace(CHAINS + 2, WIDTH)
+    work[CHAINS:] = 0.5
+    multiply_add(work, 1)
     best = np.inf
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in range(rounds):
-            began = perf_counter()
-            list(pool.map(multiply_add, spaces, [TURNS] * threads))
-            best = min(best, perf_counter() - began)
-    return 2.0 * CHAINS * WIDTH * TURNS * threads / best
+    for _ in range(rounds):
+        began = thread_time()
+        multiply_add(work, TURNS)
+        best = min(best, thread_time() - began)
+    return 2.0 * CHAINS * WIDTH * TURNS / best
