@@ -18,6 +18,7 @@ class PytorchKinematics:
     """`PseudoInverseIK` that clamps every step to the limits."""
 
     def __init__(self, robot: Robot, tolerance: float) -> None:
+        torch.set_num_threads(1)  # faster here than several, which wait for each other at every small operation
         self.robot = robot
         chain = pytorch_kinematics.build_serial_chain_from_urdf(robot.bare().encode(), robot.tips[0])
         self.chain = chain.to(dtype=torch.float64)
