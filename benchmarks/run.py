@@ -37,13 +37,8 @@ from updates import Update, updates
 from updates import show as show_updates
 
 SCENARIOS = (
-<<<<<<< HEAD
-    "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "branches", "rest",
-    "reachability", "stream", "startup",
-=======
-    "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "rest",
-    "reachability", "startup",
->>>>>>> bench
+    "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "branches",
+    "rest", "reachability", "stream", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
