@@ -1,10 +1,12 @@
 """Every solution: that none is lost, that each is one, in what order they come, and what is said of them."""
 
+import gc
 import os
 import pickle
 import signal
 import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -562,6 +564,32 @@ def test_threads_and_processes_get_the_same() -> None:
     assert all(np.array_equal(q, alone) for q in got)
     assert np.array_equal(pickle.loads(pickle.dumps(every))(target).q, alone)
     assert np.array_equal(pz.solve_all(model, pz.PoseTask("panda_hand", target)).q, alone)
+
+
+def test_calls_of_solve_all_do_not_mix_models_tasks_or_settings() -> None:
+    models = [TEXTBOOK[name]() for name in SIX]
+    tasks = [pz.PoseTask(model.tip, model.pose(model.tip, model.home)) for model in models]
+    settings: list[dict[str, Any]] = [{}, {"limits": False}, {"turns": True}, {"samples": 2}]
+    cases = [(model, task, setting) for model, task in zip(models, tasks, strict=True) for setting in settings]
+    expected = [pz.BranchSolver(model, task, **setting)().q for model, task, setting in cases]
+    for order in (range(8), [0, 4, 0, 4, 1, 5, 1, 0, 0], [3, 3, 2, 2, 7, 7, 6, 6]):
+        for i in order:
+            model, task, setting = cases[i]
+            assert np.array_equal(pz.solve_all(model, task, **setting).q, expected[i])
+    with pytest.raises(TypeError, match="limits"):
+        pz.solve_all(models[0], tasks[0], limits=1)
+    elsewhere = pz.PoseTask(tasks[0].frame, models[0].pose(models[0].tip, models[0].sample(seed=29)))
+    assert not np.array_equal(pz.solve_all(models[0], elsewhere).q, expected[0])
+
+
+def test_solve_all_keeps_no_model() -> None:
+    model = TEXTBOOK["puma560"]()
+    task = pz.PoseTask(model.tip, model.pose(model.tip, model.home))
+    pz.solve_all(model, task)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 def test_solutions_are_a_sequence_that_stays_as_it_is() -> None:

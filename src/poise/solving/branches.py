@@ -5,6 +5,7 @@ from itertools import product
 from math import ceil, floor, isinf, pi, prod
 from threading import Event
 from typing import Any, Final, final, overload
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -653,6 +654,18 @@ def solve_all(
     Source: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
     arXiv:2211.05737.
     """
+    branching = _LAST.recall(model, tasks, limits, turns, samples)
+    if branching is None:
+        branching = _prepared(model, tasks, limits, turns, samples)
+        _LAST.keep(model, tasks, limits, turns, samples, branching)
+    if target is None:
+        own = [getattr(task, "target", None) for task in several(tasks)]
+        target = own if len(own) > 1 else own[0]
+    return branching(model, target, q0, seed)
+
+
+def _prepared(model: Model, tasks: AnyTask | Sequence[AnyTask], limits: bool, turns: bool, samples: int) -> Branching:
+    """What the model keeps for tasks of this structure and these settings."""
     given = several(tasks)
     _check(limits, turns, samples)
     key = (Branching, limits, turns, samples, *(task.structure for task in given))
@@ -660,7 +673,35 @@ def solve_all(
     if branching is None:
         branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
         keep(model, key, branching)
-    if target is None:
-        own = [getattr(task, "target", None) for task in given]
-        target = own if len(own) > 1 else own[0]
-    return branching(model, target, q0, seed)
+    return branching
+
+
+@final
+class _Last:
+    """The model, the task and the settings of the last call, and what was prepared for them: a task never changes.
+
+    They are one tuple, which is replaced as a whole: a thread sees what it kept itself or what another did.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, ...] = (_nothing, _nothing, None, None, None, None)
+
+    def recall(self, model: Model, task: Any, limits: bool, turns: bool, samples: int) -> Branching | None:
+        """What was kept for the very same objects, else None."""
+        one, other, a, b, c, branching = self._kept
+        same = one() is model and other() is task and a is limits and b is turns and c is samples
+        return branching if same else None
+
+    def keep(self, model: Model, task: Any, limits: bool, turns: bool, samples: int, branching: Branching) -> None:
+        """Keep it, as long as the model and the task are there; several tasks are not kept."""
+        if isinstance(task, Task):
+            self._kept = (ref(model), ref(task), limits, turns, samples, branching)
+
+
+def _nothing() -> None:
+    """In place of a reference."""
+
+
+_LAST: Final = _Last()
