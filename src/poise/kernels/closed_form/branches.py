@@ -36,12 +36,14 @@ _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
 _STEPS = 8
 """Newton steps at most."""
+_GAIN = 0.5
+"""A step after which the sum of squares is no less than this share of what it was is the last."""
 _DAMPING = 1e-15
 """What keeps a step finite at a singular pose [m^2]."""
 _ALIKE = 1e-6
 """Two branches whose joints differ by no more than this are one [rad]."""
 _ALIKE_SQUARES = 1e-4
-"""The squares of their distances then differ by less than this share, or this [rad^2]: a quick first look."""
+"""The squares of their distances then differ by less than this share, or this [rad^2]: a first look at all lanes."""
 
 
 @kernel
@@ -83,8 +85,8 @@ def polish(p, v, start):
     """Newton's steps from the candidates in v.q, as far as they lower the errors; the score of each lane."""
     arm = p.arms[0]
     cost, score = measure(p, v)
+    rough = (cost > _EXACT) & (cost < arm.near)
     for _ in range(_STEPS):
-        rough = (cost > _EXACT) & (cost < arm.near)
         if not any_of(rough):
             break
         for a in range(len(v.free)):
@@ -109,21 +111,35 @@ def polish(p, v, start):
                 x = select(better, load(v.q, c.q), load(v.before, c.q))
                 put(p, v, arm, start, i, x * arm.rates[i])
             cost, score = measure(p, v)
+        # Where a step gains little, what is left is rounding.
+        rough = rough & (cost > _EXACT) & (cost < _GAIN * last)
     return score
 
 
 @kernel
 def _alike(p, v, a, b):
     """Whether two lanes hold the same branch, but for whole turns."""
-    arm, x, y = p.arms[0], v.branches[_SQUARE, a], v.branches[_SQUARE, b]
-    if abs(x - y) > _ALIKE_SQUARES * (1.0 + x):
-        return False
+    arm = p.arms[0]
     for i in range(6):
         c, turn = p.coordinates[arm.joints[i]], TURN / abs(arm.rates[i])
         way = v.q[c.q, a] - v.q[c.q, b]
         if not abs(way - turn * rint(way / turn)) <= _ALIKE:
             return False
     return True
+
+
+@kernel
+def _drop_twins(p, v):
+    """Of lanes within the tolerances that are alike keep one in FITS; how many are not the first of their kind."""
+    known, twins = v.branches, 0
+    for lane in range(WIDTH):
+        for other in range(lane):
+            if known[_SCORE, lane] <= INSIDE and known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
+                twins += 1
+                # The one within the limits stays, where the other is beyond them by next to nothing.
+                known[FITS, other if known[FITS, other] < 0.5 else lane] = 0.0
+                break
+    return twins
 
 
 @kernel
@@ -140,25 +156,21 @@ def collect(p, v, score, start, value, found, count):
         x = load(v.q, c.q) - start[c.q]
         square = square + x * x
     store(known, _SQUARE, square), store(known, _DISTANCE, sqrt(square)), store(known, _SCORE, score)
+    inside, number = score <= INSIDE, load(known, LANE_NUMBER)
+    store(known, FITS, select(inside, load(known, FITS), 0.0))
+    room, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
     for lane in range(WIDTH):
-        if not known[_SCORE, lane] <= INSIDE:
-            known[FITS, lane] = 0.0
-            continue
-        certified += 1
-        for other in range(lane):
-            if known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
-                certified -= 1
-                # The one within the limits stays, where the other is beyond them by next to nothing.
-                twin = other if known[FITS, other] < 0.5 else lane
-                known[FITS, twin] = 0.0
-                break
+        gap = square - known[_SQUARE, lane]
+        close = close | ((gap * gap <= room * room) & (number > lane))
+        if known[_SCORE, lane] <= INSIDE:
+            certified += 1
+    if any_of(close & inside):
+        certified -= _drop_twins(p, v)
     # Its place among those that stay: how many are nearer, or as near and before it.
     place = splat(v.q, 0.0)
     for lane in range(WIDTH):
         if known[FITS, lane] > 0.5:
-            nearer = (square > known[_SQUARE, lane]) | (
-                (square >= known[_SQUARE, lane]) & (load(known, LANE_NUMBER) > lane)
-            )
+            nearer = (square > known[_SQUARE, lane]) | ((square >= known[_SQUARE, lane]) & (number > lane))
             place = place + select(nearer, splat(v.q, 1.0), 0.0)
     store(known, _PLACE, place)
     kept = 0
