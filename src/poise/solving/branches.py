@@ -364,17 +364,16 @@ class Branching:
             setattr(self, name, value)
         self._bind()
 
-    def _new_scratch(self, goals: int = 1) -> tuple[Scratch, Array]:
-        """Scratch, and room for the branches of so many goals."""
-        scratch, found = Scratch(self._bound), np.empty((goals * self._values * WIDTH, self._width))
+    def _new_scratch(self) -> Scratch:
+        """Scratch that is told of the settings."""
+        scratch = Scratch(self._bound)
         scratch.widen(self._bound)
         scratch.tell(samples=self._values)
-        return scratch, found
+        return scratch
 
     def _new_kept(self) -> tuple[Scratch, Array, Array]:
         """Scratch that is told of its own goal and start, room for the branches, and the two numbers said of them."""
-        scratch, found = self._new_scratch()
-        answers = np.empty(2)
+        scratch, found, answers = self._new_scratch(), np.empty((self._values * WIDTH, self._width)), np.empty(2)
         scratch.tell(problems=1)
         scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=answers)
         return scratch, found, answers
@@ -443,20 +442,27 @@ class Branching:
         n, search = len(goals), self._search
         size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
         pieces, answers = Pieces(n, size), np.empty((n, 2))
+        # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
+        room = np.empty((n * WIDTH, self._width)) if search is None and self._values == 1 and not self.turns else None
         parts = [np.empty((0, self._width))] * max(1, len(pieces))
 
         def work() -> None:
-            kept = self._new_scratch(min(size, n)) if search is None else None
+            scratch = self._new_scratch() if search is None else None
+            found = np.empty((0 if room is not None else size * self._values * WIDTH, self._width))
             for piece in pieces:
                 i, some = piece.start, slice(piece.start, piece.stop)
-                if kept is not None:
-                    parts[i // size] = self._part(model, *kept, goals[some], starts[some], answers[some])
-                elif search is not None:
+                if search is not None:
                     part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces.stopped)
                     parts[i], answers[i] = part, (len(part), total)
+                elif scratch is not None and room is not None:
+                    self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
+                elif scratch is not None:
+                    count = self._part(scratch, found, goals[some], starts[some], answers[some])
+                    parts[i // size] = self._sorted(model, found[:count], starts[some], answers[some])
 
         pieces.share(work, max(1, min(threads, len(pieces))))
-        return BranchBatch(np.concatenate(parts), answers, model.nq, self._refused(goals, answers[:, CERTIFIED]))
+        raw = np.concatenate(parts) if room is None else _closed_up(room, answers[:, ROWS_OF], size)
+        return BranchBatch(raw, answers, model.nq, self._refused(goals, answers[:, CERTIFIED]))
 
     def _refused(self, goals: Array, said: Array) -> str:
         """Which rows are no target or no start, and why the first is not; empty if all are."""
@@ -467,25 +473,24 @@ class Branching:
         first = refusal(int(said[bad[0]]), self.tasks, goals[bad[0]])
         return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
 
-    def _part(self, model: Model, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> Array:
-        """The rows of some targets, in one call that holds no lock of the interpreter."""
-        goals, rests = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
+    def _part(self, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> int:
+        """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
+        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
         scratch.tell(problems=len(goals))
-        scratch.tell_of(found=found, goals=goals, starts=rests, answers=answers)
-        raw = found[: all_branches(scratch.address)].copy()
-        if self._values == 1 and not self.turns:
-            return raw
+        scratch.tell_of(found=found, goals=goals, starts=starts, answers=answers)
+        count: int = all_branches(scratch.address)
+        return count
+
+    def _sorted(self, model: Model, raw: Array, starts: Array, answers: Array) -> Array:
+        """The rows of some targets, of each the nearest first, and their whole turns if they are asked for."""
         counts = answers[:, ROWS_OF].astype(np.int64)
-        if self._values > 1:
-            raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(goals)), counts)))]
-        if self.turns:
-            each = [
-                self._turned(model, rows, q)
-                for rows, q in zip(np.split(raw, np.cumsum(counts)[:-1]), rests, strict=True)
-            ]
-            answers[:, ROWS_OF] = [len(rows) for rows in each]
-            raw = np.concatenate(each)
-        return raw
+        raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(counts)), counts)))]
+        if not self.turns:
+            return raw
+        each = np.split(raw, np.cumsum(counts)[:-1])
+        turned = [self._turned(model, rows, rest) for rows, rest in zip(each, starts, strict=True)]
+        answers[:, ROWS_OF] = [len(rows) for rows in turned]
+        return np.concatenate(turned)
 
     def _searched(
         self, search: Search, model: Model, goal: Array, home: Array, seed: int, stopped: Event | None = None
@@ -535,6 +540,18 @@ class Branching:
             parts.append(part)
         out = np.concatenate(parts)
         return out[out[:, DISTANCE].argsort(kind="stable")]
+
+
+def _closed_up(room: Array, counts: Array, size: int) -> Array:
+    """The rows in `room`, where those of `size` targets begin at WIDTH times the first: moved together, in place."""
+    end = 0
+    for first in range(0, len(counts), size):
+        at, many = first * WIDTH, int(counts[first : first + size].sum())
+        if end < at:
+            room[end : end + many] = room[at : at + many]
+        end += many
+    room.resize((end, room.shape[1]), refcheck=False)  # gives back what is left, and moves nothing
+    return room
 
 
 def _check(limits: Any, turns: Any, samples: Any) -> None:
