@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from peers import version
 from race import Record
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,18 @@ def show(result: Table) -> None:
             f"| {row.median:.1f} | {row.mean:.1f} | {row.p99:.1f} | {ratio} |"
         )
     sys.stdout.flush()
+
+
+def print_table(words: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of cells as Markdown, those under `numbers` to the right."""
+    cells = Grid(box=box.MARKDOWN)
+    for word in words:
+        cells.add_column(word)
+    for number in numbers:
+        cells.add_column(number, justify="right")
+    for row in rows:
+        cells.add_row(*row)
+    Console(width=200).print(cells)
 
 
 def machine() -> dict[str, str]:

@@ -12,13 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import batches
 import robots
 from branches import Row as BranchRow
 from branches import branches
 from branches import show as show_branches
 from near import Near, Reach, near, reach
 from near import show as show_near
-from peers import FOLLOWERS, PEERS, Peer, load
+from peers import CROWDS, FOLLOWERS, PEERS, Peer, load
 from postures import Drawn, postures
 from postures import show as show_postures
 from priorities import priorities
@@ -30,16 +31,24 @@ from reachability import show as show_reachability
 from report import Table, as_json, from_json, machine, show, table
 from rest import rest
 from rest import show as show_rest
+from throughput import Throughput, throughput
+from throughput import show as show_throughput
 from updates import Update, updates
 from updates import show as show_updates
 
 SCENARIOS = (
+<<<<<<< HEAD
     "arms", "tracking", "humanoid", "priorities", "updates", "near", "reach", "postures", "branches", "rest",
     "reachability", "stream", "startup",
+=======
+    "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "rest",
+    "reachability", "startup",
+>>>>>>> bench
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
 PLACO = Path(__file__).parent / ".venv-placo" / "bin" / "python"
+BATCH = Path(__file__).parent / ".venv-batch" / "bin" / "python"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -67,6 +76,14 @@ def main() -> None:
         tables += contest(title, problems, names, options.rounds)
         if apart and (beside := beside_placo("humanoid", options)):
             tables += from_json(beside)
+    many: list[Throughput] = []
+    crowds: list[batches.Batched] = []
+    if "throughput" in options.scenarios:
+        many.append(throughput(options.count, options.rounds))
+        show_throughput(many[0])
+        python = options.batch if options.batch.exists() else Path(sys.executable)
+        if wanted := chosen(tuple(CROWDS), options.peers):
+            crowds = batches.apart(python, options.count, options.rounds, wanted)
     steps: list[list[dict[str, Any]]] = []
     if "priorities" in options.scenarios:
         names = chosen(tuple(FOLLOWERS), options.peers)
@@ -118,6 +135,8 @@ def main() -> None:
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
+        more["throughput"] = [asdict(row) for row in many]
+        more["batches"] = [asdict(row) for row in crowds]
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
         more["branches"] = [asdict(row) for row in every]
@@ -132,9 +151,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1000, help="problems a robot (1000)")
     parser.add_argument("--rounds", type=int, default=3, help="times that each problem is solved (3)")
     parser.add_argument(
-        "--peers", nargs="+", choices=PEERS | FOLLOWERS, help="libraries; left out, all that fit the scenario"
+        "--peers", nargs="+", choices=PEERS | FOLLOWERS | CROWDS, help="libraries; left out, all that fit the scenario"
     )
     parser.add_argument("--placo", type=Path, default=PLACO, help="the interpreter of placo's own environment")
+    parser.add_argument("--batch", type=Path, default=BATCH, help="the interpreter of those that solve many at once")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
     options = parser.parse_args()
     options.scenarios = options.scenarios or SCENARIOS

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the two environments of the benchmarks, beside this file.
+# Makes the three environments of the benchmarks, beside this file.
 set -eu
 cd "$(dirname "$0")"
 
@@ -10,4 +10,7 @@ make_environment() { # folder, requirements
 }
 
 make_environment .venv-bench requirements.txt
+make_environment .venv-batch requirements-batch.txt
+# PyRoki as it is on PyPI; it asks for a viewer's compression too, which has no wheel and which nothing here needs.
+.venv-batch/bin/pip install --only-binary :all: --no-deps almond-pyroki==0.1.1 almond-jaxls==0.1.0
 make_environment .venv-placo requirements-placo.txt

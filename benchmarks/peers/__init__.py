@@ -30,6 +30,22 @@ class Peer(Protocol):
         """The (nq,) configuration in the judge's order, or None if the library says it failed; not timed."""
 
 
+class Crowd(Protocol):
+    """A library prepared to solve many problems of one robot in one call, on all cores."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        """Load the robot; answers are wanted as from a `Peer`."""
+
+    def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
+        """The arguments of `solve` for (n, K, 4, 4) targets and (n, nq) starts; not timed."""
+
+    def solve(self, *arguments: Any) -> Any:
+        """All problems; timed."""
+
+    def unpack(self, answer: Any) -> Array:
+        """(n, nq) configurations in the judge's order, NaN where the library says it failed; not timed."""
+
+
 class Follower(Protocol):
     """A library prepared for a motion with levels, standing at its stance; it keeps its own last configuration."""
 
@@ -66,6 +82,19 @@ FOLLOWERS = {
     "placo": ("placo", "peers.placo:Levels"),
 }
 """The same of those that follow a motion with levels."""
+CROWDS = {
+    "poise": ("poise", "peers.poise:Batch"),
+    "poise, first": ("poise", "peers.poise:BatchFirst"),
+    "poise, one thread": ("poise", "peers.poise:BatchOneThread"),
+    "poise, loop": ("poise", "peers.poise:Loop"),
+    "cartan": ("cartan-bindings", "peers.cartan:Threads"),
+    "pyroki": ("almond-pyroki", "peers.pyroki:PyRoki"),
+    "newton": ("newton", "peers.newton:Newton"),
+    "pytorch-kinematics": ("pytorch-kinematics", "peers.pytorch_kinematics:PytorchKinematics"),
+    "eaik": ("EAIK", "peers.eaik:Eaik"),
+    "ssik": ("ssik", "peers.ssik:Ssik"),
+}
+"""The same of those that solve many problems in one call."""
 
 
 def load(name: str, among: Mapping[str, tuple[str, str]] = PEERS) -> Any:

@@ -1,9 +1,12 @@
 """cartan-bindings: its projected Levenberg-Marquardt with Halton restarts (C++)."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any
 
 import cartan
+import numpy as np
 from judge import Array
 from robots import Robot
 
@@ -44,3 +47,32 @@ class Cartan:
     def unpack(self, answer: Any) -> Array | None:
         """Its q."""
         return answer.q if answer.converged else None
+
+
+class Threads(Cartan):
+    """The same from a thread a core, which gains nothing while it does not free Python's lock."""
+
+    def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
+        """A list of problems, each as for one call."""
+        return ([super(Threads, self).pack(target, q0) for target, q0 in zip(targets, starts, strict=True)],)
+
+    def solve(self, problems: list[tuple[Any, ...]]) -> list[Any]:
+        """Their results."""
+        threads = os.cpu_count() or 1
+        parts = [problems[k::threads] for k in range(threads)]
+        found: list[Any] = [None] * len(problems)
+        with ThreadPoolExecutor(threads) as pool:
+            for k, part in enumerate(pool.map(self.solve_part, parts)):
+                found[k::threads] = part
+        return found
+
+    def solve_part(self, problems: list[tuple[Any, ...]]) -> list[Any]:
+        """The results of one thread."""
+        one = super().solve
+        return [one(target, q0) for target, q0 in problems]
+
+    def unpack(self, answer: list[Any]) -> Array:
+        """(n, nq), NaN where it failed."""
+        one, none = super().unpack, np.full(len(self.robot.judge.names), np.nan)
+        found = [one(result) for result in answer]
+        return np.array([none if q is None else q for q in found])

@@ -8,6 +8,7 @@ from motion import Motion
 from robots import Robot
 
 import poise as pz
+from poise.solving.search import Preference
 
 
 class Prepared:
@@ -55,6 +56,63 @@ class OneCall(Prepared):
     def solve(self, target: Any, q0: Array) -> Any:
         """Its Solution."""
         return pz.solve(self.arm, target, q0=q0)
+
+
+class Batch(Prepared):
+    """`solve_batch`, many problems a call."""
+
+    threads: int | None = None
+    """None: all cores."""
+
+    def __init__(self, robot: Robot, tolerance: float, prefer: Preference = "nearest") -> None:
+        super().__init__(robot, tolerance)
+        self.prefer = prefer
+
+    def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
+        """SE3 of n poses a task, and (n, nq); joints that no task needs stand at home."""
+        q = np.tile(self.arm.home, (len(starts), 1))
+        q[:, self.order] = starts
+        goals = [pz.SE3.from_matrix(targets[:, k]) for k in range(len(self.tasks))]
+        return goals if len(goals) > 1 else goals[0], q
+
+    def solve(self, targets: Any, starts: Array, threads: int | None = None) -> Any:
+        """Its SolutionBatch."""
+        threads = self.threads if threads is None else threads
+        return pz.solve_batch(self.arm, self.tasks, targets, q0=starts, prefer=self.prefer, threads=threads)
+
+    def unpack(self, answer: Any) -> Array:
+        """(n, nq), NaN where it says that it failed."""
+        return np.where(answer.success[:, None], answer.q[:, self.order], np.nan)
+
+
+class BatchFirst(Batch):
+    """The same, with the first solution in place of the nearest."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        super().__init__(robot, tolerance, "first")
+
+
+class BatchOneThread(Batch):
+    """The same on one thread."""
+
+    threads = 1
+
+
+class Loop(Prepared):
+    """A loop of calls of a `Solver`."""
+
+    def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
+        """A list of problems, each as for one call."""
+        one = super().pack
+        return ([one(target, q0) for target, q0 in zip(targets, starts, strict=True)],)
+
+    def solve(self, problems: list[tuple[Any, ...]]) -> list[Any]:
+        """Their Solutions."""
+        return [self.solver(target, q) for target, q in problems]
+
+    def unpack(self, answer: list[Any]) -> Array:
+        """(n, nq), NaN where it says that it failed."""
+        return np.array([x.q[self.order] if x.success else np.full(len(self.order), np.nan) for x in answer])
 
 
 class Levels:

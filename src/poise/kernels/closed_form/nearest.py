@@ -3,9 +3,9 @@
 import numpy as np
 
 from poise.kernels.closed_form.branches import PLACE_ERROR, TURN_ERROR, measure
-from poise.kernels.closed_form.candidates import FITS, candidates, give_choices
+from poise.kernels.closed_form.candidates import FITS, LOOSE, candidates, give_choices
 from poise.kernels.machine.jit import routine
-from poise.kernels.machine.lanes import load, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BY_CLOSED_FORM,
@@ -25,8 +25,9 @@ from poise.kernels.solver.lm_solver import INSIDE
 
 @routine
 def nearest_branch(p, w, v):
-    """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0; UNSOLVED if none fits.
+    """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0.
 
+    Its code is UNSOLVED if none fits, and at a singular pose with a line of solutions, of which another may be nearer.
     p.arms[0] is an arm of six axes, whose candidates are branches to rounding.
     """
     out, count = w.out, len(w.q)
@@ -46,7 +47,7 @@ def nearest_branch(p, w, v):
     for lane in range(WIDTH):
         if v.branches[FITS, lane] > 0.5 and v.state[1, lane] <= INSIDE and v.state[0, lane] < least:
             nearest, least = lane, v.state[0, lane]
-    if not least < np.inf:
+    if not least < np.inf or any_of(load(v.branches, LOOSE) > 0.5):
         out[CODE] = UNSOLVED
         return
     out[CODE], out[ITERATIONS], out[RESTARTS], out[START] = SOLVED, 0.0, 0.0, BY_CLOSED_FORM

@@ -1,7 +1,7 @@
 """Many problems of the same tasks, eight at a time: each in a lane, which takes the next when its own has ended.
 
-What a closed form solves is solved by that, beforehand.  Another problem begins at the caller's q0.  If the descent from
-there stalls, it begins anew at the stored configuration that is nearest to the goal and to q0
+What a closed form solves is solved by that, beforehand.  Another problem begins at the caller's q0.  If the descent
+from there stalls, it begins anew at the stored configuration that is nearest to the goal and to q0
 (`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where nearness to q0 is not asked for,
 it does so at once if the error at q0 is larger than usual at stored configurations.
 What is solved is certified by the forward kinematics of its last iterate.  A problem that its starts do not solve is
