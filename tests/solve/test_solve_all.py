@@ -1,7 +1,13 @@
 """Every solution: that none is lost, that each is one, in what order they come, and what is said of them."""
 
+import gc
+import os
 import pickle
+import signal
 import threading
+import time
+import weakref
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +17,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
+from poise.solving import branches
 
 Array = npt.NDArray[np.float64]
 SIX = ("ur5e", "puma560")
@@ -448,6 +455,100 @@ def test_a_batch_is_what_calls_are(name: str) -> None:
     assert len(every.batch(np.zeros((0, 7)))) == 0
 
 
+@pytest.mark.parametrize(("name", "turns", "many"), [("ur5e", False, 2000), ("panda", False, 60), ("ur5e", True, 60)])
+def test_a_batch_is_the_same_on_any_number_of_threads(name: str, turns: bool, many: int) -> None:
+    model = TEXTBOOK[name]()
+    every = pz.BranchSolver(model, pz.PoseTask(model.tip), turns=turns, samples=16)
+    q0 = model.sample(many, seed=24)
+    targets = model.pose(model.tip, model.sample(many, seed=25))
+    one = every.batch(targets, q0, threads=1)
+    for threads in (2, 5, None):
+        batch = every.batch(targets, q0, threads=threads)
+        assert np.array_equal(batch.q, one.q)
+        assert np.array_equal(batch.distances, one.distances)
+        assert np.array_equal(batch.offsets, one.offsets)
+        assert np.array_equal(batch.totals, one.totals)
+    last = every.batch(targets[many - 5 :], q0[many - 5 :])
+    assert np.array_equal(last.q, one.q[one.offsets[many - 5] :])
+
+
+@pytest.mark.parametrize("turns", [False, True])
+def test_each_target_of_a_batch_may_have_a_q0_of_its_own(turns: bool) -> None:
+    model = TEXTBOOK["ur5e"]()
+    every = pz.BranchSolver(model, pz.PoseTask(model.tip), turns=turns)
+    q0 = model.sample(20, seed=26)
+    targets = model.pose(model.tip, q0)
+    batch = every.batch(targets, q0)
+    assert batch.valid.all()
+    for i in range(20):
+        single = every(targets[i], q0[i])
+        assert np.allclose(batch[i], single.q, rtol=0.0, atol=1e-12)
+        assert batch.totals[i] == single.total
+        assert np.allclose(batch[i][0], q0[i], rtol=0.0, atol=1e-9)
+    with pytest.raises(pz.ShapeError, match="q0 has 19 rows for 20 targets"):
+        every.batch(targets, q0[:19])
+
+
+def searched() -> tuple[pz.Model, pz.PoseTask]:
+    """An arm and a task without a closed form: a direction of the position is free."""
+    model = TEXTBOOK["ur5e"]()
+    return model, pz.PoseTask(model.tip, position_weight=(1.0, 1.0, 0.0))
+
+
+@pytest.mark.parametrize("way", ["closed form", "search"])
+def test_rows_that_are_no_target_are_named_and_the_others_are_solved(way: str) -> None:
+    model, task = searched()
+    every = pz.BranchSolver(model, task if way == "search" else pz.PoseTask(model.tip), samples=1)
+    assert (every.closed_form is None) == (way == "search")
+    targets = model.pose(model.tip, model.sample(8, seed=27)).array.copy()
+    sound, q0 = every.batch(targets), np.tile(model.home, (8, 1))
+    targets[2, 1], targets[4, 3:], q0[6, 0] = np.nan, 0.0, np.inf
+    batch = every.batch(targets, q0, threads=2)
+    assert np.flatnonzero(~batch.valid).tolist() == [2, 4, 6]
+    for i in range(8):
+        assert np.array_equal(batch[i], sound[i] if batch.valid[i] else np.empty((0, 6)))
+        assert batch.totals[i] == (sound.totals[i] if batch.valid[i] else 0)
+    assert "3 of 8 have no target or no start (rows 2, 4, 6): target[1]" in batch.explain()
+    assert "no target" not in sound.explain()
+    with pytest.raises(ValueError, match="q0"):
+        every.batch(targets, q0[6])
+
+
+def test_a_batch_says_how_many_targets_are_beyond_the_limits() -> None:
+    model = TEXTBOOK["puma560"]()
+    every = pz.BranchSolver(model, pz.PoseTask(model.tip))
+    q = np.array([0.0, model.upper[1] + 0.2, model.lower[2] - 0.1, 0.0, 1.0, 0.0])
+    far = np.array([9.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    batch = every.batch(np.array([model.pose(model.tip, model.home).array, far]))
+    assert batch.totals[1] == 0
+    assert f"{len(batch[0])} solutions of 1 targets of 2" in batch.explain()
+    without = pz.BranchSolver(model, pz.PoseTask(model.tip), limits=False).batch(model.pose(model.tip, q).array[None])
+    assert nearest(without.q, q) < FOUND
+
+
+@pytest.mark.parametrize("way", ["closed form", "search"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_batch_soon(way: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, task = searched()
+    every = pz.BranchSolver(model, task if way == "search" else pz.PoseTask(model.tip), samples=4)
+    done = []
+    name = "_searched" if way == "search" else "_part"
+    whole = getattr(branches.Branching, name)
+
+    def interrupted(self: Any, *arguments: Any) -> Any:
+        done.append(1)
+        if len(done) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.03)
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(branches.Branching, name, interrupted)
+    targets = model.pose(model.tip, model.sample(20_000, seed=28))
+    with pytest.raises(KeyboardInterrupt):
+        every.batch(targets, threads=threads)
+    assert len(done) < 20
+
+
 def test_threads_and_processes_get_the_same() -> None:
     model = TEXTBOOK["panda"]()
     every = pz.BranchSolver(model, pz.PoseTask("panda_hand"))
@@ -463,6 +564,32 @@ def test_threads_and_processes_get_the_same() -> None:
     assert all(np.array_equal(q, alone) for q in got)
     assert np.array_equal(pickle.loads(pickle.dumps(every))(target).q, alone)
     assert np.array_equal(pz.solve_all(model, pz.PoseTask("panda_hand", target)).q, alone)
+
+
+def test_calls_of_solve_all_do_not_mix_models_tasks_or_settings() -> None:
+    models = [TEXTBOOK[name]() for name in SIX]
+    tasks = [pz.PoseTask(model.tip, model.pose(model.tip, model.home)) for model in models]
+    settings: list[dict[str, Any]] = [{}, {"limits": False}, {"turns": True}, {"samples": 2}]
+    cases = [(model, task, setting) for model, task in zip(models, tasks, strict=True) for setting in settings]
+    expected = [pz.BranchSolver(model, task, **setting)().q for model, task, setting in cases]
+    for order in (range(8), [0, 4, 0, 4, 1, 5, 1, 0, 0], [3, 3, 2, 2, 7, 7, 6, 6]):
+        for i in order:
+            model, task, setting = cases[i]
+            assert np.array_equal(pz.solve_all(model, task, **setting).q, expected[i])
+    with pytest.raises(TypeError, match="limits"):
+        pz.solve_all(models[0], tasks[0], limits=1)
+    elsewhere = pz.PoseTask(tasks[0].frame, models[0].pose(models[0].tip, models[0].sample(seed=29)))
+    assert not np.array_equal(pz.solve_all(models[0], elsewhere).q, expected[0])
+
+
+def test_solve_all_keeps_no_model() -> None:
+    model = TEXTBOOK["puma560"]()
+    task = pz.PoseTask(model.tip, model.pose(model.tip, model.home))
+    pz.solve_all(model, task)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 def test_solutions_are_a_sequence_that_stays_as_it_is() -> None:

@@ -1,13 +1,10 @@
 """Many problems of the same tasks: arrays in, arrays out, on all cores."""
 
 import sys
-import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
-from itertools import count
+from contextlib import contextmanager
 from typing import Any, Final, final, overload
 
 import numpy as np
@@ -33,6 +30,7 @@ from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
 from poise.solving.outcome import Status
+from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
@@ -41,8 +39,6 @@ from poise.tasks.posture import PostureTask
 
 _PIECE: Final = 1024
 """Problems that a thread takes at a time."""
-_LOOK: Final = 0.1
-"""Seconds between two looks at signals, while threads work."""
 _MANY: Final = 500_000
 """So many problems take long enough for a bar."""
 
@@ -251,23 +247,31 @@ def run_batch(
         raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
-    goals, postures, n = _goals(search, model, targets)
+    goals, starts, postures = problems_of(model, search.tasks, targets, q0)
+    batch = _Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
+    batch.run(threads, progress)
+    return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
+
+
+def problems_of(
+    model: Model, tasks: Sequence[AnyTask], targets: Any, q0: npt.ArrayLike | None
+) -> tuple[Array, Array, Array | None]:
+    """(n, 7 frame tasks) goal numbers, (n, nq) starts, and (n, nq) postures or None; rows may hold any numbers.
+
+    Raises ShapeError, and ValueError for one start for all that is none.
+    """
+    goals, postures, n = _goals(tasks, model, targets)
     starts = _starts(model, q0)
     if n is None:
         n = len(starts) if starts.ndim == 2 else 1
     if starts.ndim == 2 and len(starts) != n:
         raise ShapeError(f"q0 has {len(starts)} rows for {n} targets; give one start a target, or one for all")
     goals, starts = np.broadcast_to(goals, (n, goals.shape[-1])), np.broadcast_to(starts, (n, model.nq))
-    if postures is not None:
-        postures = np.broadcast_to(postures, (n, model.nq))
-    batch = _Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
-    batch.run(threads, progress)
-    return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
+    return goals, starts, None if postures is None else np.broadcast_to(postures, (n, model.nq))
 
 
-def _goals(search: Search, model: Model, targets: Any) -> tuple[Array, Array | None, int | None]:
+def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array, Array | None, int | None]:
     """(n, 7 frame tasks) goal numbers, (n, nq) postures or None, and n; None where every target is the tasks' own."""
-    tasks = search.tasks
     given = [targets] if len(tasks) == 1 else targets
     if given is None:
         given = [None] * len(tasks)
@@ -339,39 +343,26 @@ class _Batch:
         self.done = 0
         self.lanes = search.in_lanes
         self.index = search.index(model) if self.lanes and n else None
-        self._pieces = count()
-        self._stop = threading.Event()
+        self._pieces = Pieces(n, _PIECE)
 
     def run(self, threads: int | None, progress: bool | None) -> None:
         """Solve all problems, or those until Ctrl-C."""
         if threads is None:
             threads = cores()
         whole("threads", threads, 1)
-        n = len(self.goals)
-        threads = min(threads, max(-(-n // _PIECE), 1))
-        shown = progress or (progress is None and n >= _MANY and sys.stderr.isatty())
+        threads = min(threads, max(len(self._pieces), 1))
+        shown = progress or (progress is None and len(self.goals) >= _MANY and sys.stderr.isatty())
         try:
-            if threads > 1 or shown:
-                self._run_threads(threads, shown=shown)
+            if shown:
+                with _bar(len(self.goals)) as tell:
+                    self._pieces.share(self._work, threads, lambda: tell(self.done))
+                    tell(self.done)
             else:
-                self._work()
+                self._pieces.share(self._work, threads)
         except KeyboardInterrupt:
             if not (self.codes == RUNNING).any():
                 raise  # nothing is left to stop
             self._forget_the_rest()
-
-    def _run_threads(self, threads: int, *, shown: bool) -> None:
-        with ThreadPoolExecutor(threads) as pool:
-            workers = [pool.submit(self._work) for _ in range(threads)]
-            try:
-                with _bar(len(self.goals)) if shown else nullcontext(_say_nothing) as tell:
-                    while wait(workers, _LOOK).not_done:
-                        tell(self.done)
-                    tell(self.done)
-            finally:
-                self._stop.set()
-        for worker in workers:
-            worker.result()
 
     def _forget_the_rest(self) -> None:
         """After Ctrl-C: pieces that were begun count as not done."""
@@ -387,26 +378,14 @@ class _Batch:
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
-        with self._stopping(), self.search.scratch() as scratch:
-            while not self._stop.is_set():
-                first = next(self._pieces) * _PIECE
-                if first >= len(self.goals):
-                    return
-                piece = range(first, min(first + _PIECE, len(self.goals)))
+        with self.search.scratch() as scratch:
+            for piece in self._pieces:
                 left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
                 for k in left:
-                    if self._stop.is_set():
+                    if self._pieces.stopped.is_set():
                         return
                     self._solve(scratch, int(k))
                 self.done += len(piece)
-
-    @contextmanager
-    def _stopping(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self._stop.set()
-            raise
 
     def _solve_in_lanes(self, scratch: Scratch, piece: range) -> npt.NDArray[np.intp]:
         """Solve a piece, eight problems at a time; those that are left."""
@@ -432,10 +411,6 @@ class _Batch:
         if code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
         self.codes[k] = code
-
-
-def _say_nothing(done: int) -> None:
-    """In place of a bar."""
 
 
 @contextmanager

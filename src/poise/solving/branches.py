@@ -3,35 +3,41 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, floor, isinf, pi, prod
+from threading import Event
 from typing import Any, Final, final, overload
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ShapeError
 from poise.kernels.closed_form.branches import (
     BRANCH,
     CERTIFIED,
     DISTANCE,
     LINE,
     NUMBER,
+    ROWS_OF,
     SWEPT,
     all_branches,
 )
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, WIDTH
+from poise.kernels.machine.layout import ANSWER, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model
 from poise.solving.arguments import (
     WHOLE,
     AnyTask,
+    cores,
     one_start,
+    refusal,
     refuse_all_but_bools,
     refuse_numbers,
     several,
     whole,
 )
+from poise.solving.batch import problems_of
 from poise.solving.closed_form import ClosedForm, closed_form
 from poise.solving.explain import task_errors
+from poise.solving.pieces import Pieces
 from poise.solving.prepared import keep, recall
 from poise.solving.problem import Problem, pack
 from poise.solving.scratch import Bound, Scratch
@@ -51,7 +57,9 @@ _ROUNDING: Final = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _TURN: Final = 2.0 * pi
 _ROOM: Final = 2**16
-"""Numbers that branches of a batch are collected in at a time, so that they stay in the cache [doubles]."""
+"""Numbers that a thread collects the branches of a piece in, so that they stay in the cache [doubles]."""
+_NAMED: Final = 5
+"""Rows that are named, at most, of those that are no target."""
 
 
 @final
@@ -228,15 +236,23 @@ class Solutions(Sequence[Branch]):
 class BranchBatch(Sequence[Array]):
     """The solutions of many targets in one array; an entry are those of one target, the nearest to `q0` first."""
 
-    __slots__ = ("_nq", "_raw", "offsets")
+    __slots__ = ("_nq", "_raw", "_why", "offsets", "totals", "valid")
     offsets: npt.NDArray[np.int64]
     """(targets + 1,) the solutions of target i are `q[offsets[i] : offsets[i + 1]]`."""
+    totals: npt.NDArray[np.int64]
+    """(targets,) how many branches each has, within the limits or not; whole turns are no others."""
+    valid: npt.NDArray[np.bool_]
+    """(targets,) whether a row is a target, and its `q0` a start; one that is not has no solutions."""
 
-    def __init__(self, raw: Array, offsets: npt.NDArray[np.int64], nq: int) -> None:
-        self._raw, self.offsets, self._nq = raw, offsets, nq
+    def __init__(self, raw: Array, answers: Array, nq: int, why: str) -> None:
+        self._raw, self._nq, self._why = raw, nq, why
+        self.offsets = np.zeros(len(answers) + 1, dtype=np.int64)
+        np.cumsum(answers[:, ROWS_OF], out=self.offsets[1:], dtype=np.int64)
+        totals = answers[:, CERTIFIED].astype(np.int64)
+        self.valid, self.totals = totals >= 0, np.maximum(totals, 0)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.totals)
 
     @overload
     def __getitem__(self, index: int) -> Array: ...
@@ -262,6 +278,15 @@ class BranchBatch(Sequence[Array]):
     def distances(self) -> Array:
         """(total,) how far each is from `q0` [rad and m]."""
         return self._raw[:, DISTANCE]
+
+    def explain(self) -> str:
+        """How many targets have solutions, and which rows are none and why."""
+        n, counts = len(self), np.diff(self.offsets)
+        lines = [f"{len(self._raw):,} solutions of {np.count_nonzero(counts):,} targets of {n:,}."]
+        beyond = np.count_nonzero((counts == 0) & (self.totals > 0))
+        if beyond:
+            lines.append(f"{beyond:,} of {n:,}: all branches are beyond the limits of the joints.")
+        return "\n".join(lines + ([self._why] if self._why else []))
 
     def __repr__(self) -> str:
         return f"BranchBatch({len(self._raw)} solutions of {len(self)} targets)"
@@ -339,34 +364,39 @@ class Branching:
             setattr(self, name, value)
         self._bind()
 
-    def _new_scratch(self, goals: Array | None = None) -> tuple[Scratch, Array, Array]:
-        """Scratch, and room for the branches of some goals (n, 7), or of its own, and for where those of each begin."""
-        scratch, targets = Scratch(self._bound), 1 if goals is None else len(goals)
-        found, offsets = np.empty((targets * self._values * WIDTH, self._width)), np.empty(targets + 1)
+    def _new_scratch(self) -> Scratch:
+        """Scratch that is told of the settings."""
+        scratch = Scratch(self._bound)
         scratch.widen(self._bound)
-        scratch.tell(samples=self._values, steps=targets)
-        scratch.tell_of(found=found, offsets=offsets, goals=scratch.goal if goals is None else goals)
-        return scratch, found, offsets
+        scratch.tell(samples=self._values)
+        return scratch
+
+    def _new_kept(self) -> tuple[Scratch, Array, Array]:
+        """Scratch that is told of its own goal and start, room for the branches, and the two numbers said of them."""
+        scratch, found, answers = self._new_scratch(), np.empty((self._values * WIDTH, self._width)), np.empty(2)
+        scratch.tell(problems=1)
+        scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=answers)
+        return scratch, found, answers
 
     def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
         if self._search is not None:
-            return self._searched(model, target, q0, seed)
+            return self._call_search(self._search, model, target, q0, seed)
         try:
             kept = self._idle.pop()
         except IndexError:
-            kept = self._new_scratch()
-        scratch, found, _ = kept
+            kept = self._new_kept()
+        scratch, found, answers = kept
         try:
             if type(target) is SE3 and target.array.ndim == 1:
                 scratch.goal_view[:] = target.array
             else:
                 scratch.goal[:] = self._goal(target)
             self._rest(scratch, model, q0)
-            count: int = all_branches(scratch.address)
-            if count < 0:
-                refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
-            raw, total = found[:count].copy(), int(scratch.out[CERTIFIED])
+            raw = found[: all_branches(scratch.address)].copy()
+            total = int(answers[CERTIFIED])
+            if total < 0:
+                refuse_numbers(total, model, self.tasks, scratch.goal, scratch.start)
         finally:
             self._idle.append(kept)
         if self._values > 1:
@@ -374,6 +404,17 @@ class Branching:
         if self.turns:
             raw = self._turned(model, raw, one_start(model, self._home if q0 is None else q0))
         return Solutions(model, self, raw, total)
+
+    def _call_search(self, search: Search, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
+        """All solutions that searches find."""
+        whole("seed", seed, 0)
+        with search.scratch() as scratch:
+            goal = search.goal_numbers(target, scratch, model)
+        home = one_start(model, self._home if q0 is None else q0)
+        raw, total, tried = self._searched(search, model, goal, home, seed)
+        if total < 0:
+            refuse_numbers(total, model, self.tasks, goal, home)
+        return Solutions(model, self, raw, total, tried)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
@@ -390,67 +431,99 @@ class Branching:
         except (TypeError, ValueError):  # no doubles, or not as many
             scratch.start[:] = one_start(model, self._home if q0 is None else q0)
 
-    def batch(self, model: Model, targets: Any, q0: npt.ArrayLike | None, seed: int) -> BranchBatch:
+    def batch(
+        self, model: Model, targets: Any, q0: npt.ArrayLike | None, seed: int, threads: int | None
+    ) -> BranchBatch:
         """All solutions of many targets; see `BranchSolver.batch`."""
-        if self._search is not None:
-            return self._joined(model, [self(model, target, q0, seed).raw for target in targets])
-        poses = SE3.parse(targets, "targets")
-        if poses.array.ndim != 2:
-            raise ShapeError(f"targets must be (n, 7) poses, got the shape {poses.array.shape}")
-        goals = np.ascontiguousarray(poses.array)
-        if self.turns:
-            return self._joined(model, [self(model, poses[i], q0, seed).raw for i in range(len(goals))])
-        many = max(1, _ROOM // (WIDTH * self._values * self._width))
-        kept = self._new_scratch(goals[:many])
-        parts = [self._part(model, kept, goals[first : first + many], q0) for first in range(0, len(goals), many)]
-        raws, counts = [raw for raw, _ in parts], [count for _, some in parts for count in some]
-        return self._joined(model, raws, counts)
-
-    def _joined(self, model: Model, raws: list[Array], counts: list[int] | None = None) -> BranchBatch:
-        """The rows of all targets; each has one of `raws`, or as many rows as `counts` say."""
-        raw = np.concatenate([np.empty((0, self._width)), *raws])
-        ends = np.cumsum([len(some) for some in raws] if counts is None else counts, dtype=np.int64)
-        return BranchBatch(raw, np.concatenate([[0], ends]), model.nq)
-
-    def _part(
-        self, model: Model, kept: tuple[Scratch, Array, Array], goals: Array, q0: npt.ArrayLike | None
-    ) -> tuple[Array, list[int]]:
-        """The rows of some targets and how many each has, in one call that holds no lock of the interpreter."""
-        scratch, found, offsets = kept
-        scratch.tell(steps=len(goals))
-        scratch.tell_of(found=found, offsets=offsets, goals=goals)
-        self._rest(scratch, model, q0)
-        count: int = all_branches(scratch.address)
-        if count < 0:
-            refuse_numbers(count, model, self.tasks, scratch.goal, scratch.start)
-        counts = np.diff(offsets[: len(goals) + 1]).astype(np.int64)
-        raw = found[:count].copy()
-        if self._values > 1:
-            raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(goals)), counts)))]
-        return raw, counts.tolist()
-
-    def _searched(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
-        """What searches find from `q0` and from random starts, those that are alike merged."""
-        assert self._search is not None
         whole("seed", seed, 0)
-        home = one_start(model, self._home if q0 is None else q0)
+        threads = cores() if threads is None else threads
+        whole("threads", threads, 1)
+        goals, starts, _ = problems_of(model, self.tasks, targets, q0)
+        n, search = len(goals), self._search
+        size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
+        pieces, answers = Pieces(n, size), np.empty((n, 2))
+        # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
+        room = np.empty((n * WIDTH, self._width)) if search is None and self._values == 1 and not self.turns else None
+        parts = [np.empty((0, self._width))] * max(1, len(pieces))
+
+        def work() -> None:
+            scratch = self._new_scratch() if search is None else None
+            found = np.empty((0 if room is not None else size * self._values * WIDTH, self._width))
+            for piece in pieces:
+                i, some = piece.start, slice(piece.start, piece.stop)
+                if search is not None:
+                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces.stopped)
+                    parts[i], answers[i] = part, (len(part), total)
+                elif scratch is not None and room is not None:
+                    self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
+                elif scratch is not None:
+                    count = self._part(scratch, found, goals[some], starts[some], answers[some])
+                    parts[i // size] = self._sorted(model, found[:count], starts[some], answers[some])
+
+        pieces.share(work, max(1, min(threads, len(pieces))))
+        raw = np.concatenate(parts) if room is None else _closed_up(room, answers[:, ROWS_OF], size)
+        return BranchBatch(raw, answers, model.nq, self._refused(goals, answers[:, CERTIFIED]))
+
+    def _refused(self, goals: Array, said: Array) -> str:
+        """Which rows are no target or no start, and why the first is not; empty if all are."""
+        bad = np.flatnonzero(said < 0.0)
+        if not len(bad):
+            return ""
+        rows = ", ".join(map(str, bad[:_NAMED])) + (", ..." if len(bad) > _NAMED else "")
+        first = refusal(int(said[bad[0]]), self.tasks, goals[bad[0]])
+        return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
+
+    def _part(self, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> int:
+        """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
+        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
+        scratch.tell(problems=len(goals))
+        scratch.tell_of(found=found, goals=goals, starts=starts, answers=answers)
+        count: int = all_branches(scratch.address)
+        return count
+
+    def _sorted(self, model: Model, raw: Array, starts: Array, answers: Array) -> Array:
+        """The rows of some targets, of each the nearest first, and their whole turns if they are asked for."""
+        counts = answers[:, ROWS_OF].astype(np.int64)
+        raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(counts)), counts)))]
+        if not self.turns:
+            return raw
+        each = np.split(raw, np.cumsum(counts)[:-1])
+        turned = [self._turned(model, rows, rest) for rows, rest in zip(each, starts, strict=True)]
+        answers[:, ROWS_OF] = [len(rows) for rows in turned]
+        return np.concatenate(turned)
+
+    def _searched(
+        self, search: Search, model: Model, goal: Array, home: Array, seed: int, stopped: Event | None = None
+    ) -> tuple[Array, int, int]:
+        """What searches find for a goal (7 tasks,) from `home` and from random starts, those that are alike merged.
+
+        The rows; how many branches they are, or a code if it is no goal or no start; and how many starts were tried.
+        """
         tried = 0
         rows: list[Array] = []
-        for k, start in enumerate([home, *model.sample(_STARTS * self.samples - 1, seed=seed)]):
-            solution = self._search(model, target, start, (seed + k) % WHOLE)
-            tried += 1 + solution.restarts
-            if not solution.success:
-                continue
-            q = solution.q.copy()
-            for i, turn in self._turning:
-                q[i] = min(_turns(q[i], turn, self._lower[i], self._upper[i], home[i]), key=lambda x: abs(x - home[i]))
-            if any(np.all(np.abs(model.difference(row[BRANCH : BRANCH + model.nq], q)) <= _ALIKE) for row in rows):
-                continue
-            distance = float(np.linalg.norm(model.difference(home, q)))
-            rows.append(np.concatenate([[-1.0, 0.0, 0.0, distance], q, solution._raw[ANSWER + model.nq : -1]]))
+        at = slice(ANSWER, ANSWER + model.nq)
+        with search.scratch() as scratch:
+            for k, start in enumerate([home, *model.sample(_STARTS * self.samples - 1, seed=seed)]):
+                if stopped is not None and stopped.is_set():
+                    break
+                scratch.goal[:], scratch.start[:] = goal, start
+                code, _ = search.solve_one(model, scratch, (seed + k) % WHOLE)
+                if code < 0:
+                    return np.empty((0, self._width)), code, 0
+                tried += 1 + int(scratch.out[RESTARTS])
+                if code != SOLVED:
+                    continue
+                q = scratch.out[at].copy()
+                for i, turn in self._turning:
+                    ways = _turns(q[i], turn, self._lower[i], self._upper[i], home[i])
+                    q[i] = min(ways, key=lambda x: abs(x - home[i]))
+                if any(np.all(np.abs(model.difference(row[BRANCH : BRANCH + model.nq], q)) <= _ALIKE) for row in rows):
+                    continue
+                distance = float(np.linalg.norm(model.difference(home, q)))
+                rows.append(np.concatenate([[-1.0, 0.0, 0.0, distance], q, scratch.out[at.stop : -1]]))
         raw = np.array(rows).reshape(-1, self._width)
         raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
-        return Solutions(model, self, self._turned(model, raw, home) if self.turns else raw, len(raw), tried)
+        return self._turned(model, raw, home) if self.turns else raw, len(raw), tried
 
     def _turned(self, model: Model, raw: Array, rest: Array) -> Array:
         """The rows, and for each of them all that whole turns within the limits make of it."""
@@ -467,6 +540,18 @@ class Branching:
             parts.append(part)
         out = np.concatenate(parts)
         return out[out[:, DISTANCE].argsort(kind="stable")]
+
+
+def _closed_up(room: Array, counts: Array, size: int) -> Array:
+    """The rows in `room`, where those of `size` targets begin at WIDTH times the first: moved together, in place."""
+    end = 0
+    for first in range(0, len(counts), size):
+        at, many = first * WIDTH, int(counts[first : first + size].sum())
+        if end < at:
+            room[end : end + many] = room[at : at + many]
+        end += many
+    room.resize((end, room.shape[1]), refcheck=False)  # gives back what is left, and moves nothing
+    return room
 
 
 def _check(limits: Any, turns: Any, samples: Any) -> None:
@@ -529,12 +614,17 @@ class BranchSolver:
         """
         return self._branching(self.model, target, q0, self.seed)
 
-    def batch(self, targets: Any, q0: npt.ArrayLike | None = None) -> BranchBatch:
-        """All solutions of each of many targets (n,), which are an SE3 of them, (n, 7) or (n, 4, 4) numbers.
+    def batch(self, targets: Any = None, q0: npt.ArrayLike | None = None, *, threads: int | None = None) -> BranchBatch:
+        """All solutions of each of many targets, in each of `threads`, or on all cores.
 
-        By closed form it is one compiled loop, which leaves the interpreter to other threads.  Raises as a call does.
+        `targets` has a row a problem, as for `solve_batch`: of a pose an SE3 of n, (n, 7) or (n, 4, 4) numbers.  `q0`
+        is (nq,) for all or (n, nq).  The solutions of a target depend on its row, the settings and the seed, not on the
+        other rows or on `threads`.  A row that is no target, or whose q0 is no start, is not `valid` and has no
+        solutions; `explain` names it, and the others are solved.  Ctrl-C is a KeyboardInterrupt.
+
+        Raises ShapeError, and ValueError for one q0 for all that is not finite.
         """
-        return self._branching.batch(self.model, targets, q0, self.seed)
+        return self._branching.batch(self.model, targets, q0, self.seed, threads)
 
     @property
     def closed_form(self) -> str | None:
@@ -581,6 +671,18 @@ def solve_all(
     Source: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
     arXiv:2211.05737.
     """
+    branching = _LAST.recall(model, tasks, limits, turns, samples)
+    if branching is None:
+        branching = _prepared(model, tasks, limits, turns, samples)
+        _LAST.keep(model, tasks, limits, turns, samples, branching)
+    if target is None:
+        own = [getattr(task, "target", None) for task in several(tasks)]
+        target = own if len(own) > 1 else own[0]
+    return branching(model, target, q0, seed)
+
+
+def _prepared(model: Model, tasks: AnyTask | Sequence[AnyTask], limits: bool, turns: bool, samples: int) -> Branching:
+    """What the model keeps for tasks of this structure and these settings."""
     given = several(tasks)
     _check(limits, turns, samples)
     key = (Branching, limits, turns, samples, *(task.structure for task in given))
@@ -588,7 +690,35 @@ def solve_all(
     if branching is None:
         branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
         keep(model, key, branching)
-    if target is None:
-        own = [getattr(task, "target", None) for task in given]
-        target = own if len(own) > 1 else own[0]
-    return branching(model, target, q0, seed)
+    return branching
+
+
+@final
+class _Last:
+    """The model, the task and the settings of the last call, and what was prepared for them: a task never changes.
+
+    They are one tuple, which is replaced as a whole: a thread sees what it kept itself or what another did.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, ...] = (_nothing, _nothing, None, None, None, None)
+
+    def recall(self, model: Model, task: Any, limits: bool, turns: bool, samples: int) -> Branching | None:
+        """What was kept for the very same objects, else None."""
+        one, other, a, b, c, branching = self._kept
+        same = one() is model and other() is task and a is limits and b is turns and c is samples
+        return branching if same else None
+
+    def keep(self, model: Model, task: Any, limits: bool, turns: bool, samples: int, branching: Branching) -> None:
+        """Keep it, as long as the model and the task are there; several tasks are not kept."""
+        if isinstance(task, Task):
+            self._kept = (ref(model), ref(task), limits, turns, samples, branching)
+
+
+def _nothing() -> None:
+    """In place of a reference."""
+
+
+_LAST: Final = _Last()

@@ -18,7 +18,7 @@ from poise.kernels.kinematics.forward import forward, tool_point
 from poise.kernels.machine.jit import WHOLE, entry_point, kernel
 from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt, store
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, FRAME, GOAL_NUMBERS, WIDTH
-from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, wide
+from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.rows.frame import hung
 from poise.kernels.solver.lm_solver import INSIDE, aim_at, clip_start, evaluate
 from poise.kernels.solver.pose_step import pose_direction
@@ -27,8 +27,8 @@ NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
 """Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value
 of the swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the two errors [m, rad].
 """
-CERTIFIED = 0
-"""The number of `out` that says how many branches there are, within the limits or not."""
+ROWS_OF, CERTIFIED = range(2)
+"""Of the two numbers that are said of a goal: its rows, and its branches, within the limits or not; or a code."""
 _SCORE, _SQUARE, _DISTANCE, _PLACE, PLACE_ERROR, TURN_ERROR = range(KNOWN, KNOWN + 6)
 """Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
 of position [m] and rotation [rad]."""
@@ -36,12 +36,14 @@ _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
 _STEPS = 8
 """Newton steps at most."""
+_GAIN = 0.5
+"""A step after which the sum of squares is no less than this share of what it was is the last."""
 _DAMPING = 1e-15
 """What keeps a step finite at a singular pose [m^2]."""
 _ALIKE = 1e-6
 """Two branches whose joints differ by no more than this are one [rad]."""
 _ALIKE_SQUARES = 1e-4
-"""The squares of their distances then differ by less than this share, or this [rad^2]: a quick first look."""
+"""The squares of their distances then differ by less than this share, or this [rad^2]: a first look at all lanes."""
 
 
 @kernel
@@ -83,8 +85,8 @@ def polish(p, v, start):
     """Newton's steps from the candidates in v.q, as far as they lower the errors; the score of each lane."""
     arm = p.arms[0]
     cost, score = measure(p, v)
+    rough = (cost > _EXACT) & (cost < arm.near)
     for _ in range(_STEPS):
-        rough = (cost > _EXACT) & (cost < arm.near)
         if not any_of(rough):
             break
         for a in range(len(v.free)):
@@ -109,21 +111,35 @@ def polish(p, v, start):
                 x = select(better, load(v.q, c.q), load(v.before, c.q))
                 put(p, v, arm, start, i, x * arm.rates[i])
             cost, score = measure(p, v)
+        # Where a step gains little, what is left is rounding.
+        rough = rough & (cost > _EXACT) & (cost < _GAIN * last)
     return score
 
 
 @kernel
 def _alike(p, v, a, b):
     """Whether two lanes hold the same branch, but for whole turns."""
-    arm, x, y = p.arms[0], v.branches[_SQUARE, a], v.branches[_SQUARE, b]
-    if abs(x - y) > _ALIKE_SQUARES * (1.0 + x):
-        return False
+    arm = p.arms[0]
     for i in range(6):
         c, turn = p.coordinates[arm.joints[i]], TURN / abs(arm.rates[i])
         way = v.q[c.q, a] - v.q[c.q, b]
         if not abs(way - turn * rint(way / turn)) <= _ALIKE:
             return False
     return True
+
+
+@kernel
+def _drop_twins(p, v):
+    """Of lanes within the tolerances that are alike keep one in FITS; how many are not the first of their kind."""
+    known, twins = v.branches, 0
+    for lane in range(WIDTH):
+        for other in range(lane):
+            if known[_SCORE, lane] <= INSIDE and known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
+                twins += 1
+                # The one within the limits stays, where the other is beyond them by next to nothing.
+                known[FITS, other if known[FITS, other] < 0.5 else lane] = 0.0
+                break
+    return twins
 
 
 @kernel
@@ -140,25 +156,21 @@ def collect(p, v, score, start, value, found, count):
         x = load(v.q, c.q) - start[c.q]
         square = square + x * x
     store(known, _SQUARE, square), store(known, _DISTANCE, sqrt(square)), store(known, _SCORE, score)
+    inside, number = score <= INSIDE, load(known, LANE_NUMBER)
+    store(known, FITS, select(inside, load(known, FITS), 0.0))
+    room, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
     for lane in range(WIDTH):
-        if not known[_SCORE, lane] <= INSIDE:
-            known[FITS, lane] = 0.0
-            continue
-        certified += 1
-        for other in range(lane):
-            if known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
-                certified -= 1
-                # The one within the limits stays, where the other is beyond them by next to nothing.
-                twin = other if known[FITS, other] < 0.5 else lane
-                known[FITS, twin] = 0.0
-                break
+        gap = square - known[_SQUARE, lane]
+        close = close | ((gap * gap <= room * room) & (number > lane))
+        if known[_SCORE, lane] <= INSIDE:
+            certified += 1
+    if any_of(close & inside):
+        certified -= _drop_twins(p, v)
     # Its place among those that stay: how many are nearer, or as near and before it.
     place = splat(v.q, 0.0)
     for lane in range(WIDTH):
         if known[FITS, lane] > 0.5:
-            nearer = (square > known[_SQUARE, lane]) | (
-                (square >= known[_SQUARE, lane]) & (load(known, LANE_NUMBER) > lane)
-            )
+            nearer = (square > known[_SQUARE, lane]) | ((square >= known[_SQUARE, lane]) & (number > lane))
             place = place + select(nearer, splat(v.q, 1.0), 0.0)
     store(known, _PLACE, place)
     kept = 0
@@ -204,13 +216,11 @@ def _all(p, w, v, samples, found, count):
 
 
 @kernel
-def _begin(p, w, v):
-    """Give the lanes their choices, and read where the joints rest into w.pool.
+def _rest_at(p, w):
+    """Read where the joints rest, w.start, into w.pool; False if a number is too large or a quaternion zero.
 
-    False if a number is too large or a quaternion zero.  Joints of the task rest where the caller says, beyond their
-    limits too; the others are held within.
+    Joints of the task rest where the caller says, beyond their limits too; the others are held within.
     """
-    give_choices(v)
     if not clip_start(p, w.start, w.pool):
         return False
     for r in range(len(p.coordinates)):
@@ -227,28 +237,32 @@ def width_of(p):
 
 @entry_point(WHOLE)
 def all_branches(address):
-    """All branches of `steps` goals: fills `found`, whose rows follow each other without a gap.
+    """All branches of `problems` goals from starts (n, nq): fills `found`, whose rows follow each other without a gap.
 
-    `found` has room for WIDTH rows for each of the `samples` of each goal, and `offsets` (steps + 1,) says where those
-    of each goal begin.  Returns how many there are, or a code; `out` says how many branches there are, within the
-    limits or not.
+    `found` has room for WIDTH rows for each of the `samples` of each goal.  Of each goal `answers` (n, 2) says how many
+    rows it has, and how many branches there are, within the limits or not; or a code, where it is no goal or its start
+    no start, and has no rows.  Returns the number of rows.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
     w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
-    if not _begin(p, w, v):
-        return BAD_START
-    found = rows_at(told.found, told.steps * told.samples * WIDTH * width_of(p))
-    goals, offsets = rows_at(told.goals, told.steps * GOAL_NUMBERS), rows_at(told.offsets, told.steps + 1)
-    count = total = 0
-    for k in range(told.steps):
-        for i in range(GOAL_NUMBERS):
-            w.goal[i] = goals[GOAL_NUMBERS * k + i]
-        if not aim_at(p, w.goal, w.target):
-            return BAD_GOAL
-        offsets[k] = count
-        count, certified = _all(p, w, v, told.samples, found, count)
-        total += certified
-    offsets[told.steps] = count
-    w.out[CERTIFIED] = total
+    give_choices(v)
+    n, joints, count = told.problems, len(w.start), 0
+    found = rows_at(told.found, n * told.samples * WIDTH * width_of(p))
+    goals, starts, answers = (
+        rows_at(told.goals, n * GOAL_NUMBERS),
+        rows_at(told.starts, n * joints),
+        rows_at(told.answers, n * 2),
+    )
+    for k in range(n):
+        first = count
+        for i in range(joints):
+            w.start[i] = starts[joints * k + i]
+        if not aim_at(p, section(goals, GOAL_NUMBERS * k, GOAL_NUMBERS), w.target):
+            certified = BAD_GOAL
+        elif not _rest_at(p, w):
+            certified = BAD_START
+        else:
+            count, certified = _all(p, w, v, told.samples, found, count)
+        answers[2 * k + ROWS_OF], answers[2 * k + CERTIFIED] = count - first, certified
     return count

@@ -274,12 +274,12 @@ and two packs."""
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
-    "updates settle steps characters goals path trace trace_rows samples found offsets problems starts answers index "
+    "updates settle steps characters goals path trace trace_rows samples found problems starts answers index "
     "given",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `path`,
-`trace`, `found`, `offsets`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where
+`trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where
 there is none."""
 
 SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(8)

@@ -1,0 +1,65 @@
+"""Many rows in pieces, which threads take one after the other, until Ctrl-C."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import count
+from threading import Event
+from typing import Final, final
+
+_LOOK: Final = 0.1
+"""Seconds between two looks at signals, while threads work."""
+
+
+@final
+class Pieces:
+    """The pieces of `many` rows, `size` rows each: an iterator in each thread, each piece in one of them.
+
+    Which thread takes which is left to chance, so what is made of a piece may depend on the piece alone.
+    """
+
+    __slots__ = ("_many", "_numbers", "size", "stopped")
+    size: int
+    stopped: Event
+    """Set when a thread has failed, or at Ctrl-C: there are no more pieces, and a long one may be left as it is."""
+
+    def __init__(self, many: int, size: int) -> None:
+        self._many, self.size, self.stopped = many, size, Event()
+        self._numbers = count()
+
+    def __len__(self) -> int:
+        return -(-self._many // self.size)
+
+    def __iter__(self) -> Iterator[range]:
+        while not self.stopped.is_set():
+            first = next(self._numbers) * self.size
+            if first >= self._many:
+                return
+            yield range(first, min(first + self.size, self._many))
+
+    def share(self, work: Callable[[], None], threads: int, tell: Callable[[], None] | None = None) -> None:
+        """Call `work`, which takes pieces, in so many threads, and `tell` ten times a second; raises what they raise.
+
+        Python hears of signals in this thread alone, so Ctrl-C is a KeyboardInterrupt here when the pieces that were
+        begun are done.
+        """
+        if threads == 1 and tell is None:
+            work()
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            workers = [pool.submit(self._stopping, work) for _ in range(threads)]
+            try:
+                while wait(workers, _LOOK).not_done:
+                    if tell is not None:
+                        tell()
+            finally:
+                self.stopped.set()
+        for worker in workers:
+            worker.result()
+
+    def _stopping(self, work: Callable[[], None]) -> None:
+        """Work, and stop the other threads if this one fails."""
+        try:
+            work()
+        except BaseException:
+            self.stopped.set()
+            raise
