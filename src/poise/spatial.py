@@ -317,7 +317,7 @@ class SE3:
             return cls.from_matrix(finite(name, value, 4, 4))
         if array.ndim >= 1 and array.shape[-1] == 7:
             numbers = finite(name, value, 7)
-            return cls(np.concatenate([numbers[..., :3], unit_quaternion(name, numbers[..., 3:])], axis=-1))
+            return pose_of(np.concatenate([numbers[..., :3], unit_quaternion(name, numbers[..., 3:])], axis=-1))
         raise ShapeError(f"{wanted}, got shape {array.shape}")
 
     @classmethod

@@ -186,7 +186,7 @@ def test_a_browser_runs_the_page(which: str, request: pytest.FixtureRequest, tmp
         [
             str(BROWSER), "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle",
             "--use-angle=swiftshader", "--enable-unsafe-swiftshader", f"--user-data-dir={tmp_path}",
-            "--enable-logging=stderr", "--virtual-time-budget=3000", "--dump-dom", (tmp_path / "map.html").as_uri(),
+            "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", (tmp_path / "map.html").as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip

@@ -339,3 +339,43 @@ def test_an_error_in_a_thread_is_raised(panda, problems, monkeypatch) -> None:
     monkeypatch.setattr(batch._Batch, "_solve_in_lanes", fails)
     with pytest.raises(MemoryError, match="no room"):
         pz.solve_batch(panda, POSE, problems[0], threads=2)
+
+
+def test_one_target_in_two_forms_is_one_target() -> None:
+    arm = pz.load("ur5e")
+    numbers = arm.pose("tool0", arm.sample(200, seed=1)).array * np.repeat([1.0, 3.0], (3, 4))
+    task = pz.PoseTask("tool0")
+    expected = pz.solve_batch(arm, task, pz.SE3(numbers)).q
+    assert np.array_equal(pz.solve_batch(arm, task, numbers).q, expected)
+    solver = pz.Solver(arm, task)
+    assert all(np.array_equal(solver(row).q, q) for row, q in zip(numbers, expected, strict=True))
+
+
+@pytest.mark.parametrize("index", [None, True, (0, 1)])
+def test_what_is_no_index_is_refused(panda, problems, index) -> None:
+    with pytest.raises(TypeError, match="indexed by"):
+        pz.solve_batch(panda, POSE, problems[0][:3])[index]
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
+def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch) -> None:
+    solve_in_lanes = batch._Batch._solve_in_lanes
+    pieces = iter(range(1000))
+
+    def twice(self, scratch, piece):
+        number = next(pieces)
+        if number == 5:
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.03)
+        if number in (6, 7):
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.03)
+        return solve_in_lanes(self, scratch, piece)
+
+    monkeypatch.setattr(batch, "_PIECE", 50)
+    monkeypatch.setattr(batch._Batch, "_solve_in_lanes", twice)
+    with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
+        found = pz.solve_batch(panda, POSE, problems[0], threads=2)
+    time.sleep(0.2)
+    assert not np.isnan(found.q[found.success]).any()
+    assert np.isnan(found.q[~found.success]).all()

@@ -76,6 +76,8 @@ class Batch:
         from poise.solving.arguments import whole
 
         whole("rows", self.rows, 1)
+        if self.threads is not None:
+            whole("threads", self.threads, 1)
         if self.out.suffix.lower() != ".parquet":
             raise ValueError(f"{self.out} cannot be written: answers go into a file whose name ends in .parquet")
         source, out = source_of(self.targets.resolve()), self.out.resolve()
@@ -89,7 +91,7 @@ class Batch:
             except KeyboardInterrupt:
                 print(f"stopped: {tell.done:,} rows are done and kept; the same command goes on", file=sys.stderr)
                 return 130
-        self._print(summary, complete, time.perf_counter() - began)
+        self._print(summary, complete, time.perf_counter() - began, solver)
         return 0
 
     def _solver(self, source: "Source") -> "pz.Solver":
@@ -119,17 +121,21 @@ class Batch:
 
         return one_process(self.threads)
 
-    def _print(self, summary: "Summary", complete: bool, seconds: float) -> None:
+    def _print(self, summary: "Summary", complete: bool, seconds: float, solver: "pz.Solver") -> None:
         from poise.cli.output import console, print_json
 
+        from poise.scale.table import task_of
+
+        label = task_of(solver).label
         if self.json:
-            print_json({"out": str(self.out), "complete_before": complete, "time": seconds} | asdict(summary))
+            about = {"out": str(self.out), "task": label, "complete_before": complete, "time": seconds}
+            print_json(about | asdict(summary))
             return
         out = console()
         if complete:
             out.print(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
         else:
-            out.print(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)}, in {seconds:.1f} s")
+            out.print(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s")
         for status, count in summary.counts.items():
             first = ", ".join(f"{row:,}" for row in summary.first.get(status, []))
             where = f", the first in rows {first}" if first else ""

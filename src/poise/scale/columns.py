@@ -27,6 +27,8 @@ QUATERNION: Final = ("qw", "qx", "qy", "qz")
 TURNS: Final = ("roll", "pitch", "yaw")
 START: Final = "q0"
 
+_NUMBERS: Final = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal, pa.types.is_null)
+
 TargetTask: TypeAlias = PoseTask | PositionTask
 """The tasks whose targets stand in columns."""
 
@@ -103,6 +105,11 @@ class Columns:
         lists = table[START]
         if not (pa.types.is_list(lists.type) or pa.types.is_fixed_size_list(lists.type)):
             raise ValueError(f"column {START!r} must hold lists of numbers, and holds {lists.type}")
+        if pa.types.is_fixed_size_list(lists.type) and lists.type.list_size != model.nq:
+            raise ValueError(
+                f"column {START!r} must hold lists of the {model.nq} numbers that {model.name} has, and they are of "
+                f"{lists.type.list_size}"
+            )
         whole = pc.equal(pc.fill_null(pc.list_value_length(lists), -1), model.nq)
         starts = np.full((table.num_rows, model.nq), np.nan)
         flat = pc.cast(pc.list_flatten(lists.filter(whole)), pa.float64())
@@ -143,10 +150,9 @@ def _numbers(table: pa.Table, names: Sequence[str]) -> Array:
     out = np.empty((table.num_rows, len(names)))
     for i, name in enumerate(names):
         column = table[name]
-        try:
-            out[:, i] = pc.cast(column, pa.float64()).to_numpy()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise ValueError(f"column {name!r} must hold numbers, and holds {column.type}") from None
+        if not any(is_one(column.type) for is_one in _NUMBERS):
+            raise ValueError(f"column {name!r} must hold numbers, and holds {column.type}")
+        out[:, i] = pc.cast(column, pa.float64()).to_numpy()
     return out
 
 

@@ -1,5 +1,6 @@
 """One table: targets in its rows, answers in the rows of another."""
 
+import warnings
 from typing import Final
 
 import numpy as np
@@ -28,11 +29,17 @@ def solve_table(solver: Solver, table: pa.Table, *, threads: int | None = None) 
     row without a target or start would have.  An answer depends on its own row and the solver's seed alone, so a table
     may be cut anywhere.
 
-    Raises ValueError for a column that is missing or has no numbers, and for a solver of other tasks.  Ctrl-C raises
-    KeyboardInterrupt.
+    Raises TypeError for another table, ValueError for a column that is missing or has no numbers, and for a solver of
+    other tasks.  Ctrl-C raises KeyboardInterrupt.
     """
+    if not isinstance(table, pa.Table):
+        raise TypeError(f"a table of Arrow is needed, such as pyarrow.table(...) makes; got {type(table).__name__}")
     columns = columns_of(solver, table.schema)
-    batch = solver.batch(columns.targets(table), columns.starts(solver.model, table), threads=threads, progress=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "stopped by Ctrl-C", RuntimeWarning)
+        batch = solver.batch(
+            columns.targets(table), columns.starts(solver.model, table), threads=threads, progress=False
+        )
     if batch.interrupted:
         raise KeyboardInterrupt
     carried = [(table.schema.field(name), table[name]) for name in columns.carried]

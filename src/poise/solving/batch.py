@@ -166,6 +166,8 @@ class SolutionBatch(Sequence[Solution]):
     def __getitem__(self, index: slice | npt.NDArray[Any]) -> "SolutionBatch": ...
 
     def __getitem__(self, index: Any) -> Any:
+        if index is None or isinstance(index, (bool, np.bool_, tuple)):
+            raise TypeError(f"a batch is indexed by a number, a slice or an array of them, got {index!r}")
         if isinstance(index, (int, np.integer)):
             code = int(self._codes[index])
             late, others = bool(self._late[index]), "stored or random" if self._asked.in_lanes else "random"
@@ -212,11 +214,12 @@ def solve_batch(
     is a list of them, one a task; None stands for the task's own.  `q0` is (n, nq), or (nq,) for all.
 
     Each problem begins at its `q0`, then at the stored configuration that is nearest to the target and to q0, then at
-    random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `prefer="first"`, or
-    without `q0`, a problem begins wherever is nearest to its target.  What a few starts do not solve is searched for as
-    by `solve`, which takes a thousand times as long; with `closest=False` it is given up after `max_restarts` starts
-    instead, and its q is NaN.  With a `method`, priorities, a PostureTask or a `max_time`, the seconds for one problem,
-    all problems are solved as by `solve`, on all cores.
+    random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `prefer="first"` a
+    problem begins at a stored configuration at once, unless q0 is as near to its target; without `q0` always.  An arm
+    of six joints that has a closed form gets the nearest of all its solutions.  What a few starts do not solve is
+    searched for as by `solve`, which takes a thousand times as long; with `closest=False` it is given up after
+    `max_restarts` starts instead, and its q is NaN.  With a `method`, priorities, a PostureTask or a `max_time`, the
+    seconds for one problem, all problems are solved as by `solve`, on all cores.
 
     An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`.
     A row that is no target or no start has the status BAD_INPUT, and the others are solved.  Ctrl-C returns what is

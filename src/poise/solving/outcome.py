@@ -23,7 +23,7 @@ class Status(Enum):
     NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
     GIVEN_UP = "no start converged, and the closest configuration was not asked for"
-    BAD_INPUT = "the target or the start is none, and nothing was solved"
+    BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
     INTERRUPTED = "the batch was stopped before this problem was solved"
 
     @property

@@ -1,13 +1,22 @@
 """Many rows in pieces, which threads take one after the other, until Ctrl-C."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from itertools import count
 from threading import Event
 from typing import Final, final
 
 _LOOK: Final = 0.1
 """Seconds between two looks at signals, while threads work."""
+
+
+def _wait_for(workers: list[Future[None]]) -> None:
+    """Wait for the pieces under way, whatever else is pressed: nobody may read what threads still write."""
+    while True:
+        with suppress(KeyboardInterrupt):
+            wait(workers)
+            return
 
 
 @final
@@ -53,6 +62,7 @@ class Pieces:
                         tell()
             finally:
                 self.stopped.set()
+                _wait_for(workers)
         for worker in workers:
             worker.result()
 

@@ -85,7 +85,7 @@ class Solver:
 
     @property
     def max_iterations(self) -> int:
-        """Iterations of a start, at most."""
+        """Iterations of a start, at most; if none converges, the best of them descend some hundred further."""
         return self._search.max_iterations
 
     @property
@@ -148,6 +148,10 @@ def solve(
     drawn with `seed`, eight descents at once, of at most `max_iterations` each, for at most `max_time` seconds.  If
     none converges, the best of them descend further, to the closest configuration; that from `q0` is kept unless
     another's squared error is more than 1 % less.
+
+    Where an arm of six joints has a closed form for a pose, its nearest solution is the answer and no start is made:
+    then iterations, time, seed and `prefer` decide nothing.  Only with `max_restarts=0`, and at singular poses with a
+    line of solutions, the search is made all the same.
 
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
     descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is

@@ -22,6 +22,8 @@ from poise.tasks.base import POSITION, ROTATION, Weight, goal_of, numbers, point
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 
+_SHORTEST = 1e-12
+"""A quaternion that is shorter is no rotation."""
 Axes = Literal["world", "target"]
 
 
@@ -105,7 +107,7 @@ class PoseTask(OfFrame):
             return np.array([self.goal(target, f"{name}[{i}]") for i, target in enumerate(targets)])
         rows = targets.array if isinstance(targets, SE3) else numbers(name, targets)
         if rows.ndim == 2 and rows.shape[1] == GOAL_NUMBERS:
-            return rows
+            return rows if isinstance(targets, SE3) else _normalised(rows)
         if rows.ndim != 3 or rows.shape[1:] != (4, 4):
             raise ShapeError(
                 f"{name} of {self.label} must be n poses: an SE3 of a batch, (n, 7) numbers or (n, 4, 4) matrices, got "
@@ -240,6 +242,13 @@ def _axes(value: str) -> None:
 def _single(target: SE3) -> None:
     if target.array.ndim != 1:
         raise ShapeError(f"target must be one pose, got a batch of {target.array.shape[:-1]}")
+
+
+def _normalised(rows: Array) -> Array:
+    """Poses (n, 7) with unit quaternions, as an SE3 has them, and rows that are no poses as they are."""
+    lengths = np.linalg.norm(rows[:, 3:], axis=-1, keepdims=True)
+    sound = np.isfinite(lengths) & (lengths >= _SHORTEST)
+    return np.hstack([rows[:, :3], np.divide(rows[:, 3:], lengths, out=rows[:, 3:].copy(), where=sound)])
 
 
 def _numbers_of(matrix: Array) -> Array:
