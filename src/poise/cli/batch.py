@@ -123,7 +123,6 @@ class Batch:
 
     def _print(self, summary: "Summary", complete: bool, seconds: float, solver: "pz.Solver") -> None:
         from poise.cli.output import console, print_json
-
         from poise.scale.table import task_of
 
         label = task_of(solver).label
