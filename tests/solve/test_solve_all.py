@@ -635,3 +635,22 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.BranchSolver(model, task).batch(target)
     with pytest.raises(pz.FrameNotFound):
         pz.solve_all(model, pz.PoseTask("nothing"), target)
+
+
+def test_a_line_of_solutions_that_q0_misses_is_spoken_of() -> None:
+    arm = pz.load("ur5e")
+    task = pz.PoseTask(arm.tip)
+    stretched = np.array([0.3, -1.2, 0.05, 0.4, 0.0, 0.5])  # the sixth axis is parallel to the fourth
+    target = arm.pose(arm.tip, stretched)
+    there = pz.solve_all(arm, task, target, q0=stretched)
+    assert any(branch.line and branch.distance < 1e-6 for branch in there)
+    assert not there.complete
+    # Turned one way or the other, the last joint puts the wrist out of reach of the stretched elbow.
+    around = [pz.solve_all(arm, task, target, q0=stretched + shift * np.eye(6)[5]) for shift in (-1.5, 1.5)]
+    missed = [found for found in around if not any(branch.line for branch in found)]
+    assert missed
+    for found in missed:
+        assert not found.complete
+        assert "line of solutions may be missing" in found.explain()
+    generic = arm.pose(arm.tip, stretched + 0.7 * np.eye(6)[4])
+    assert pz.solve_all(arm, task, generic, q0=stretched).complete

@@ -15,8 +15,10 @@ from poise.kernels.closed_form.branches import (
     CERTIFIED,
     DISTANCE,
     LINE,
+    MISSED,
     NUMBER,
     ROWS_OF,
+    SAID,
     SWEPT,
     all_branches,
 )
@@ -152,14 +154,17 @@ class Solutions(Sequence[Branch]):
     None within the limits is an empty sequence, and `explain` says what that proves.
     """
 
-    __slots__ = ("_starts", "_total", "_way", "model", "raw")
+    __slots__ = ("_missed", "_starts", "_total", "_way", "model", "raw")
     model: Model
     """Whose joints these are."""
     raw: Array
     """(k, .) numbers of each, as the kernels write them."""
 
-    def __init__(self, model: Model, way: "Branching", raw: Array, total: int, starts: int = 0) -> None:
+    def __init__(
+        self, model: Model, way: "Branching", raw: Array, total: int, *, starts: int = 0, missed: bool = False
+    ) -> None:
         self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
+        self._missed = missed
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -198,9 +203,10 @@ class Solutions(Sequence[Branch]):
 
     @property
     def complete(self) -> bool:
-        """Whether there are no others: by closed form of six axes, and none of them on a line of solutions."""
+        """Whether there are no others: by closed form of six axes, and not at a pose with a line of solutions."""
         form = self._way.form
-        return form is not None and form.exact and form.swept is None and not np.any(self.raw[:, LINE])
+        lines = self._missed or bool(np.any(self.raw[:, LINE]))
+        return form is not None and form.exact and form.swept is None and not lines
 
     def explain(self) -> str:
         """What was found and how, and what it proves, as a sentence."""
@@ -219,6 +225,10 @@ class Solutions(Sequence[Branch]):
             parts.append(f"{len(self.raw)} with their whole turns")
         if np.any(self.raw[:, LINE]):
             parts.append("some are one of a line of solutions")
+        if self._missed:
+            parts.append(
+                "a line of solutions may be missing, for where q0 has the joint that is free there it has none"
+            )
         if not way.form.exact:
             parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
         if not self._total and self.complete:
@@ -372,8 +382,8 @@ class Branching:
         return scratch
 
     def _new_kept(self) -> tuple[Scratch, Array, Array]:
-        """Scratch that is told of its own goal and start, room for the branches, and the two numbers said of them."""
-        scratch, found, answers = self._new_scratch(), np.empty((self._values * WIDTH, self._width)), np.empty(2)
+        """Scratch that is told of its own goal and start, room for the branches, and what is said of them."""
+        scratch, found, answers = self._new_scratch(), np.empty((self._values * WIDTH, self._width)), np.empty(SAID)
         scratch.tell(problems=1)
         scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=answers)
         return scratch, found, answers
@@ -403,7 +413,7 @@ class Branching:
             raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
         if self.turns:
             raw = self._turned(model, raw, one_start(model, self._home if q0 is None else q0))
-        return Solutions(model, self, raw, total)
+        return Solutions(model, self, raw, total, missed=bool(answers[MISSED]))
 
     def _call_search(self, search: Search, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
@@ -414,7 +424,7 @@ class Branching:
         raw, total, tried = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self.tasks, goal, home)
-        return Solutions(model, self, raw, total, tried)
+        return Solutions(model, self, raw, total, starts=tried)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
@@ -441,7 +451,7 @@ class Branching:
         goals, starts, _ = problems_of(model, self.tasks, targets, q0)
         n, search = len(goals), self._search
         size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
-        pieces, answers = Pieces(n, size), np.empty((n, 2))
+        pieces, answers = Pieces(n, size), np.empty((n, SAID))
         # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
         room = np.empty((n * WIDTH, self._width)) if search is None and self._values == 1 and not self.turns else None
         parts = [np.empty((0, self._width))] * max(1, len(pieces))
@@ -453,7 +463,7 @@ class Branching:
                 i, some = piece.start, slice(piece.start, piece.stop)
                 if search is not None:
                     part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces.stopped)
-                    parts[i], answers[i] = part, (len(part), total)
+                    parts[i], answers[i] = part, (len(part), total, False)
                 elif scratch is not None and room is not None:
                     self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
                 elif scratch is not None:

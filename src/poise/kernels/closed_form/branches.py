@@ -27,8 +27,9 @@ NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
 """Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value
 of the swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the two errors [m, rad].
 """
-ROWS_OF, CERTIFIED = range(2)
-"""Of the two numbers that are said of a goal: its rows, and its branches, within the limits or not; or a code."""
+ROWS_OF, CERTIFIED, MISSED, SAID = range(4)
+"""What is said of a goal: how many rows it has; its branches, within the limits or not, or a code; 1 if there is a line
+of solutions of which the one tried is none, or is beyond the limits.  SAID is how many numbers that is."""
 _SCORE, _SQUARE, _DISTANCE, _PLACE, PLACE_ERROR, TURN_ERROR = range(KNOWN, KNOWN + 6)
 """Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
 of position [m] and rotation [rad]."""
@@ -146,7 +147,8 @@ def _drop_twins(p, v):
 def collect(p, v, score, start, value, found, count):
     """Write the branches among the lanes into `found` from row `count` on, the nearest to `start` first.
 
-    Returns the number of rows then, and how many branches there are, within the limits or not.
+    Returns the number of rows then, how many branches there are, within the limits or not, and whether one of a line of
+    solutions is missed.
     """
     known, many, certified = v.branches, len(v.q), 0
     width = width_of(p)
@@ -158,6 +160,7 @@ def collect(p, v, score, start, value, found, count):
     store(known, _SQUARE, square), store(known, _DISTANCE, sqrt(square)), store(known, _SCORE, score)
     inside, number = score <= INSIDE, load(known, LANE_NUMBER)
     store(known, FITS, select(inside, load(known, FITS), 0.0))
+    missed = any_of((load(known, LOOSE) > 0.5) & (load(known, FITS) < 0.5))
     room, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
     for lane in range(WIDTH):
         gap = square - known[_SQUARE, lane]
@@ -184,16 +187,16 @@ def collect(p, v, score, start, value, found, count):
                 found[at + BRANCH + i] = v.q[i, lane]
             found[at + BRANCH + many] = known[PLACE_ERROR, lane]
             found[at + BRANCH + many + 1] = known[TURN_ERROR, lane]
-    return count + kept, certified
+    return count + kept, certified, missed
 
 
 @kernel
 def _all(p, w, v, samples, found, count):
-    """All branches of the target in w.target, from row `count` of `found` on; the rows then, and how many there are.
+    """All branches of the target in w.target, from row `count` of `found` on; as `collect`.
 
     The values of a swept joint are `samples`, evenly spread over its range, or over a turn of it, from where it rests.
     """
-    arm, total = p.arms[0], 0
+    arm, total, missing = p.arms[0], 0, False
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
     first = low = span = 0.0
@@ -210,9 +213,9 @@ def _all(p, w, v, samples, found, count):
             value = max(value - span, low)
         candidates(p, v, w.target, w.pool, value)
         score = polish(p, v, w.pool)
-        count, certified = collect(p, v, score, w.pool, value, found, count)
-        total += certified
-    return count, total
+        count, certified, missed = collect(p, v, score, w.pool, value, found, count)
+        total, missing = total + certified, missing or missed
+    return count, total, missing
 
 
 @kernel
@@ -239,9 +242,8 @@ def width_of(p):
 def all_branches(address):
     """All branches of `problems` goals from starts (n, nq): fills `found`, whose rows follow each other without a gap.
 
-    `found` has room for WIDTH rows for each of the `samples` of each goal.  Of each goal `answers` (n, 2) says how many
-    rows it has, and how many branches there are, within the limits or not; or a code, where it is no goal or its start
-    no start, and has no rows.  Returns the number of rows.
+    `found` has room for WIDTH rows for each of the `samples` of each goal.  What is said of each goal goes to `answers`
+    (n, SAID); one that is no goal, or whose start is none, has no rows.  Returns the number of rows.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -252,17 +254,18 @@ def all_branches(address):
     goals, starts, answers = (
         rows_at(told.goals, n * GOAL_NUMBERS),
         rows_at(told.starts, n * joints),
-        rows_at(told.answers, n * 2),
+        rows_at(told.answers, n * SAID),
     )
     for k in range(n):
         first = count
         for i in range(joints):
             w.start[i] = starts[joints * k + i]
         if not aim_at(p, section(goals, GOAL_NUMBERS * k, GOAL_NUMBERS), w.target):
-            certified = BAD_GOAL
+            certified, missing = BAD_GOAL, False
         elif not _rest_at(p, w):
-            certified = BAD_START
+            certified, missing = BAD_START, False
         else:
-            count, certified = _all(p, w, v, told.samples, found, count)
-        answers[2 * k + ROWS_OF], answers[2 * k + CERTIFIED] = count - first, certified
+            count, certified, missing = _all(p, w, v, told.samples, found, count)
+        at = SAID * k
+        answers[at + ROWS_OF], answers[at + CERTIFIED], answers[at + MISSED] = count - first, certified, missing
     return count
