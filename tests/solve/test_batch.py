@@ -379,3 +379,23 @@ def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch)
     time.sleep(0.2)
     assert not np.isnan(found.q[found.success]).any()
     assert np.isnan(found.q[~found.success]).all()
+
+
+def test_one_stored_start_leads_where_a_random_one_does_not(panda, problems) -> None:
+    targets, random = problems
+    stored = pz.solve_batch(panda, POSE, targets, max_restarts=1, closest=False)
+    drawn = pz.solve_batch(panda, POSE, targets, q0=random, max_restarts=0, closest=False)
+    assert (stored.start[stored.success] == 1).all()
+    assert stored.success.mean() > 0.65 > 0.6 > drawn.success.mean()
+    assert stored.iterations[stored.success].mean() < 5.5 < 6.5 < drawn.iterations[drawn.success].mean()
+
+
+def test_stored_starts_are_seen_from_a_free_root() -> None:
+    g1 = pz.load("g1", base="floating")
+    hand = pz.PoseTask("left_rubber_hand")
+    far = np.array([50.0, -20.0, 3.0, 0.5, 0.5, -0.5, 0.5])
+    there, q0 = g1.sample(400, seed=1), g1.sample(400, seed=2)
+    there[:, :7] = q0[:, :7] = far
+    found = pz.solve_batch(g1, hand, g1.pose("left_rubber_hand", there), q0=q0, prefer="first", max_restarts=1)
+    assert found.success.all()
+    assert np.linalg.norm(found.q[:, :3] - far[:3], axis=1).max() < 2.0

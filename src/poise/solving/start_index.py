@@ -48,6 +48,7 @@ hold_over_forks(_LOCK)
 
 
 def _made(model: Model, tasks: tuple[Task, ...], problem: Problem) -> Words | None:
+    """The words of an index, as the kernels read them."""
     root = _free_root(model)
     places = [int(i) for i in problem.section("coordinates")["q"]]
     places += [int(i) + k for i in problem.section("balls")["q"] for k in range(4)]
