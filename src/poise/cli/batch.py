@@ -162,24 +162,12 @@ class _Tell:
 @contextmanager
 def _telling(count: int | None) -> Iterator[_Tell]:
     """A bar on a terminal, and Ctrl-C heard."""
-    with _bar(count) as show:
+    from poise.solving.progress import bar, on_terminal
+
+    with bar("rows", count, shown=on_terminal()) as show:
         tell = _Tell(show)
         before = signal.signal(signal.SIGINT, tell.stop)
         try:
             yield tell
         finally:
             signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _bar(count: int | None) -> Iterator[Callable[[int], None]]:
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = BarColumn(), MofNCompleteColumn(), "rows", TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=count)
-        yield lambda done: progress.update(bar, completed=done)

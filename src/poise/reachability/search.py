@@ -1,7 +1,6 @@
 """`reach`: solve for every orientation at every voxel that no length rules out."""
 
 import math
-import sys
 import warnings
 from time import perf_counter
 from typing import Any, Final
@@ -17,6 +16,7 @@ from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
 from poise.solving.arguments import whole
+from poise.solving.progress import bar, on_terminal
 from poise.solving.solver import Solver
 from poise.spatial import SO3, Array, rotate
 from poise.tasks.pose import PoseTask, PositionTask
@@ -84,7 +84,7 @@ def reach(
     best, mean, q = np.zeros(n), np.zeros(n), np.full((n, model.nq), np.nan)
     solves = 0
     many = max(1, _TARGETS // each)
-    with _bar(n, progress) as tell:
+    with bar("voxels", n, shown=on_terminal() if progress is None else progress) as tell:
         for start in range(0, n, many):
             here = slice(start, min(start + many, n))
             away = np.linalg.norm(points[here, None] + arms - closest.centre, axis=-1)
@@ -137,20 +137,3 @@ def _twists(model: Model, frame: str, *, linear: bool) -> Array:
     basis, sizes, _ = np.linalg.svd(np.concatenate(list(rows), axis=1), full_matrices=False)
     kept = basis[:, sizes > 1e-9 * sizes[0]].T
     return np.pad(kept, ((0, 0), (0, 6 - kept.shape[1])))
-
-
-def _bar(count: int, progress: bool | None) -> Any:
-    """A context whose value is told how many voxels are done."""
-    from contextlib import contextmanager
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    @contextmanager
-    def shown() -> Any:
-        on = sys.stderr.isatty() if progress is None else progress
-        with Progress(console=Console(stderr=True), transient=True, disable=not on) as bar:
-            line = bar.add_task("voxels", total=count)
-            yield lambda done: bar.update(line, completed=done)
-
-    return shown()

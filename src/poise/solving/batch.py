@@ -1,10 +1,8 @@
 """Many problems of the same tasks: arrays in, arrays out, on all cores."""
 
-import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, final, overload
 
 import numpy as np
@@ -31,6 +29,7 @@ from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
+from poise.solving.progress import bar, on_terminal
 from poise.solving.scratch import Scratch
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
@@ -39,6 +38,8 @@ from poise.tasks.posture import PostureTask
 
 _PIECE: Final = 1024
 """Problems that a thread takes at a time."""
+_WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
+"""Columns of an answer that hold whole numbers, and so 0 where nothing was solved."""
 _MANY: Final = 500_000
 """So many problems take long enough for a bar."""
 
@@ -340,7 +341,7 @@ class _Batch:
         with search.scratch() as scratch:
             width = len(scratch.out)
         self.raw = np.full((n, width), np.nan)
-        self.raw[:, [CODE, ITERATIONS, RESTARTS, START, STATIONARY]] = 0.0
+        self.raw[:, _WHOLE] = 0.0
         self.codes = np.full(n, RUNNING, dtype=np.int8)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
@@ -354,10 +355,10 @@ class _Batch:
             threads = cores()
         whole("threads", threads, 1)
         threads = min(threads, max(len(self._pieces), 1))
-        shown = progress or (progress is None and len(self.goals) >= _MANY and sys.stderr.isatty())
+        shown = progress or (progress is None and len(self.goals) >= _MANY and on_terminal())
         try:
             if shown:
-                with _bar(len(self.goals)) as tell:
+                with bar("solving", len(self.goals), shown=True) as tell:
                     self._pieces.share(self._work, threads, lambda: tell(self.done))
                     tell(self.done)
             else:
@@ -371,7 +372,7 @@ class _Batch:
         """After Ctrl-C: pieces that were begun count as not done."""
         rest = self.codes == RUNNING
         self.raw[rest] = np.nan
-        self.raw[np.ix_(rest, [CODE, ITERATIONS, RESTARTS, START, STATIONARY])] = 0.0
+        self.raw[np.ix_(rest, _WHOLE)] = 0.0
         warnings.warn(
             f"stopped by Ctrl-C: {len(rest) - int(rest.sum()):,} of {len(rest):,} problems are solved, the status of "
             "the others is INTERRUPTED",
@@ -414,15 +415,3 @@ class _Batch:
         if code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
         self.codes[k] = code
-
-
-@contextmanager
-def _bar(n: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, which is told how many problems are done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("solving", total=n)
-        yield lambda done: bar.update(task, completed=done)

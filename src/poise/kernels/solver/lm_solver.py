@@ -79,12 +79,12 @@ _BOLD = 4.0
 """A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
 _CAREFUL = 1.000000001
 """A step of the last descent may not, but for rounding."""
-NEAR = 0.1
+_NEAR = 0.1
 """A start whose error [m^2, rad^2 a block] is more than this is not tried alone."""
 _HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
 """A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
 solution's; where it is more than the third, less than the second share."""
-HASTY = 2.5
+_HASTY = 2.5
 """Slow iterations after which a lane is given up."""
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
 """Iterations without a real fall after which the careful lane is given up, and how many more for a target that is near:
@@ -264,7 +264,7 @@ def track(p, w, start, max_iterations):
 
     The sum of squares at `start` goes to `out`.
     """
-    near = NEAR * len(p.blocks)
+    near = _NEAR * len(p.blocks)
     for i in range(len(start)):
         w.q[i] = start[i]
         w.before[i] = start[i]
@@ -310,7 +310,7 @@ def begin(p, w, fresh, offsets, q0):
         coordinate = p.coordinates[c]
         i = coordinate.q
         x = load(q0, i)
-        low, high = x * 0.0 + coordinate.sample_lower, x * 0.0 + coordinate.sample_upper
+        low, high = splat(w.q, coordinate.sample_lower), splat(w.q, coordinate.sample_upper)
         if coordinate.centred:
             low, high = x + low, x + high
             low = select(low < coordinate.lower, coordinate.lower, low)
@@ -441,7 +441,7 @@ def hopeful(p, w, q0, spare, least, max_iterations):
 def exhausted(w, lane, max_iterations):
     """Whether a lane has been slow for too long, or is at the end of its iterations."""
     patience = w.state[_PATIENCE, lane]
-    return w.state[SLOW, lane] > (patience if patience > 0.0 else HASTY) or w.state[AGE, lane] >= max_iterations
+    return w.state[SLOW, lane] > (patience if patience > 0.0 else _HASTY) or w.state[AGE, lane] >= max_iterations
 
 
 @kernel
@@ -471,7 +471,7 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
         # A lane that has converged grows no older while it waits.
         age = load(w.state, AGE) + select(load(w.state, SCORE) > INSIDE, splat(w.q, 1.0), 0.0)
         bold = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
-        hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, HASTY)
+        hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, _HASTY)
         slow = load(w.state, SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
         if caring:
             careful, mark = load(w.state, _PATIENCE) > 0.0, load(w.state, _MARK)

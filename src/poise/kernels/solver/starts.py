@@ -21,11 +21,11 @@ INDEX = Record("Index", "levels size features coordinates root", "usual")
 """`levels` of splits above the leaves; `size` configurations a leaf, a multiple of 8; numbers of features and of
 coordinates of each; `root`: where in q the free root begins (place, then quaternion), -1: none; `usual`: the sum of
 squares [m^2, rad^2] that is left at the nearest of a leaf in the median."""
-HEAD = 6
+HEAD = INDEX.words
 """Words of an INDEX, which come before the numbers."""
 SPLIT = Record("Split", "feature", "value")
 """A goal whose `feature` is at least `value` goes to the second half of a cell."""
-SPLIT_WORDS = 2
+SPLIT_WORDS = SPLIT.words
 FEATURES = 9
 """Features of an effector."""
 _NEARBY = 0.1
