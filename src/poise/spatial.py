@@ -4,6 +4,7 @@ A pose of b in a is written `T_ab`, so that `T_ab @ T_bc` is `T_ac`.  It is stor
 `[x y z, w x y z]`: metres and a unit quaternion, scalar first.  Twists are linear first, then angular.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final, Self, final
 
@@ -436,3 +437,14 @@ def rotation_of(wxyz: Array) -> SO3:
 def _rescaled(wxyz: Array) -> Array:
     """(..., 4) quaternions of unit length but for rounding, brought back to it."""
     return wxyz / np.sqrt(np.einsum("...i,...i->...", wxyz, wxyz))[..., None]
+
+
+def aligning(axis: tuple[float, float, float]) -> Array:
+    """(4,) quaternion w x y z of the shortest turn that takes the z axis to the unit vector `axis`."""
+    x, y, z = axis
+    across = math.hypot(x, y)
+    if across == 0.0:
+        return np.array([1.0, 0.0, 0.0, 0.0]) if z > 0.0 else np.array([0.0, 1.0, 0.0, 0.0])
+    half = 0.5 * math.atan2(across, z)
+    sine = math.sin(half) / across
+    return np.array([math.cos(half), -y * sine, x * sine, 0.0])

@@ -12,8 +12,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from poise.errors import ShapeError
-from poise.model.joint import aligning
-from poise.spatial import SE3, Array, finite, quaternion_matrix
+from poise.spatial import SE3, Array, aligning, finite, quaternion_matrix
 
 Point: TypeAlias = Sequence[float] | Array
 

@@ -14,14 +14,13 @@ frame, `origin`, which is fixed in the parent link.
 | floating | 7 | 6 | pose x y z, w x y z; velocity is linear then angular, along the joint frame's fixed axes |
 """
 
-import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, final
 
 import numpy as np
 
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, aligning
 
 LARGEST: Final = 2.0**50
 """The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
@@ -142,14 +141,3 @@ class Joint:
                 return SE3(np.concatenate([np.zeros(3), position]))
             case JointKind.FLOATING:
                 return SE3(position)
-
-
-def aligning(axis: tuple[float, float, float]) -> Array:
-    """(4,) quaternion w x y z of the shortest turn that takes the z axis to the unit vector `axis`."""
-    x, y, z = axis
-    across = math.hypot(x, y)
-    if across == 0.0:
-        return np.array([1.0, 0.0, 0.0, 0.0]) if z > 0.0 else np.array([0.0, 1.0, 0.0, 0.0])
-    half = 0.5 * math.atan2(across, z)
-    sine = math.sin(half) / across
-    return np.array([math.cos(half), -y * sine, x * sine, 0.0])

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.layout import PLACE, TURN
-from poise.model.joint import aligning
-from poise.spatial import SE3, Array, conjugate, rotate
+from poise.spatial import SE3, Array, aligning, conjugate, rotate
 from poise.tasks.base import direction, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame

@@ -149,6 +149,22 @@ joints: `reverse` says that it is from the tip to the base.
 - `home`, `tool`: rotation of the tip's unit, row by row, and place of the tool [m].
 - `near`: the sum of squares of errors [m^2, rad^2] up to which a candidate is worth a Newton step."""
 
+POINT, SEGMENT, BOX, HALF_SPACE, HULL = range(5)
+"""Cores of shapes."""
+
+SHAPE: Final = Record("Shape", "core unit first_vertex last_vertex", "pose[12] half[3] radius bound")
+"""All points within `radius` [m] of a core, which lies at `pose`, rotation (9, row by row) and place (3) [m], in the
+frame of `unit` (-1: the world).
+
+- POINT: the place.  SEGMENT: along z from -`half[2]` to `half[2]` [m].  BOX: half its edges are `half` [m].
+- HALF_SPACE: all below z = 0.  HULL: the convex hull of the vertices from `first_vertex` to `last_vertex`, three of the
+  `vertices` each [m], seen from the pose.
+- `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space."""
+PROXIMITY: Final = 10
+"""Rows of what is known of two shapes: their signed distance [m], the points of the first and of the second that are
+nearest to the other, or deepest in it (3 each) [m], and the unit vector in which the second gets away from the first:
+the distance changes by its product with the velocity of the second point less that of the first."""
+
 COMMON: Final = Record(
     "Common",
     "clamp at_target null dependent",
@@ -183,6 +199,8 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "posture_weights": REAL,
     "farthest": REAL,
     "arms": ARM,
+    "shapes": SHAPE,
+    "vertices": REAL,
     # What a method adds.
     "common": COMMON,
     "settings": REAL,
@@ -199,7 +217,8 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
-`arms`: one where the task has a closed form.
+`arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
+vertices have three numbers each.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `inequalities`
@@ -254,6 +273,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "branches",
         "room",
         "query",
+        "shape_frames",
     ],
     ROWS,
 )
@@ -269,7 +289,7 @@ gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
 begun (nq) where a step of a Tracker began, last_step (n), branches (BRANCHES) what is known of each lane that holds a
 branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
-and two packs."""
+and two packs, shape_frames (FRAME a shape) of the shapes' poses."""
 
 CALL: Final = Record(
     "Call",
