@@ -1,0 +1,89 @@
+"""Distances of a scene's shapes at one configuration and at many; see `poise.kernels.collision.proximity`."""
+
+from poise.kernels.collision.distance import signed_distance
+from poise.kernels.collision.proximity import (
+    DISTANCE,
+    distance_row,
+    looked_at,
+    nearest_pair,
+    nearest_pairs,
+    place_all,
+    spheres_within,
+)
+from poise.kernels.machine.jit import REALS, WHOLE, entry_point
+from poise.kernels.machine.layout import NEAR, PROXIMITY, WIDTH
+from poise.kernels.machine.views import narrow, problem_at, section, wide
+
+
+@entry_point(WHOLE, WHOLE)
+def place(scene, work):
+    """Put all shapes where x.q has them: those that stand still stay there."""
+    s = problem_at(scene)
+    place_all(s, narrow(s, work, scene))
+
+
+@entry_point(WHOLE, WHOLE)
+def place_in_lanes(scene, work):
+    """`place` in eight lanes."""
+    s = problem_at(scene)
+    place_all(s, wide(s, work, scene))
+
+
+@entry_point(WHOLE, WHOLE)
+def nearest_at(scene, work):
+    """x.near holds the pair with the least distance at x.q; that distance [m], 1e300 where no pair may meet."""
+    s = problem_at(scene)
+    return nearest_pair(s, narrow(s, work, scene))
+
+
+@entry_point(WHOLE, WHOLE, REALS, REALS, WHOLE)
+def nearest_of_many(scene, work, q, out, count):
+    """out (count x NEAR): the same pair at each q (count x nq); its distance is 1e300 where no pair may meet."""
+    s = problem_at(scene)
+    x = wide(s, work, scene)
+    nq = len(q) // count
+    for first in range(0, count, WIDTH):
+        for lane in range(WIDTH):
+            k = min(first + lane, count - 1)
+            for i in range(nq):
+                x.q[i, lane] = q[k * nq + i]
+        nearest_pairs(s, x)
+        for lane in range(min(WIDTH, count - first)):
+            for r in range(NEAR):
+                out[(first + lane) * NEAR + r] = x.near[1 + r, lane]
+
+
+@entry_point(WHOLE, WHOLE, REALS)
+def slopes(scene, work, out):
+    """out (nv): how fast each velocity lets the distance of x.near's first pair grow at x.q, where it was found."""
+    s = problem_at(scene)
+    x = narrow(s, work, scene)
+    distance_row(s, x, section(x.near, 1, NEAR))
+    for v in range(len(out)):
+        out[v] = x.row[v]
+
+
+@entry_point(WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, WHOLE)
+def meetings(scene, work, q, margin, hits, last, least, count):
+    """How often each pair of groups meets at q (count x nq), and how near it comes [m].
+
+    hits, last and least are (groups x groups), last being where it met last, from 1 on.  Shapes farther apart than
+    margin[0] are not looked at closely.
+    """
+    s = problem_at(scene)
+    x = narrow(s, work, scene)
+    nq, total, groups = len(q) // count, len(s.shapes), s.scene[0].groups
+    for k in range(count):
+        for i in range(nq):
+            x.q[i] = q[k * nq + i]
+        place_all(s, x)
+        for i in range(s.scene[0].movers):
+            for j in range(i + 1, total):
+                if looked_at(s, i, j) and spheres_within(s, x, i, j, margin[0]):
+                    signed_distance(
+                        s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY)
+                    )
+                    at = s.chains[i].group * groups + s.chains[j].group
+                    least[at] = min(least[at], x.pair[DISTANCE])
+                    if x.pair[DISTANCE] < 0.0 and last[at] != k + 1.0:
+                        hits[at], last[at] = hits[at] + 1.0, k + 1.0
