@@ -74,7 +74,7 @@ class Model:
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
     mass: float
     """The mass of all links together [kg]; 0 where none was given one."""
-    queries: dict[str | None, Any]
+    queries: dict[Any, Any]
     """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
     _joint_at: dict[str, int]
     _frames: dict[str, Frame]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
 from poise.kernels.collision import queries
-from poise.kernels.collision.distance import HULL_ROOM
+from poise.kernels.collision.proximity import HULL_ROOM
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.lanes import workspace
@@ -62,7 +62,7 @@ class _Piece:
     """The model's unit that carries it; -1: it stands still."""
     pose: SE3
     """Of the core in the unit's own frame."""
-    group: int
+    group: str
     entry: Entry | None = None
 
 
@@ -76,7 +76,7 @@ class Scene:
 
     __slots__ = (
         "_ahead", "_apart", "_arrays", "_model", "_number", "_places", "_seen", "_shapes", "_structure", "_world",
-        "names", "narrow", "wide", "words",
+        "groups", "names", "narrow", "wide", "words",
     )  # fmt: skip
 
     def __init__(
@@ -160,10 +160,11 @@ class Scene:
                 "room": HULL_ROOM,
             },
         )
-        self.narrow, self.wide = workspace(layout.total_rows(self.words)), None
+        self.narrow: Array = workspace(layout.total_rows(self.words))
+        self.wide: Array | None = None
         self.rows("q")[:], self.rows("near")[0], self.rows("reach")[:] = model.home, -1.0, _NOWHERE
         self.rows("reach")[:bounded] = shapes["bound"][:bounded]
-        self.names = tuple(piece.name for piece in pieces)
+        self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
         self._structure = now.structure
         self._move(now)
@@ -183,7 +184,7 @@ class Scene:
         prepare(queries.place)
         queries.place(*self.addresses)
         if self.wide is not None:
-            self._place_lanes()
+            self._place_lanes(self.wide)
         self._seen = now.version
 
     # What kernels are told -------------------------------------------------------------------------------------------
@@ -200,16 +201,16 @@ class Scene:
     @property
     def lanes(self) -> tuple[int, int]:
         """Where its words are, and the workspace of eight configurations."""
-        if self.wide is None:
-            self.wide = workspace(len(self.narrow), WIDTH)
-            self._place_lanes()
-        return int(self.words.ctypes.data), int(self.wide.ctypes.data)
+        wide = self.wide
+        if wide is None:
+            wide = self.wide = workspace(len(self.narrow), WIDTH)
+            self._place_lanes(wide)
+        return int(self.words.ctypes.data), int(wide.ctypes.data)
 
-    def _place_lanes(self) -> None:
-        assert self.wide is not None
-        self.wide[layout.rows_of(self.words, "q")] = self._model.home[:, None]
+    def _place_lanes(self, wide: Array) -> None:
+        wide[layout.rows_of(self.words, "q")] = self._model.home[:, None]
         prepare(queries.place_in_lanes)
-        queries.place_in_lanes(int(self.words.ctypes.data), int(self.wide.ctypes.data))
+        queries.place_in_lanes(int(self.words.ctypes.data), int(wide.ctypes.data))
 
 
 def _put(shape: Any, core: Core, pose: SE3) -> None:

@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.collision.proximity import (
+from poise.kernels.collision.near import (
     DISTANCE,
     FIRST,
     SECOND,
@@ -198,9 +198,11 @@ def _apart(x, guard, slack):
 
 @routine
 def clear(p, w, address):
-    """w.guard_most[0] = the least distance of all pairs at w.q [m]."""
+    """w.clearance[0] = the least distance of all pairs at w.q [m]."""
     told = entry_at(address, CALL)
     s = problem_at(told.scene)
     x = narrow(s, told.scene_work, told.routines)
+    if told.scene_changed:
+        place_all(s, x)
     moved_to(x, w.q)
-    w.guard_most[0] = nearest_pair(s, x)
+    w.clearance[0] = nearest_pair(s, x)

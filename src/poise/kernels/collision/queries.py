@@ -1,7 +1,6 @@
-"""Distances of a scene's shapes at one configuration and at many; see `poise.kernels.collision.proximity`."""
+"""Distances of a scene's shapes at one configuration and at many; see `poise.kernels.collision.near`."""
 
-from poise.kernels.collision.distance import signed_distance
-from poise.kernels.collision.proximity import (
+from poise.kernels.collision.near import (
     DISTANCE,
     distance_row,
     looked_at,
@@ -10,6 +9,7 @@ from poise.kernels.collision.proximity import (
     place_all,
     spheres_within,
 )
+from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.machine.jit import REALS, WHOLE, entry_point
 from poise.kernels.machine.layout import NEAR, PROXIMITY, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, section, wide

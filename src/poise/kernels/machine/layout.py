@@ -307,6 +307,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "row",
         "guard_rows",
         "guard_most",
+        "clearance",
     ],
     ROWS,
 )
@@ -327,7 +328,8 @@ and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 Of a scene: centres (3 packed rows) of bounding spheres, reach (a packed row) their radii and how far they may come in
 an update, travel (movers) the latter alone [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs are near and
 which, before an update too, pair (NEAR) the pair at hand, row (nv) what each velocity does to its distance.
-Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs."""
+Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, and
+clearance (2): the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]."""
 
 CALL: Final = Record(
     "Call",
@@ -348,8 +350,9 @@ whether they are at a configuration, and from FIRST_ROWS on those of each kind o
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
-SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, -1, -2
-"""What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further."""
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, 5, -1, -2
+"""What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further,
+BLOCKED one of which all solutions that were found have shapes that are too near."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
@@ -359,7 +362,7 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
-STATE: Final = 17
+STATE: Final = 18
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""

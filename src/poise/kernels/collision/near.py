@@ -7,8 +7,8 @@ import functools
 
 import numpy as np
 
-from poise.kernels.collision.distance import signed_distance
 from poise.kernels.collision.placing import place_shapes
+from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, store
