@@ -91,14 +91,14 @@ def _measure_wide(words, work, pairs, out):
 def _place_narrow(words, work):
     p = problem_at(words)
     w = narrow(p, work, words)
-    place_shapes(p, w.frames, w.shape_frames)
+    place_shapes(p, 0, len(p.shapes), w.frames, w.shape_frames)
 
 
 @compiled
 def _place_wide(words, work):
     p = problem_at(words)
     w = wide(p, work, words)
-    place_shapes(p, w.frames, w.shape_frames)
+    place_shapes(p, 0, len(p.shapes), w.frames, w.shape_frames)
 
 
 def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:

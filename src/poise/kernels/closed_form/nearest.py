@@ -29,8 +29,9 @@ from poise.kernels.solver.lm_solver import INSIDE, is_clear
 def nearest_branch(p, w, v, address):
     """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0.
 
-    Where there is a scene, it is the nearest whose shapes are apart.  Its code is UNSOLVED if none fits, and at a singular pose with a line of solutions, of which another may be nearer.
-    p.arms[0] is an arm of six axes, whose candidates are branches to rounding.
+    Where there is a scene, it is the nearest whose shapes are apart.  Its code is UNSOLVED if none fits, and at a
+    singular pose with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose
+    candidates are branches to rounding.
     """
     out, count = w.out, len(w.q)
     for i in range(len(w.target)):

@@ -23,13 +23,13 @@ def combined(frames, k, x, y, z):
 
 
 @kernel
-def place_shapes(p, unit_frames, shape_frames):
-    """The frames of all shapes in the world: rows FRAME * shape, their poses on the frames of their units.
+def place_shapes(p, first, last, unit_frames, shape_frames):
+    """The frames of shapes `first` to `last` in the world, rows FRAME * shape: their poses on those of their units.
 
     Reads whole frames of units, rows FRAME * unit.  Of a point only the origin is written, of a segment and a
     half-space the z axis too.
     """
-    for k in range(len(p.shapes)):
+    for k in range(first, last):
         shape, pose = p.shapes[k], p.shapes[k].pose
         unit, core, at = shape.unit, shape.core, FRAME * k
         _put(shape_frames, at + ORIGIN, plus(_origin(unit_frames, unit), _seen(unit_frames, unit, pose, 9, 1)))
