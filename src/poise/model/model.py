@@ -32,6 +32,8 @@ from poise.spatial import (
 )
 
 if TYPE_CHECKING:
+    from poise.geometry.world import World
+    from poise.model.proximity import Proximities, Proximity
     from poise.model.tree import Tree
 
 _WIDE = 20.0
@@ -416,6 +418,25 @@ class Model:
         from poise.model.kinematics import mass_centre_jacobians
 
         return mass_centre_jacobians(self, self.check_q(q))
+
+    # Distances ---------------------------------------------------------------------------------------------------
+
+    def distance(self, q: npt.ArrayLike, world: "World | None" = None) -> "Proximity | Proximities":
+        """How far the two nearest shapes are from each other at `q` (nq,) [m], which and where; negative: how deep in.
+
+        Links are measured against one another, as far as they may meet, and against the shapes of `world`.  With q
+        (n, nq) the result holds arrays, and eight configurations are measured side by side.  Raises ShapeError, and
+        ValueError for numbers that are not finite.
+        """
+        from poise.model.proximity import nearest
+
+        return nearest(self, q, world)
+
+    def in_collision(
+        self, q: npt.ArrayLike, world: "World | None" = None, *, min_distance: float = 0.0
+    ) -> "bool | npt.NDArray[np.bool_]":
+        """Whether shapes are nearer than `min_distance` [m] to each other at `q` (nq,), or at each of q (n, nq)."""
+        return self.distance(q, world).distance < min_distance
 
     # Other models ------------------------------------------------------------------------------------------------
 

@@ -2,18 +2,17 @@
 
 import math
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.errors import ShapeError
 from poise.geometry.shapes import Shape
 from poise.geometry.world import World
 from poise.kernels.collision import queries
-from poise.kernels.collision.near import DISTANCE, NORMAL, POINTS
+from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
 from poise.model.scene import Scene
@@ -22,6 +21,8 @@ from poise.spatial import Array
 if TYPE_CHECKING:
     from poise.model.model import Model
 
+_NO_PAIR: Final = 1e300
+"""A distance that kernels give where no two shapes may meet."""
 _SAMPLES: Final = 2048
 """Random configurations at which pairs of links are looked at where no file says which of them may meet."""
 _ALWAYS: Final = 0.95
@@ -31,43 +32,79 @@ _NEVER: Final = 0.05
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Proximity:
     """The two shapes that are nearest to each other."""
 
+    __slots__ = ("_names", "_near", "distance")
     distance: float
-    """[m] between them; negative, how deep they are in each other: the least way that would part them."""
-    pair: tuple[str, str]
-    """The links, or the names of shapes of the world."""
-    points: Array
-    """(2, 3) the nearest, or deepest, point of each in the world [m]."""
-    normal: Array
-    """(3,) the unit vector in which the second gets away from the first."""
+    """[m] between them; negative, how deep they are in each other: the least way that would part them.  Infinite where
+    no two shapes may meet."""
+
+    def __init__(self, distance: float, near: Array, names: tuple[str, ...]) -> None:
+        self.distance, self._near, self._names = distance, near, names
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The links, or the names of shapes of the world; empty where no two may meet."""
+        if self.distance == math.inf:
+            return "", ""
+        return self._names[int(self._near[FIRST])], self._names[int(self._near[SECOND])]
+
+    @property
+    def points(self) -> Array:
+        """(2, 3) the nearest, or deepest, point of each in the world [m]; NaN where no two may meet."""
+        found = self._near[POINTS:NORMAL].reshape(2, 3)
+        return found if self.distance < math.inf else np.full((2, 3), math.nan)
+
+    @property
+    def normal(self) -> Array:
+        """(3,) the unit vector in which the second gets away from the first; NaN where no two may meet."""
+        return self._near[NORMAL:] if self.distance < math.inf else np.full(3, math.nan)
 
     def __float__(self) -> float:
         return self.distance
 
+    def __repr__(self) -> str:
+        one, other = self.pair
+        return f"Proximity({self.distance:.6g} m, {one!r} and {other!r})" if one else "Proximity(nothing may meet)"
+
 
 @final
-@dataclass(frozen=True, slots=True)
 class Proximities:
     """The two nearest shapes at each of n configurations; see `Proximity`."""
 
+    __slots__ = ("_names", "_near", "distance")
     distance: Array
     """(n,) [m]"""
-    pair: npt.NDArray[np.str_]
-    """(n, 2) links, or names of shapes of the world."""
-    points: Array
-    """(n, 2, 3) [m]"""
-    normal: Array
-    """(n, 3)"""
+
+    def __init__(self, near: Array, names: tuple[str, ...]) -> None:
+        self._near, self._names, self.distance = near, names, near[:, DISTANCE]
+        self.distance[self.distance >= _NO_PAIR] = math.inf
+
+    @property
+    def pair(self) -> npt.NDArray[np.str_]:
+        """(n, 2) links, or names of shapes of the world."""
+        return np.array([self[i].pair for i in range(len(self))], dtype=str).reshape(-1, 2)
+
+    @property
+    def points(self) -> Array:
+        """(n, 2, 3) [m]"""
+        return np.array([self[i].points for i in range(len(self))]).reshape(-1, 2, 3)
+
+    @property
+    def normal(self) -> Array:
+        """(n, 3)"""
+        return np.array([self[i].normal for i in range(len(self))]).reshape(-1, 3)
 
     def __len__(self) -> int:
         return len(self.distance)
 
     def __getitem__(self, i: int) -> Proximity:
-        one, other = self.pair[i]
-        return Proximity(float(self.distance[i]), (str(one), str(other)), self.points[i], self.normal[i])
+        return Proximity(float(self.distance[i]), self._near[i], self._names)
+
+    def __repr__(self) -> str:
+        least = f", {self.distance.min():.6g} m at least" if len(self) else ""
+        return f"Proximities({len(self):,} configurations{least})"
 
 
 _Pool = list[Scene]
@@ -75,63 +112,67 @@ _Pool = list[Scene]
 
 @final
 class _Pools:
-    """Scenes of a model that nobody uses at the moment, by world."""
+    """Scenes of a model that nobody uses at the moment, by world, with pairs of links or without."""
 
     def __init__(self) -> None:
         self.alone: dict[bool, _Pool] = {True: [], False: []}
         self.worlds: weakref.WeakKeyDictionary[World, dict[bool, _Pool]] = weakref.WeakKeyDictionary()
 
-    def of(self, world: World | None, *, own: bool) -> _Pool:
-        """Those with this world, and with pairs of links or without."""
-        some = self.alone if world is None else self.worlds.setdefault(world, {True: [], False: []})
-        return some[own]
-
-
-@contextmanager
-def scene_of(model: "Model", world: World | None, *, own: bool = True) -> Iterator[Scene]:
-    """A scene of a model and a world that nobody else uses within the block, as the world is now."""
-    pools: _Pools = model.queries.get(_POOLS) or model.queries.setdefault(_POOLS, _Pools())
-    pool = pools.of(world, own=own)
-    try:
-        scene = pool.pop()
-        scene.sync()
-    except IndexError:
-        scene = Scene(model, model.collision_shapes, world, apart=unmet(model) if own else None)
-    try:
-        yield scene
-    finally:
-        pool.append(scene)
+    def of(self, world: World | None, own: bool) -> _Pool:
+        """Those with this world."""
+        if world is None:
+            return self.alone[own]
+        found = self.worlds.get(world)
+        if found is None:
+            found = self.worlds.setdefault(world, {True: [], False: []})
+        return found[own]
 
 
 _POOLS: Final = "scenes of a model"
 _UNMET: Final = "pairs of links that do not meet"
 
 
-def nearest(model: "Model", q: Array, world: World | None, *, own: bool = True) -> Proximity | Proximities:
-    """The nearest two shapes at q (nq,), or at each of q (n, nq); `own`: links are measured against links too."""
-    with scene_of(model, world, own=own) as scene:
-        if q.ndim == 1:
-            prepare(queries.nearest_at)
-            scene.rows("q")[:] = q
+def nearest(model: "Model", q: npt.ArrayLike, world: World | None, *, own: bool = True) -> Proximity | Proximities:
+    """The nearest two shapes at q (nq,), or at each of q (n, nq); `own`: links are measured against links too.
+
+    Raises ShapeError, and ValueError for numbers that are not finite.
+    """
+    pools = model.queries.get(_POOLS)
+    if pools is None:
+        prepare(queries.nearest_at)
+        pools = model.queries.setdefault(_POOLS, _Pools())
+    pool: _Pool = pools.of(world, own)
+    try:
+        scene = pool.pop()
+        scene.sync()
+    except IndexError:
+        scene = Scene(model, model.collision_shapes, world, apart=unmet(model) if own else None)
+    try:
+        try:
+            scene.q_view[:] = q
             distance = queries.nearest_at(*scene.addresses)
-            return _one(scene, scene.rows("near")[1 : 1 + NEAR].copy(), distance)
-        found = np.empty((len(q), NEAR))
-        if len(q):
-            prepare(queries.nearest_of_many)
-            queries.nearest_of_many(*scene.lanes, np.ascontiguousarray(q).reshape(-1), found.reshape(-1), len(q))
-        names = np.array([*scene.names, ""])
-        distance = found[:, DISTANCE]
-        nowhere = distance >= 1e300
-        found[nowhere] = [-1, -1, math.inf, *[math.nan] * 9]
-        pair = names[found[:, :2].astype(np.int64)]
-        return Proximities(distance, pair, found[:, POINTS:NORMAL].reshape(-1, 2, 3), found[:, NORMAL:])
+        except (TypeError, ValueError):  # no doubles, or not as many
+            distance = math.nan
+        if distance == distance:
+            return Proximity(distance, scene.near.copy(), scene.names)
+        checked = model.check_q(q)
+        if checked.ndim == 1:
+            scene.q[:] = checked
+            return Proximity(queries.nearest_at(*scene.addresses), scene.near.copy(), scene.names)
+        if checked.ndim > 2:
+            raise ShapeError(f"q must have shape ({model.nq},) or (n, {model.nq}), got {checked.shape}")
+        return _nearest_of_many(scene, np.array(checked, order="C"))
+    finally:
+        pool.append(scene)
 
 
-def _one(scene: Scene, near: Array, distance: float) -> Proximity:
-    if distance >= 1e300:
-        return Proximity(math.inf, ("", ""), np.full((2, 3), math.nan), np.full(3, math.nan))
-    pair = scene.names[int(near[0])], scene.names[int(near[1])]
-    return Proximity(distance, pair, near[POINTS:NORMAL].reshape(2, 3), near[NORMAL:])
+def _nearest_of_many(scene: Scene, q: Array) -> Proximities:
+    """The nearest two shapes at each of q (n, nq)."""
+    found = np.empty((len(q), NEAR))
+    if len(q):
+        prepare(queries.nearest_of_many)
+        queries.nearest_of_many(*scene.lanes, q.reshape(-1), found.reshape(-1), len(q))
+    return Proximities(found, scene.names)
 
 
 def unmet(model: "Model") -> frozenset[frozenset[str]]:

@@ -71,13 +71,31 @@ class Scene:
     """The shapes of a model's links, and of a world if there is one; `sync` takes over what has changed in that.
 
     `apart` are the pairs of links that need no look, None for all of them.  `ahead` [s]: shapes of the world are taken
-    to where their velocities bring them by then.
+    to where their velocities bring them by then.  `addresses` are those of its words and of the workspace of one
+    configuration; `q` and `near` are the configuration there and the first pair that is near.
     """
 
     __slots__ = (
-        "_ahead", "_apart", "_arrays", "_model", "_number", "_places", "_seen", "_shapes", "_structure", "_world",
-        "groups", "names", "narrow", "wide", "words",
-    )  # fmt: skip
+        "_ahead",
+        "_apart",
+        "_arrays",
+        "_model",
+        "_number",
+        "_places",
+        "_seen",
+        "_shapes",
+        "_structure",
+        "_world",
+        "addresses",
+        "groups",
+        "names",
+        "narrow",
+        "near",
+        "q",
+        "q_view",
+        "wide",
+        "words",
+    )
 
     def __init__(
         self,
@@ -99,7 +117,7 @@ class Scene:
 
     def sync(self) -> bool:
         """Take over what has changed in the world; whether anything has.  Then addresses may be others."""
-        world = self._world() if self._world is not None else None
+        world = None if self._world is None else self._world()
         if world is None:
             if self._structure == -1:
                 return False
@@ -164,6 +182,10 @@ class Scene:
         self.wide: Array | None = None
         self.rows("q")[:], self.rows("near")[0], self.rows("reach")[:] = model.home, -1.0, _NOWHERE
         self.rows("reach")[:bounded] = shapes["bound"][:bounded]
+        self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data)
+        # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
+        self.q_view = memoryview(self.rows("q"))
+        self.q, self.near = self.rows("q"), self.rows("near")[1 : 1 + NEAR]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
         self._structure = now.structure
@@ -192,11 +214,6 @@ class Scene:
     def rows(self, name: str) -> Array:
         """A section of the workspace of one configuration."""
         return self.narrow[layout.rows_of(self.words, name)]
-
-    @property
-    def addresses(self) -> tuple[int, int]:
-        """Where its words are, and the workspace of one configuration."""
-        return int(self.words.ctypes.data), int(self.narrow.ctypes.data)
 
     @property
     def lanes(self) -> tuple[int, int]:

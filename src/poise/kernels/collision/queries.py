@@ -1,5 +1,7 @@
 """Distances of a scene's shapes at one configuration and at many; see `poise.kernels.collision.near`."""
 
+import numpy as np
+
 from poise.kernels.collision.near import (
     DISTANCE,
     distance_row,
@@ -13,6 +15,9 @@ from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.machine.jit import REALS, WHOLE, entry_point
 from poise.kernels.machine.layout import NEAR, PROXIMITY, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, section, wide
+
+LARGEST = 2.0**50
+"""The largest angle or length [rad or m] that a double has digits left for."""
 
 
 @entry_point(WHOLE, WHOLE)
@@ -31,9 +36,17 @@ def place_in_lanes(scene, work):
 
 @entry_point(WHOLE, WHOLE)
 def nearest_at(scene, work):
-    """x.near holds the pair with the least distance at x.q; that distance [m], 1e300 where no pair may meet."""
+    """x.near holds the pair with the least distance at x.q; that distance [m], infinite where no pair may meet.
+
+    NaN where a number of x.q is none, or too large to compute with.
+    """
     s = problem_at(scene)
-    return nearest_pair(s, narrow(s, work, scene))
+    x = narrow(s, work, scene)
+    for i in range(len(x.q)):
+        if not abs(x.q[i]) <= LARGEST:
+            return np.nan
+    best = nearest_pair(s, x)
+    return best if best < 1e300 else np.inf
 
 
 @entry_point(WHOLE, WHOLE, REALS, REALS, WHOLE)
