@@ -30,11 +30,8 @@ def _parts(
 ) -> Iterator[LinkShape | Cylinder]:
     for collision in link.all("collision"):
         geometry, origin = collision.child("geometry"), collision.child("origin")
-        solids = [] if geometry is None else geometry.children
-        if not solids:
-            notes.add("a <collision> without a shape is passed over", collision.line, collision.label)
         place = _HERE if origin is None else pose(origin)
-        for solid in solids:
+        for solid in [] if geometry is None else geometry.children:
             part = _part(solid, place, find)
             if part is None:
                 notes.add(f"unknown tag <{solid.tag}> in <geometry>", solid.line)

@@ -431,7 +431,8 @@ class Model:
     def chain(self, base: str, tip: str) -> "Model":
         """The joints between the links `base` and `tip`, standing in the world at `base`.
 
-        Links beside the way are left out, and their masses and shapes with them.
+        Links beside the way are left out, and their masses and shapes with them; so are the shapes of the world, unless
+        `base` is the world or its first link.
         Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
         """
         root, end = self.frame(base), self.frame(tip)
@@ -444,8 +445,8 @@ class Model:
         first = links.index(root.link) if root.link in links else 0
         kept = path[first:]
         names = {joint.name for joint in kept}
-        kept_links = [links[first], *(joint.child for joint in kept)]
-        inside = [link for link in kept_links if link != WORLD]
+        inside = [links[first], *(joint.child for joint in kept)]
+        inside = [link for link in inside if link != WORLD]
         frames = [f for f in self._frames.values() if f.link in inside and f.name not in inside and f.name != WORLD]
         for joint in kept:
             if joint.mimic and joint.mimic.joint not in names:
@@ -453,7 +454,9 @@ class Model:
                     f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not between {base!r} and {tip!r}; "
                     f"lock it first: model.lock({joint.name}=...)"
                 )
-        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*kept_links})
+        # What stands in the world stays where it was only if `base` does.
+        world = set() if self.root_path(root.link) else {WORLD}
+        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world)
 
     def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
