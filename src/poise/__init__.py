@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poise.errors import ModelWarning as ModelWarning
     from poise.errors import PoiseError as PoiseError
     from poise.errors import ShapeError as ShapeError
+    from poise.geometry.meshes import MeshShape as MeshShape
     from poise.geometry.shapes import Box as Box
     from poise.geometry.shapes import Capsule as Capsule
     from poise.geometry.shapes import ConvexHull as ConvexHull
@@ -165,6 +166,7 @@ _HOME = {
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.criteria",
     "MaxNorm": "poise.methods.damping",
+    "MeshShape": "poise.geometry.meshes",
     "Mimic": "poise.model.joint",
     "MissingExtra": "poise.errors",
     "Model": "poise.model.model",

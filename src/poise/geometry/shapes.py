@@ -17,7 +17,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.kernels.machine.layout import BOX, HALF_SPACE, HULL, POINT, SEGMENT
-from poise.spatial import SE3, Array, aligning, finite, frozen, pose_of
+from poise.spatial import BOUND, LARGEST, SE3, Array, aligning, finite, frozen, pose_of
 
 Point: TypeAlias = Sequence[float] | Array
 _NONE = frozen(np.zeros((0, 3)))
@@ -58,7 +58,7 @@ class Sphere:
     radius: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "centre", _point("centre", self.centre))
+        object.__setattr__(self, "centre", checked_point("centre", self.centre))
         _radius(self.radius)
 
     @property
@@ -68,11 +68,11 @@ class Sphere:
 
     def at(self, pose: SE3) -> "Sphere":
         """The same shape with its frame at `pose`."""
-        return Sphere(_one(pose).xyz, self.radius)
+        return Sphere(single(pose).xyz, self.radius)
 
     def placed(self, pose: SE3) -> "Sphere":
         """The shape seen from elsewhere: as it lies in a frame, which is at `pose`."""
-        return self.at(_one(pose) @ self.pose)
+        return self.at(single(pose) @ self.pose)
 
     @cached_property
     def core(self) -> Core:
@@ -91,8 +91,8 @@ class Capsule:
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", _point("start", self.start))
-        object.__setattr__(self, "end", _point("end", self.end))
+        object.__setattr__(self, "start", checked_point("start", self.start))
+        object.__setattr__(self, "end", checked_point("end", self.end))
         _radius(self.radius)
 
     @property
@@ -109,11 +109,11 @@ class Capsule:
     def at(self, pose: SE3) -> "Capsule":
         """The same shape with its frame at `pose`."""
         end = np.array([0.0, 0.0, 0.5 * self.length])
-        return Capsule(_one(pose).act(-end), pose.act(end), self.radius)
+        return Capsule(single(pose).act(-end), pose.act(end), self.radius)
 
     def placed(self, pose: SE3) -> "Capsule":
         """The shape seen from elsewhere: as it lies in a frame, which is at `pose`."""
-        return Capsule(_one(pose).act(self.start), pose.act(self.end), self.radius)
+        return Capsule(single(pose).act(self.start), pose.act(self.end), self.radius)
 
     @cached_property
     def core(self) -> Core:
@@ -135,7 +135,8 @@ class Box:
     def __post_init__(self) -> None:
         if not isinstance(self.pose, SE3) or self.pose.array.ndim != 1:
             raise TypeError(f"pose must be one SE3, the middle of the box and its directions, got {self.pose!r}")
-        object.__setattr__(self, "size", _point("size", self.size))
+        _refuse_far("pose", self.pose.xyz)
+        object.__setattr__(self, "size", checked_point("size", self.size))
         for i, edge in enumerate(self.size):
             if edge < 0.0:
                 raise ValueError(f"size[{i}] is {edge}; the length of an edge must be 0 or more")
@@ -152,11 +153,11 @@ class Box:
 
     def at(self, pose: SE3) -> "Box":
         """The same shape with its frame at `pose`."""
-        return Box(_one(pose), self.size)
+        return Box(single(pose), self.size)
 
     def placed(self, pose: SE3) -> "Box":
         """The shape seen from elsewhere: as it lies in a frame, which is at `pose`."""
-        return self.at(_one(pose) @ self.pose)
+        return self.at(single(pose) @ self.pose)
 
     @cached_property
     def core(self) -> Core:
@@ -180,12 +181,14 @@ class HalfSpace:
     """(3,) the way out, of any length but 0; kept as a unit vector."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "point", _point("point", self.point))
-        normal = _point("normal", self.normal)
-        largest = max(map(abs, normal))
+        object.__setattr__(self, "point", checked_point("point", self.point))
+        normal = finite("normal", self.normal, 3)
+        largest = np.abs(normal).max()
+        if normal.ndim > 1:
+            raise ShapeError(f"normal must have shape (3,), got {normal.shape}")
         if largest == 0.0:
             raise ValueError("normal is 0 0 0; it must point out of the half-space")
-        scaled = np.array(normal) / largest  # its squares neither vanish nor overflow
+        scaled = normal / largest  # its squares neither vanish nor overflow
         object.__setattr__(self, "normal", tuple((scaled / np.linalg.norm(scaled)).tolist()))
 
     @property
@@ -195,11 +198,11 @@ class HalfSpace:
 
     def at(self, pose: SE3) -> "HalfSpace":
         """The same shape with its frame at `pose`."""
-        return HalfSpace(_one(pose).xyz, pose.rotation.matrix()[:, 2])
+        return HalfSpace(single(pose).xyz, pose.rotation.matrix()[:, 2])
 
     def placed(self, pose: SE3) -> "HalfSpace":
         """The shape seen from elsewhere: as it lies in a frame, which is at `pose`."""
-        return HalfSpace(_one(pose).act(self.point), pose.rotation.act(self.normal))
+        return HalfSpace(single(pose).act(self.point), pose.rotation.act(self.normal))
 
     @cached_property
     def core(self) -> Core:
@@ -224,8 +227,17 @@ class ConvexHull:
             raise ShapeError(f"points must have shape (n, 3) with n at least 1, got {points.shape}")
         if not isinstance(self.pose, SE3) or self.pose.array.ndim != 1:
             raise TypeError(f"pose must be one SE3, from which the points are seen, got {self.pose!r}")
+        _refuse_far("points", points)
+        _refuse_far("pose", self.pose.xyz)
         object.__setattr__(self, "points", frozen(points))
         _radius(self.radius)
+
+    @classmethod
+    def of_corners(cls, corners: npt.ArrayLike, radius: float = 0.0, *, pose: SE3) -> "ConvexHull":
+        """The hull of points of which none is inside, so that it need not be looked for."""
+        hull = cls(corners, radius, pose=pose)
+        vars(hull)["_corners"] = _centred(np.asarray(hull.points))
+        return hull
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ConvexHull) and self._numbers == other._numbers
@@ -245,19 +257,17 @@ class ConvexHull:
         """The middle of the points' extent, and the corners of the hull seen from there."""
         points = np.unique(np.asarray(self.points), axis=0)
         faces = hull_faces(points)
-        corners = points if faces is None else points[np.unique(faces)]
-        middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-        return _upright(middle), frozen(corners - middle)
+        return _centred(points if faces is None else points[np.unique(faces)])
 
     def at(self, pose: SE3) -> "ConvexHull":
         """The same shape with its frame at `pose`."""
-        moved = ConvexHull(self.points, self.radius, pose=_one(pose))
+        moved = ConvexHull(self.points, self.radius, pose=single(pose))
         vars(moved)["_corners"] = self._corners  # which do not depend on the pose, and take a while
         return moved
 
     def placed(self, pose: SE3) -> "ConvexHull":
         """The shape seen from elsewhere: as it lies in a frame, which is at `pose`."""
-        return self.at(_one(pose) @ self.pose)
+        return self.at(single(pose) @ self.pose)
 
     @cached_property
     def core(self) -> Core:
@@ -273,11 +283,20 @@ and no height."""
 Shape: TypeAlias = Rounded | HalfSpace | ConvexHull
 
 
-def _point(name: str, value: Point) -> tuple[float, ...]:
+def checked_point(name: str, value: Point) -> tuple[float, ...]:
+    """The numbers of `value` (3,); raises ShapeError, or ValueError for one that is no length."""
     array = finite(name, value, 3)
     if array.ndim > 1:
         raise ShapeError(f"{name} must have shape (3,), got {array.shape}")
+    _refuse_far(name, array)
     return tuple(array.tolist())
+
+
+def _refuse_far(name: str, numbers: Array) -> None:
+    """Raises ValueError for a number that no length has."""
+    if (np.abs(numbers) > LARGEST).any():
+        index = tuple(int(i) for i in np.argwhere(np.abs(numbers) > LARGEST)[0])
+        raise ValueError(f"{name}[{', '.join(map(str, index))}] is {numbers[index]:g}; {BOUND}")
 
 
 def _radius(value: float) -> None:
@@ -285,13 +304,22 @@ def _radius(value: float) -> None:
     number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
     if not number or not 0.0 <= value < math.inf:
         raise ValueError(f"radius is {value!r}; it must be a finite number, 0 or more [m]")
+    if value > LARGEST:
+        raise ValueError(f"radius is {value:g}; {BOUND}")
 
 
-def _one(pose: SE3) -> SE3:
+def single(pose: SE3) -> SE3:
     """`pose`; raises TypeError unless it is one SE3."""
     if not isinstance(pose, SE3) or pose.array.ndim != 1:
         raise TypeError(f"pose must be one SE3, got {pose!r}")
+    _refuse_far("pose", pose.xyz)
     return pose
+
+
+def _centred(corners: Array) -> tuple[SE3, Array]:
+    """The middle of the corners' extent, and the corners seen from there."""
+    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    return _upright(middle), frozen(corners - middle)
 
 
 def _upright(place: Point) -> SE3:

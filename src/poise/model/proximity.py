@@ -146,7 +146,7 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None, *, own: bool 
         scene = pool.pop()
         scene.sync()
     except IndexError:
-        scene = Scene(model, model.collision_shapes, world, apart=unmet(model) if own else None)
+        scene = Scene(model, link_shapes(model), world, apart=unmet(model) if own else None)
     try:
         try:
             scene.q_view[:] = q
@@ -175,6 +175,11 @@ def _nearest_of_many(scene: Scene, q: Array) -> Proximities:
     return Proximities(found, scene.names)
 
 
+def link_shapes(model: "Model") -> Mapping[str, tuple[Shape, ...]]:
+    """What of each link may collide, meshes fitted."""
+    return {link: tuple(x for x in some if isinstance(x, Shape)) for link, some in model.shapes.items()}
+
+
 def unmet(model: "Model") -> frozenset[frozenset[str]]:
     """The pairs of links that need no look: what the model says, else what random configurations show.
 
@@ -183,7 +188,7 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
     """
     found: frozenset[frozenset[str]] | None = model.queries.get(_UNMET)
     if found is None:
-        found = model.disabled or _sampled(model, model.collision_shapes)
+        found = model.disabled or _sampled(model, link_shapes(model))
         model.queries[_UNMET] = found
     return found
 

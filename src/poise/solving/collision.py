@@ -11,7 +11,7 @@ from poise.geometry.world import World
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.model.proximity import Proximity, nearest, unmet
+from poise.model.proximity import Proximity, link_shapes, nearest, unmet
 from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.spatial import Array
@@ -63,7 +63,7 @@ class CollisionLimit:
 
         Raises ValueError for a model without shapes.
         """
-        shapes = model.collision_shapes
+        shapes = link_shapes(model)
         if not shapes and not (self.world is not None and len(self.world)):
             raise ValueError(
                 f"{model.name} has no collision shapes, so nothing can be kept apart: give it some with "
