@@ -15,6 +15,7 @@ from poise.kernels.collision import queries
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
+from poise.model.frame import WORLD
 from poise.model.scene import Scene
 from poise.spatial import Array
 
@@ -112,28 +113,26 @@ _Pool = list[Scene]
 
 @final
 class _Pools:
-    """Scenes of a model that nobody uses at the moment, by world, with pairs of links or without."""
+    """Scenes of a model that nobody uses at the moment, by world."""
 
     def __init__(self) -> None:
-        self.alone: dict[bool, _Pool] = {True: [], False: []}
-        self.worlds: weakref.WeakKeyDictionary[World, dict[bool, _Pool]] = weakref.WeakKeyDictionary()
+        self.alone: _Pool = []
+        self.worlds: weakref.WeakKeyDictionary[World, _Pool] = weakref.WeakKeyDictionary()
 
-    def of(self, world: World | None, own: bool) -> _Pool:
+    def of(self, world: World | None) -> _Pool:
         """Those with this world."""
         if world is None:
-            return self.alone[own]
+            return self.alone
         found = self.worlds.get(world)
-        if found is None:
-            found = self.worlds.setdefault(world, {True: [], False: []})
-        return found[own]
+        return self.worlds.setdefault(world, []) if found is None else found
 
 
 _POOLS: Final = "scenes of a model"
 _UNMET: Final = "pairs of links that do not meet"
 
 
-def nearest(model: "Model", q: npt.ArrayLike, world: World | None, *, own: bool = True) -> Proximity | Proximities:
-    """The nearest two shapes at q (nq,), or at each of q (n, nq); `own`: links are measured against links too.
+def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity | Proximities:
+    """The nearest two shapes at q (nq,), or at each of q (n, nq).
 
     Raises ShapeError, and ValueError for numbers that are not finite.
     """
@@ -141,12 +140,12 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None, *, own: bool 
     if pools is None:
         prepare(queries.nearest_at)
         pools = model.queries.setdefault(_POOLS, _Pools())
-    pool: _Pool = pools.of(world, own)
+    pool: _Pool = pools.of(world)
     try:
         scene = pool.pop()
         scene.sync()
     except IndexError:
-        scene = Scene(model, link_shapes(model), world, apart=unmet(model) if own else None)
+        scene = Scene(model, link_shapes(model), world, apart=unmet(model))
     try:
         try:
             scene.q_view[:] = q
@@ -157,13 +156,19 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None, *, own: bool 
             return Proximity(distance, scene.near.copy(), scene.names)
         checked = model.check_q(q)
         if checked.ndim == 1:
-            scene.q[:] = checked
-            return Proximity(queries.nearest_at(*scene.addresses), scene.near.copy(), scene.names)
+            return nearest_in(scene, checked)
         if checked.ndim > 2:
             raise ShapeError(f"q must have shape ({model.nq},) or (n, {model.nq}), got {checked.shape}")
         return _nearest_of_many(scene, np.array(checked, order="C"))
     finally:
         pool.append(scene)
+
+
+def nearest_in(scene: Scene, q: Array) -> Proximity:
+    """The nearest two shapes of a scene at q (nq,)."""
+    prepare(queries.nearest_at)
+    scene.q[:] = q
+    return Proximity(queries.nearest_at(*scene.addresses), scene.near.copy(), scene.names)
 
 
 def _nearest_of_many(scene: Scene, q: Array) -> Proximities:
@@ -184,7 +189,8 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
     """The pairs of links that need no look: what the model says, else what random configurations show.
 
     Where no SRDF or the like says which: links that are fixed to each other or joined by a joint, those that meet at
-    the model's home or nearly always, for they are built so, and those that never come near each other.
+    the model's home or nearly always, for they are built so, and those that never come near each other.  What a file
+    has put into the world is no link, and always looked at.
     """
     found: frozenset[frozenset[str]] | None = model.queries.get(_UNMET)
     if found is None:
@@ -204,8 +210,9 @@ def _sampled(model: "Model", shapes: Mapping[str, Sequence[Shape]]) -> frozenset
     home, _ = _meetings(scene, model.home[None], margin)
     hits, least = _meetings(scene, model.sample(_SAMPLES, seed=0), margin)
     unmet = (home > 0.0) | (hits > _ALWAYS * _SAMPLES) | (least > margin[0])
-    pairs = (frozenset((scene.groups[i], scene.groups[j])) for i in range(1, count) for j in range(1, i) if unmet[i, j])
-    return joined | frozenset(pairs)
+    names = [name for _, name in scene.groups]
+    pairs = (frozenset((names[i], names[j])) for i in range(count) for j in range(i) if unmet[i, j])
+    return joined | frozenset(pair for pair in pairs if WORLD not in pair)
 
 
 def _meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
@@ -224,5 +231,6 @@ def _joined(model: "Model", links: Sequence[str]) -> frozenset[frozenset[str]]:
     above = {-1: -2}
     for i, unit in enumerate(tree.units):
         above[i] = unit.parent if unit.parent in carriers else above[unit.parent]
-    pairs = ((a, b, tree.links[a][0], tree.links[b][0]) for i, a in enumerate(links) for b in links[:i])
+    own = [link for link in links if link != WORLD]
+    pairs = ((a, b, tree.links[a][0], tree.links[b][0]) for i, a in enumerate(own) for b in own[:i])
     return frozenset(frozenset((a, b)) for a, b, u, v in pairs if u == v or above[u] == v or above[v] == u)

@@ -6,6 +6,7 @@ Names become numbers here.  A scene has a workspace of its own, and so belongs t
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -14,9 +15,10 @@ import numpy.typing as npt
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
 from poise.kernels.collision import queries
+from poise.kernels.collision.near import measure
 from poise.kernels.collision.proximity import HULL_ROOM
 from poise.kernels.machine import layout
-from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.jit import WHOLE, address, prepare
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import (
     BALL_AXES,
@@ -35,6 +37,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
     joined,
 )
+from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
 from poise.spatial import SE3, Array, quaternion_matrix
 
@@ -44,8 +47,6 @@ if TYPE_CHECKING:
 _EMPTY: Final = Snapshot(-1, -1, ())
 _NOWHERE: Final = -1e300
 """The reach of a sphere that is not there."""
-_WORLD: Final = ""
-"""The group of what stands in the world."""
 _FAR: Final = 1e3
 """How far a slide without limits takes what hangs on it [m], where a lever is asked for."""
 
@@ -62,7 +63,8 @@ class _Piece:
     """The model's unit that carries it; -1: it stands still."""
     pose: SE3
     """Of the core in the unit's own frame."""
-    group: str
+    group: tuple[str, str]
+    """The kind, "link" or "world", and the name; whether two groups may meet is said once."""
     entry: Entry | None = None
 
 
@@ -70,13 +72,15 @@ class _Piece:
 class Scene:
     """The shapes of a model's links, and of a world if there is one; `sync` takes over what has changed in that.
 
-    `apart` are the pairs of links that need no look, None for all of them.  `ahead` [s]: shapes of the world are taken
-    to where their velocities bring them by then.  `addresses` are those of its words and of the workspace of one
-    configuration; `q` and `near` are the configuration there and the first pair that is near.
+    `apart` are the pairs of links that need no look, None for all of them; `allowed` are pairs of links or shapes of
+    the world that may meet.  `ahead` [s]: shapes of the world are taken to where their velocities bring them by then.
+    `addresses` are those of its words, of the workspace of one configuration, and of the routines for it; `q` and
+    `near` are the configuration there and the first pair that is near.
     """
 
     __slots__ = (
         "_ahead",
+        "_allowed",
         "_apart",
         "_arrays",
         "_model",
@@ -104,13 +108,14 @@ class Scene:
         world: World | None = None,
         *,
         apart: frozenset[frozenset[str]] | None = frozenset(),
+        allowed: frozenset[frozenset[str]] = frozenset(),
         ahead: float = 0.0,
     ) -> None:
         """`shapes` are those of links, seen from there.
 
         Raises ValueError for a half-space that a joint moves, FrameNotFound for a link that the model does not have.
         """
-        self._model, self._shapes, self._apart, self._ahead = model, shapes, apart, ahead
+        self._model, self._shapes, self._apart, self._allowed, self._ahead = model, shapes, apart, allowed, ahead
         self._world = None if world is None else weakref.ref(world)
         self._structure, self._seen = -2, -2
         self.sync()
@@ -141,7 +146,7 @@ class Scene:
         units, number = carrying(model.tree, sorted({piece.unit for piece in pieces if piece.unit >= 0}))
         arrays = unit_arrays(units, set(range(len(units))))
         self._arrays, self._number = arrays, number
-        groups = list(dict.fromkeys([_WORLD, *(piece.group for piece in pieces)]))
+        groups = list(dict.fromkeys(piece.group for piece in pieces))
         chains, columns, levers = _chains(units, arrays, number, model, pieces)
         shapes = np.zeros(len(pieces), dtype=SHAPE.dtype)
         corners = [piece.core.vertices for piece in pieces]
@@ -162,7 +167,7 @@ class Scene:
                 "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
                 "chains": joined(CHAIN, [[*c, groups.index(p.group)] for c, p in zip(chains, pieces, strict=True)], ()),
                 "levers": levers,
-                "apart": _apart(model, groups, pieces, self._apart).ravel(),
+                "apart": _apart(groups, pieces, self._apart, self._allowed).ravel(),
             },
             {
                 "q": model.nq,
@@ -182,9 +187,9 @@ class Scene:
         self.wide: Array | None = None
         self.rows("q")[:], self.rows("near")[0], self.rows("reach")[:] = model.home, -1.0, _NOWHERE
         self.rows("reach")[:bounded] = shapes["bound"][:bounded]
-        self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data)
+        self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
-        self.q_view = memoryview(self.rows("q"))
+        self.q_view: Any = memoryview(self.rows("q").data)
         self.q, self.near = self.rows("q"), self.rows("near")[1 : 1 + NEAR]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
@@ -216,18 +221,30 @@ class Scene:
         return self.narrow[layout.rows_of(self.words, name)]
 
     @property
-    def lanes(self) -> tuple[int, int]:
-        """Where its words are, and the workspace of eight configurations."""
+    def lanes(self) -> tuple[int, int, int]:
+        """Where its words are, the workspace of eight configurations, and the routines for it."""
         wide = self.wide
         if wide is None:
             wide = self.wide = workspace(len(self.narrow), WIDTH)
             self._place_lanes(wide)
-        return int(self.words.ctypes.data), int(wide.ctypes.data)
+        return int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE)
 
     def _place_lanes(self, wide: Array) -> None:
         wide[layout.rows_of(self.words, "q")] = self._model.home[:, None]
         prepare(queries.place_in_lanes)
-        queries.place_in_lanes(int(self.words.ctypes.data), int(wide.ctypes.data))
+        queries.place_in_lanes(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
+
+
+@lru_cache
+def _table(width: Any) -> npt.NDArray[np.int64]:
+    table = np.zeros(layout.FIRST_ROWS, dtype=np.int64)
+    table[layout.MEASURE] = address(measure, PROBLEM_VIEW, width, WHOLE, WHOLE)
+    return table
+
+
+def _routines(width: Any) -> int:
+    """Where this process has the routine that measures two shapes, as a table."""
+    return int(_table(width).ctypes.data)
 
 
 def _put(shape: Any, core: Core, pose: SE3) -> None:
@@ -250,11 +267,10 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
     pieces = []
     for link, some in shapes.items():
         unit, hangs = model.tree.links[link]
-        pieces += [_Piece(link, x.core, unit, hangs @ x.core.pose, link) for x in some]
+        pieces += [_Piece(link, x.core, unit, hangs @ x.core.pose, ("link", link)) for x in some]
     for entry in entries:
         unit, pose = _held(model, entry)
-        group = _WORLD if entry.link is None else f"{_WORLD}{entry.name}"
-        pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, group, entry))
+        pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
     for piece in pieces:
         if piece.core.kind == HALF_SPACE and piece.unit >= 0:
             raise ValueError(
@@ -264,21 +280,23 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
 
 
 def _apart(
-    model: "Model", groups: Sequence[str], pieces: Sequence[_Piece], apart: frozenset[frozenset[str]] | None
+    groups: Sequence[tuple[str, str]],
+    pieces: Sequence[_Piece],
+    apart: frozenset[frozenset[str]] | None,
+    allowed: frozenset[frozenset[str]],
 ) -> npt.NDArray[np.int64]:
     """(groups, groups) 1 where two groups need no look."""
-    unit = {_WORLD: -1} | {piece.group: piece.unit for piece in pieces}
-    carried = {piece.group: piece.entry for piece in pieces if piece.entry and piece.entry.link}
+    unit = {piece.group: piece.unit for piece in pieces}
+    entries = {piece.group: piece.entry for piece in pieces if piece.entry}
     out = np.zeros((len(groups), len(groups)), dtype=np.int64)
     for a, one in enumerate(groups):
         for b, other in enumerate(groups[: a + 1]):
-            no_look = unit[one] == unit[other]  # rigidly connected
-            if one in carried or other in carried:
-                for x, y in ((one, other), (other, one)):
-                    if x in carried:
-                        no_look = no_look or y in carried[x].allowed
-            elif _WORLD not in (one, other):
-                no_look = no_look or apart is None or frozenset((one, other)) in apart
+            pair = frozenset((one[1], other[1]))
+            no_look = unit[one] == unit[other] or pair in allowed  # one body, or both stand still
+            for x, y in ((one, other), (other, one)):
+                no_look = no_look or (x in entries and y[0] == "link" and y[1] in entries[x].allowed)
+            if one[0] == other[0] == "link":
+                no_look = no_look or apart is None or pair in apart
             out[a, b] = out[b, a] = no_look
     return out
 

@@ -7,11 +7,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.errors import ShapeNotFound
 from poise.geometry.world import World
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.methods.checks import positive
+from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import Proximity, link_shapes, nearest, unmet
+from poise.model.proximity import Proximity, link_shapes, nearest_in, unmet
 from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.spatial import Array
@@ -42,6 +44,8 @@ class CollisionLimit:
     """[m]; 0 lets shapes touch."""
     self_collision: bool = True
     """Whether links are kept from one another too."""
+    allowed: Sequence[tuple[str, str]] = ()
+    """Pairs that may touch, links or shapes of the world, such as feet and the floor."""
     rate: float = 50.0
     """[1/s] how quickly a pair may close in on `min_distance`."""
     retreat: float = 0.1
@@ -55,6 +59,8 @@ class CollisionLimit:
             raise ValueError(f"min_distance is {self.min_distance!r}; it must be a finite number, 0 or more [m]")
         if not isinstance(self.self_collision, bool):
             raise TypeError(f"self_collision must be True or False, got {self.self_collision!r}")
+        if not all(isinstance(p, (tuple, list)) and len(p) == 2 and p[0] != p[1] for p in self.allowed):
+            raise ValueError(f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}")
         positive("rate", self.rate)
         positive("retreat", self.retreat)
 
@@ -69,13 +75,27 @@ class CollisionLimit:
                 f"{model.name} has no collision shapes, so nothing can be kept apart: give it some with "
                 "model.with_shapes, or leave the CollisionLimit out"
             )
-        return Scene(model, shapes, self.world, apart=unmet(model) if self.self_collision else None, ahead=ahead)
+        return Scene(
+            model,
+            shapes,
+            self.world,
+            apart=unmet(model) if self.self_collision else None,
+            allowed=self._pairs(model),
+            ahead=ahead,
+        )
 
     def nearest(self, model: Model, q: Array) -> Proximity:
         """The two shapes that are nearest to each other at q (nq,)."""
-        near = nearest(model, q, self.world, own=self.self_collision)
-        assert isinstance(near, Proximity)
-        return near
+        scene = self.scene(model)
+        return nearest_in(scene, q)
+
+    def _pairs(self, model: Model) -> frozenset[frozenset[str]]:
+        """What may touch; raises ShapeNotFound for a name that is neither a link's nor a shape's."""
+        known = {*model.links, WORLD, *(() if self.world is None else self.world.names)}
+        for name in (name for pair in self.allowed for name in pair):
+            if name not in known:
+                raise ShapeNotFound(name, known, owner="a pair in allowed")
+        return frozenset(map(frozenset, self.allowed))
 
     def guard(self, dt: float | None) -> Any:
         """The record that kernels read, for updates of `dt` [s], or without a time step."""

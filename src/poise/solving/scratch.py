@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.closed_form import nearest
-from poise.kernels.collision import guard
+from poise.kernels.collision import guard, near
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
@@ -88,7 +88,7 @@ class Scratch:
     def surround(self, scene: Scene) -> None:
         """Work with these shapes from now on."""
         self.scene = scene
-        words, work = scene.addresses
+        words, work, _ = scene.addresses
         self.tell(scene=words, scene_work=work, scene_changed=1)
 
     def look_around(self) -> None:
@@ -181,7 +181,7 @@ class Bound:
 
     def add_guard(self, *, steps: bool) -> None:
         """Look up what keeps shapes apart: in steps, or in solutions alone."""
-        places = (layout.CLEAR, *((layout.WATCH, layout.CERTIFY) if steps else ()))
+        places = (layout.MEASURE, layout.CLEAR, *((layout.WATCH, layout.CERTIFY) if steps else ()))
         jobs = GUARD[: len(places)]
         compile_together(jobs)
         for place, job in zip(places, jobs, strict=True):
@@ -213,9 +213,10 @@ POSTURE: Final[list[Job]] = [_GATHER, (posture.settle,)]
 """What a posture needs besides."""
 
 GUARD: Final[list[Job]] = [
-    (routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in (guard.clear, guard.watch, guard.certify)
+    (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
+    *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in (guard.clear, guard.watch, guard.certify)),
 ]
-"""What it takes to keep shapes apart: in a solution, before a step and after it."""
+"""What it takes to keep shapes apart: how far two are; in a solution, before a step and after it."""
 
 
 def bind(problem: Problem) -> Bound:

@@ -10,9 +10,9 @@ import numpy as np
 from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.kinematics.forward import forward
-from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, store
-from poise.kernels.machine.layout import FRAME, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
+from poise.kernels.machine.layout import FRAME, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
 from poise.kernels.machine.views import section
 
 FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
@@ -39,11 +39,20 @@ def looked_at(s, i, j):
     return s.apart[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
 
 
-@functools.partial(kernel, inline=True)
-def _measure(s, x, i, j):
-    """x.pair is what is known of shapes i and j; their distance [m]."""
+@routine
+def measure(s, x, i, j):
+    """x.pair is what is known of shapes i and j.
+
+    A routine of its own, for it is by far the longest part of all that measure.
+    """
     store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
     signed_distance(s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY))
+
+
+@functools.partial(kernel, inline=True)
+def distance_between(s, x, i, j):
+    """x.pair is what is known of shapes i and j; their distance [m]."""
+    call(x.routines[MEASURE], s, x, i, j)
     return load(x.pair, DISTANCE)
 
 
@@ -98,7 +107,7 @@ def _keep_near(s, x, i, j, margin):
         margin = margin + x.travel[j]
     if not spheres_within(s, x, i, j, margin):
         return
-    if not _measure(s, x, i, j) < margin:
+    if not distance_between(s, x, i, j) < margin:
         return
     place = np.int64(x.near[0])
     if place == MOST_NEAR:
@@ -157,7 +166,7 @@ def nearest_pair(s, x):
 @kernel
 def _keep_nearest(s, x, i, j, best):
     """Note shapes i and j as the first pair of x.near if their distance is at most `best`; the less of both."""
-    distance = _measure(s, x, i, j)
+    distance = distance_between(s, x, i, j)
     if not distance <= best:
         return best
     for r in range(NEAR):
@@ -175,7 +184,7 @@ def nearest_pairs(s, x):
     for i in range(movers):
         for j in range(i + 1, total):
             if looked_at(s, i, j) and _any_nearer(s, x, i, j, best):
-                distance = _measure(s, x, i, j)
+                distance = distance_between(s, x, i, j)
                 nearer = distance < best
                 best = select(nearer, distance, best)
                 for r in range(NEAR):

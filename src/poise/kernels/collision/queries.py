@@ -3,7 +3,7 @@
 import numpy as np
 
 from poise.kernels.collision.near import (
-    DISTANCE,
+    distance_between,
     distance_row,
     looked_at,
     nearest_pair,
@@ -11,37 +11,36 @@ from poise.kernels.collision.near import (
     place_all,
     spheres_within,
 )
-from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.machine.jit import REALS, WHOLE, entry_point
-from poise.kernels.machine.layout import NEAR, PROXIMITY, WIDTH
+from poise.kernels.machine.layout import NEAR, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, section, wide
 
 LARGEST = 2.0**50
 """The largest angle or length [rad or m] that a double has digits left for."""
 
 
-@entry_point(WHOLE, WHOLE)
-def place(scene, work):
+@entry_point(WHOLE, WHOLE, WHOLE)
+def place(scene, work, routines):
     """Put all shapes where x.q has them: those that stand still stay there."""
     s = problem_at(scene)
-    place_all(s, narrow(s, work, scene))
+    place_all(s, narrow(s, work, routines))
 
 
-@entry_point(WHOLE, WHOLE)
-def place_in_lanes(scene, work):
+@entry_point(WHOLE, WHOLE, WHOLE)
+def place_in_lanes(scene, work, routines):
     """`place` in eight lanes."""
     s = problem_at(scene)
-    place_all(s, wide(s, work, scene))
+    place_all(s, wide(s, work, routines))
 
 
-@entry_point(WHOLE, WHOLE)
-def nearest_at(scene, work):
+@entry_point(WHOLE, WHOLE, WHOLE)
+def nearest_at(scene, work, routines):
     """x.near holds the pair with the least distance at x.q; that distance [m], infinite where no pair may meet.
 
     NaN where a number of x.q is none, or too large to compute with.
     """
     s = problem_at(scene)
-    x = narrow(s, work, scene)
+    x = narrow(s, work, routines)
     for i in range(len(x.q)):
         if not abs(x.q[i]) <= LARGEST:
             return np.nan
@@ -49,11 +48,11 @@ def nearest_at(scene, work):
     return best if best < 1e300 else np.inf
 
 
-@entry_point(WHOLE, WHOLE, REALS, REALS, WHOLE)
-def nearest_of_many(scene, work, q, out, count):
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, WHOLE)
+def nearest_of_many(scene, work, routines, q, out, count):
     """out (count x NEAR): the same pair at each q (count x nq); its distance is 1e300 where no pair may meet."""
     s = problem_at(scene)
-    x = wide(s, work, scene)
+    x = wide(s, work, routines)
     nq = len(q) // count
     for first in range(0, count, WIDTH):
         for lane in range(WIDTH):
@@ -66,25 +65,25 @@ def nearest_of_many(scene, work, q, out, count):
                 out[(first + lane) * NEAR + r] = x.near[1 + r, lane]
 
 
-@entry_point(WHOLE, WHOLE, REALS)
-def slopes(scene, work, out):
+@entry_point(WHOLE, WHOLE, WHOLE, REALS)
+def slopes(scene, work, routines, out):
     """out (nv): how fast each velocity lets the distance of x.near's first pair grow at x.q, where it was found."""
     s = problem_at(scene)
-    x = narrow(s, work, scene)
+    x = narrow(s, work, routines)
     distance_row(s, x, section(x.near, 1, NEAR))
     for v in range(len(out)):
         out[v] = x.row[v]
 
 
-@entry_point(WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, WHOLE)
-def meetings(scene, work, q, margin, hits, last, least, count):
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, WHOLE)
+def meetings(scene, work, routines, q, margin, hits, last, least, count):
     """How often each pair of groups meets at q (count x nq), and how near it comes [m].
 
     hits, last and least are (groups x groups), last being where it met last, from 1 on.  Shapes farther apart than
     margin[0] are not looked at closely.
     """
     s = problem_at(scene)
-    x = narrow(s, work, scene)
+    x = narrow(s, work, routines)
     nq, total, groups = len(q) // count, len(s.shapes), s.scene[0].groups
     for k in range(count):
         for i in range(nq):
@@ -93,10 +92,8 @@ def meetings(scene, work, q, margin, hits, last, least, count):
         for i in range(s.scene[0].movers):
             for j in range(i + 1, total):
                 if looked_at(s, i, j) and spheres_within(s, x, i, j, margin[0]):
-                    signed_distance(
-                        s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY)
-                    )
+                    distance = distance_between(s, x, i, j)
                     at = s.chains[i].group * groups + s.chains[j].group
-                    least[at] = min(least[at], x.pair[DISTANCE])
-                    if x.pair[DISTANCE] < 0.0 and last[at] != k + 1.0:
+                    least[at] = min(least[at], distance)
+                    if distance < 0.0 and last[at] != k + 1.0:
                         hits[at], last[at] = hits[at] + 1.0, k + 1.0

@@ -343,10 +343,10 @@ of the tables of routines for each width, then numbers, of which `settle` and `g
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
 where a shape has moved since the last call."""
 
-SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, FIRST_ROWS = range(11)
+SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, MEASURE, FIRST_ROWS = range(12)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
-whether they are at a configuration, and from FIRST_ROWS on those of each kind of task."""
+how far they are at a configuration, how far two are, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
