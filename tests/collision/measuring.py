@@ -133,7 +133,7 @@ def measured(pairs: list[tuple[Shape, Shape]], lanes: int = 1) -> Array:
 
 
 def placed(shapes: list[Shape], units: Any, frames: Array) -> Array:
-    """Frames (n, FRAME) of shapes on units, which lie at `frames` (m, FRAME); with eight lanes behind, of (m, FRAME, 8)."""
+    """Frames (n, FRAME) of shapes on units, which lie at `frames` (m, FRAME); in lanes of (m, FRAME, 8)."""
     words = words_of(shapes, units, len(frames))
     eight = frames.ndim == 3
     work = workspace(total_rows(words), WIDTH) if eight else workspace(total_rows(words))

@@ -6,21 +6,18 @@ from pathlib import Path
 import coal
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, POINT, SEGMENT, WIDTH
+from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, SEGMENT, WIDTH
 from poise.spatial import Array
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measuring import Shape, measured, placed, random_shape, random_turn
 
-PRIMITIVES = ["point", "segment", "box"]
-PAIRS = [
-    *((a, b) for a in PRIMITIVES for b in PRIMITIVES),
-    *((a, "plane") for a in PRIMITIVES),
-    *(("plane", a) for a in PRIMITIVES),
-]
+SOLIDS = ["point", "segment", "box", "hull"]
+PAIRS = [*((a, b) for a in SOLIDS for b in SOLIDS), *((a, "plane") for a in SOLIDS), *(("plane", a) for a in SOLIDS)]
 
 
 def random_pairs(a: str, b: str, count: int = 400, seed: int = 0) -> list[tuple[Shape, Shape]]:
@@ -39,9 +36,28 @@ def rounded(shape: Shape) -> tuple[object, object]:
         case c if c == BOX:
             made = coal.Box(2.0 * shape.half)
             made.setSweptSphereRadius(shape.radius)
+        case c if c == HULL:
+            made = hull_of(shape.vertices)
+            made.setSweptSphereRadius(shape.radius)
         case _:
             made = coal.Halfspace(np.array([0.0, 0.0, 1.0]), shape.radius)
     return made, coal.Transform3s(shape.turn, shape.place)
+
+
+def hull_of(points: Array) -> object:
+    """The convex hull of points, for coal."""
+    faces = ConvexHull(points)
+    used = np.unique(faces.simplices)
+    triangles = coal.StdVec_Triangle()
+    middle = points[used].mean(axis=0)
+    for face in np.searchsorted(used, faces.simplices):
+        p, q, r = points[used][face]
+        i, j, k = (int(x) for x in face)
+        outward = np.cross(q - p, r - p) @ (p - middle) > 0.0
+        triangles.append(coal.Triangle(i, j, k) if outward else coal.Triangle(i, k, j))
+    corners = coal.StdVec_Vec3s()
+    corners.extend(list(points[used]))
+    return coal.Convex(corners, triangles)
 
 
 def by_coal(pair: tuple[Shape, Shape]) -> float:
@@ -76,6 +92,10 @@ def depth_of(shape: Shape, point: Array) -> float:
     local = (point - shape.place) @ shape.turn
     if shape.core == HALF_SPACE:
         return float(local[2]) - shape.radius
+    if shape.core == HULL:
+        # Beyond the farthest of its planes; of a rounded hull that is less than how far out it is.
+        faces = ConvexHull(shape.vertices).equations
+        return float((faces[:, :3] @ local + faces[:, 3]).max()) - shape.radius
     return float(np.linalg.norm(local - np.clip(local, -shape.half, shape.half))) - shape.radius
 
 

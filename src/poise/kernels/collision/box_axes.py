@@ -35,11 +35,11 @@ def widest_gap(half, other, numbers):
             other_reach = other_reach + half[j] * abs(dot(b, axis(numbers, FIRST, j)))
         along = dot(way, a)
         gap = abs(along) - half[i] - reach
-        if not gap <= best:
+        if gap > best or gap != gap:
             best, n = gap, scaled(-1.0 if along < 0.0 else 1.0, a)
         along = dot(way, b)
         gap = abs(along) - other[i] - other_reach
-        if not gap <= best:
+        if gap > best or gap != gap:
             best, n = gap, scaled(-1.0 if along < 0.0 else 1.0, b)
     for i in range(3):
         i1, i2 = (i + 1) % 3, (i + 2) % 3

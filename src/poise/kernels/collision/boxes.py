@@ -4,8 +4,10 @@ Each kernel gives the distance [m], negative within, the point of the first that
 and the unit vector away from the box.
 """
 
+import functools
+
 from poise.kernels.algebra.vectors import dot, plus, scaled
-from poise.kernels.collision.directions import TOUCH, absolute, chosen, clamped, larger, sign, smaller
+from poise.kernels.collision.directions import TOUCH, absolute, alike, chosen, clamped, larger, sign, smaller
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
@@ -15,11 +17,12 @@ _PARALLEL = 1e-24
 """Squared sine of the angle between two edges up to which they are parallel."""
 _LEVEL = 1e-30
 """A component of a unit vector that is not divided by."""
+_FAR = 1e300
 _WORSE = 1e-13
 """By so much [m] a way out across two edges must be shorter than one through a face, or rounding would choose."""
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def point_box(p, half):
     """From the point p: by the nearest point of the box, or from within through the nearest face."""
     u = beyond(p, half)
@@ -38,15 +41,16 @@ def point_box(p, half):
     return select(within, most, root), p, n
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def segment_box(c, z, h, half):
     """From the segment from c - h z to c + h z: by the nearest points, or from within by the shortest way out."""
-    t, inner = _nearest(c, z, h, half)
+    middle = _nearest(c, z, half)
+    t = clamped(middle, h)
     p = plus(c, scaled(t, z))
     u = beyond(p, half)
     square = dot(u, u)
     if any_of(square < _NEAR):
-        u = chosen((square < _NEAR) & inner, _across_edges(u, z), u)
+        u = chosen((square < _NEAR) & (absolute(middle) < h), _across_edges(u, z), u)
     size = dot(u, u)
     within = square < TOUCH * TOUCH
     n = scaled(1.0 / sqrt(select(within, 1.0, size)), u)
@@ -63,34 +67,27 @@ def beyond(p, half):
     return p[0] - clamped(p[0], half[0]), p[1] - clamped(p[1], half[1]), p[2] - clamped(p[2], half[2])
 
 
-@kernel
-def _nearest(c, z, h, half):
-    """Where on the segment the squared distance to the box is least, and whether that is between its ends.
+@functools.partial(kernel, inline=True)
+def _nearest(c, z, half):
+    """Where on the line through c along z the squared distance to the box is least, as a multiple of z.
 
-    Along the segment the derivative is piecewise linear and never falls; it bends where the segment crosses the plane
-    of a face.  So of the bends and the ends, the two next to its zero tell where that is.
+    Along the line the derivative is piecewise linear and never falls.  It bends where the line crosses the plane of a
+    face, and its zero is between two bends: the last where it is not positive, and the first where it is.
     """
-    low, high = c[0] * 0.0 - h, c[0] * 0.0 + h
-    below, above = _slope(c, z, half, low), _slope(c, z, half, high)
+    least, most = alike(c[0], -_FAR), alike(c[0], _FAR)
+    low, below, high, above = least, least, most, most
     for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
         per = _inverse(z[i])
         for side in range(2):
-            t = clamped((half[i] - c[i]) * per if side else (-half[i] - c[i]) * per, h)
-            slope = _slope(c, z, half, t)
-            lower, upper = (slope <= 0.0) & (t > low), (slope > 0.0) & (t < high)
-            low, below = select(lower, t, low), select(lower, slope, below)
-            high, above = select(upper, t, high), select(upper, slope, above)
-    inner = (below < 0.0) & (above > 0.0)
-    below, above = select(below > 0.0, 0.0, below), select(above < 0.0, 0.0, above)
-    rise = above - below
-    t = low - below * (high - low) / select(rise <= 0.0, 1.0, rise)
-    return clamped(t, h), inner
-
-
-@kernel
-def _slope(c, z, half, t):
-    """Half the derivative of the squared distance to the box at c + t z."""
-    return dot(z, beyond(plus(c, scaled(t, z)), half))
+            t = (half[i] - c[i]) * per if side else (-half[i] - c[i]) * per
+            # Half the derivative; within the plane it is that of the other two.
+            u, v = c[j] + t * z[j], c[k] + t * z[k]
+            slope = z[j] * (u - clamped(u, half[j])) + z[k] * (v - clamped(v, half[k]))
+            falls = slope <= 0.0
+            low, below = larger(low, select(falls, t, least)), larger(below, select(falls, slope, least))
+            high, above = smaller(high, select(falls, most, t)), smaller(above, select(falls, most, slope))
+    return low - below * ((high - low) / (above - below))
 
 
 @kernel
@@ -117,7 +114,8 @@ def _way_out(c, z, h, half):
     All differences of points of the box and of the segment are a zonotope, whose faces lie across an axis of the box,
     or across an edge and the segment.
     """
-    best, t, n = c[0] * 0.0 - 1e300, c[0] * 0.0, (c[0] * 0.0, c[0] * 0.0, c[0] * 0.0)
+    zero = alike(c[0], 0.0)
+    best, t, n = alike(c[0], -_FAR), zero, (zero, zero, zero)
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         reach = absolute(c[i]) - half[i] - h * absolute(z[i])

@@ -9,6 +9,12 @@ TOUCH = 1e-12
 
 
 @kernel
+def alike(x, number):
+    """A number in the width of x."""
+    return select(x < x, x, number)
+
+
+@kernel
 def absolute(x):
     """|x|"""
     return select(x < 0.0, -x, x)

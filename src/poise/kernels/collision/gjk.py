@@ -60,7 +60,7 @@ def add_corner(first, second, vertices, numbers, at, v):
 
 @kernel
 def nearest_points(first, second, vertices, numbers, n):
-    """Distance [m], nearest points and unit vector between two polytopes, and the corners of the simplex that is left.
+    """Distance [m], nearest points and unit vector between two polytopes.
 
     The search begins along n.  A distance of 0 says that they touch or overlap.
     """
@@ -78,16 +78,16 @@ def nearest_points(first, second, vertices, numbers, n):
         square, count = size, _keep(numbers, count + 1, (a, b, c, d))
         v, p, q = _weighted(numbers, count, 0), _weighted(numbers, count, 3), _weighted(numbers, count, 6)
         if count == 4 or square < TOUCH * TOUCH:
-            return 0.0, p, q, n, count
+            return 0.0, p, q, n
     distance = sqrt(square)
-    along = scaled(1.0 / distance, v)
+    along = scaled(1.0 / sqrt(dot(v, v)), v)
     if count == 3 and square < _NEAR:
         w = vector(numbers, SIMPLEX)
         m = cross(minus(vector(numbers, SIMPLEX + CORNER), w), minus(vector(numbers, SIMPLEX + 2 * CORNER), w))
         size = sqrt(dot(m, m))
         if size > 0.0:
             along = scaled((1.0 if dot(m, v) > 0.0 else -1.0) / size, m)
-    return distance, p, q, along, count
+    return distance, p, q, along
 
 
 @kernel

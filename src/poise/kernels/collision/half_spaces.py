@@ -4,15 +4,17 @@ Each kernel gives the distance [m], negative below the plane, the deepest point 
 the unit vector from the core to the half-space.
 """
 
+import functools
+
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
-from poise.kernels.collision.directions import TOUCH, absolute
+from poise.kernels.collision.directions import TOUCH, absolute, alike
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, combined, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import select
 from poise.kernels.machine.layout import BOX, HULL, SEGMENT
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def to_half_space(shape, vertices, frames, a, b):
     """From the core of `shape`, at frame a, to the half-space at frame b."""
     p, z = part(frames, a, ORIGIN), part(frames, b, Z)
@@ -48,7 +50,7 @@ def _seen(frames, k, v):
 def farthest(shape, vertices, v):
     """The vertex of a hull that lies farthest along v, both seen from its pose."""
     at = 3 * shape.first_vertex
-    x, y, z = v[0] * 0.0 + vertices[at], v[0] * 0.0 + vertices[at + 1], v[0] * 0.0 + vertices[at + 2]
+    x, y, z = alike(v[0], vertices[at]), alike(v[0], vertices[at + 1]), alike(v[0], vertices[at + 2])
     most = dot(v, (x, y, z))
     for k in range(shape.first_vertex + 1, shape.last_vertex):
         at = 3 * k

@@ -1,5 +1,7 @@
 """How far two shapes are from each other, or how deep in, where, and which way it leads out."""
 
+import functools
+
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
 from poise.kernels.collision.half_spaces import to_half_space
@@ -14,7 +16,7 @@ from poise.kernels.machine.views import flat, section
 __all__ = ["HULL_ROOM", "signed_distance"]
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def signed_distance(shapes, a, b, vertices, frames, room, out):
     """What is known of shapes a and b, PROXIMITY rows of `out`.
 
@@ -53,7 +55,7 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
         store(out, 1 + i, p[i]), store(out, 4 + i, q[i]), store(out, 7 + i, n[i])
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def _to_box(first, second, frames, a, b):
     """From a point or a segment, at frame a, to a box, at frame b."""
     c = _seen(frames, b, minus(part(frames, a, ORIGIN), part(frames, b, ORIGIN)))

@@ -4,6 +4,8 @@ Each kernel gives the distance [m], the nearest point of either core, and the un
 Where the cores touch that is across both, if they are segments: what is rounded then gets away by the shortest way.
 """
 
+import functools
+
 from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled
 from poise.kernels.collision.directions import TOUCH, absolute, across, apart, chosen, clamped, larger, smaller
 from poise.kernels.machine.jit import kernel
@@ -14,7 +16,7 @@ _SKEW, _CROSSED = 1e-24, 1e-12
 second on the common normal is known better than the way between two points that nearly meet."""
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def point_point(p, q):
     """From p to q."""
     way = minus(q, p)
@@ -22,7 +24,7 @@ def point_point(p, q):
     return distance, p, q, n
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def point_segment(p, c, z, h):
     """From p to the segment from c - h z to c + h z."""
     q = plus(c, scaled(clamped(dot(z, minus(p, c)), h), z))
@@ -30,7 +32,7 @@ def point_segment(p, c, z, h):
     return distance, p, q, n
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def segment_segment(c1, z1, h1, c2, z2, h2):
     """From the segment around c1 to that around c2.
 
@@ -41,7 +43,7 @@ def segment_segment(c1, z1, h1, c2, z2, h2):
     square, b, c, f = dot(k, k), dot(z1, z2), dot(z1, r), dot(z2, r)
     skew = square > _SKEW
     side_by_side = 0.5 * (larger(-h1, -c - h2) + smaller(h1, h2 - c))
-    s0 = select(skew, dot(k, cross(z2, r)) / select(skew, square, 1.0), side_by_side)
+    s0 = select(skew, dot(k, cross(z2, r)), side_by_side) / select(skew, square, 1.0)
     t0 = b * clamped(s0, h1) + f
     t = clamped(t0, h2)
     s = clamped(b * t - c, h1)

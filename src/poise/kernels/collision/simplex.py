@@ -7,10 +7,10 @@ edges or faces.
 from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled
 from poise.kernels.machine.jit import kernel
 
-_FLAT = 1e-26
-"""Against the fourth power of its edges, the squared area of a triangle that counts as none."""
 _THIN = 1e-12
-"""Against the product of the lengths of three edges, the volume of a tetrahedron that counts as none."""
+"""Against the squared lengths of two edges, the squared area of a triangle whose weights rounding decides."""
+_FLAT = 1e-24
+"""Against the squared lengths of three edges, the squared volume of a tetrahedron that counts as none."""
 _FAR = 1e300
 
 
@@ -26,25 +26,33 @@ def on_edge(p, q):
 
 @kernel
 def on_triangle(p, q, r):
-    """Of a triangle: within it if the foot of the origin is, else on an edge that the foot is beyond."""
+    """Of a triangle: within it if the foot of the origin is, else on an edge that the foot is beyond.
+
+    Of a thin one whatever is nearest, for rounding moves the foot along it.
+    """
     u, v = minus(q, p), minus(r, p)
     n = cross(u, v)
     size = dot(n, n)
     i, j, k = dot(n, cross(q, r)), dot(n, cross(r, p)), dot(n, cross(p, q))
-    flat = size <= _FLAT * dot(u, u) * dot(v, v)
-    if not flat and i >= 0.0 and j >= 0.0 and k >= 0.0:
-        height, per = dot(n, p), 1.0 / (i + j + k)
-        return height * height / size, i * per, j * per, k * per
+    thin = size <= _THIN * dot(u, u) * dot(v, v)
     best, a, b, c = _FAR, 0.0, 0.0, 0.0
-    if flat or i < 0.0:
-        square, x, y = on_edge(q, r)
+    if i >= 0.0 and j >= 0.0 and k >= 0.0 and i + j + k > 0.0:
+        per = 1.0 / (i + j + k)
+        a, b, c = i * per, j * per, k * per
+        if not thin:
+            height = dot(n, p)
+            return height * height / size, a, b, c
+        foot = plus(plus(scaled(a, p), scaled(b, q)), scaled(c, r))
+        best = dot(foot, foot)
+    if thin or i < 0.0:
+        square, y, z = on_edge(q, r)
         if square < best:
-            best, a, b, c = square, 0.0, x, y
-    if flat or j < 0.0:
+            best, a, b, c = square, 0.0, y, z
+    if thin or j < 0.0:
         square, x, y = on_edge(r, p)
         if square < best:
             best, a, b, c = square, y, 0.0, x
-    if flat or k < 0.0:
+    if thin or k < 0.0:
         square, x, y = on_edge(p, q)
         if square < best:
             best, a, b, c = square, x, y, 0.0
@@ -60,7 +68,7 @@ def on_tetrahedron(p, q, r, s):
     if volume < 0.0:
         volume, i, j, k = -volume, -i, -j, -k
     rest = volume - i - j - k
-    flat = volume * volume <= _THIN * _THIN * dot(u, u) * dot(v, v) * dot(w, w)
+    flat = volume * volume <= _FLAT * dot(u, u) * dot(v, v) * dot(w, w)
     if not flat and i > 0.0 and j > 0.0 and k > 0.0 and rest > 0.0:
         per = 1.0 / volume
         return 0.0, i * per, j * per, k * per, rest * per
