@@ -39,7 +39,7 @@ from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
 from poise.kernels.methods.memory import CURB, DAMPING, FRESH, SHARE
 from poise.kernels.methods.routines import updating
-from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, shorten
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, shorten
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.checks import one_of
 from poise.methods.criteria import Manipulability
@@ -90,7 +90,7 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
     hold_joints_at_limits(p, w)
     _spread_rows(p, w)
     _by_projectors(p, s, p.plan[0], levels, w)
-    restrain(p, w)
+    shorten(p, w, w.memory[CURB])
     move(p, w)
     return cost, score
 

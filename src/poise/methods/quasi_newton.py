@@ -24,6 +24,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.memory import FRESH, PAIRS, STEP
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.transpose import transpose_step
+from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, Method, Prepared, method
@@ -45,8 +46,7 @@ def update(p: Any, s: Any, w: Any) -> Any:
     """
     cost, score = evaluate(p, w)
     remember(w, cost)
-    for i in range(len(w.e)):
-        w.clamped[i] = w.e[i]
+    clamp_errors(p, w)
     transpose_times(p, w.jacobian, w.e, w.phi)
     hold_joints_at_limits(p, w)
     if w.memory[FRESH] < 0.5:

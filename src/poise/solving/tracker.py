@@ -14,7 +14,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
-from poise.kernels.methods.memory import FAILED
+from poise.kernels.methods.memory import FAILED, FRESH
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
 from poise.model.model import Model
@@ -67,6 +67,7 @@ class Tracker:
     __slots__ = (
         "_bound",
         "_count",
+        "_dt",
         "_lock",
         "_points",
         "_points_shape",
@@ -119,12 +120,11 @@ class Tracker:
             problem,
             self.method,
             limits=limits is not False,
-            also=[
-                *_limits_between(limits),
-                *(() if dt is None else (VelocityLimit(dt / updates),)),
-            ],
+            also=[*_limits_beside(limits), *(() if dt is None else (VelocityLimit(),))],
+            dt=dt,
+            updates=updates,
         )
-        self._count, self._settles = updates, settle
+        self._count, self._dt, self._settles = updates, dt, settle
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -146,7 +146,7 @@ class Tracker:
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "_settles", "method", "model", "tasks")}
+        kept = {name: getattr(self, name) for name in ("_count", "_dt", "_prepared", "_settles", "method", "model", "tasks")}
         return {**kept, "work": self._scratch.narrow.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -215,14 +215,26 @@ class Tracker:
             self._targets[k] = self.tasks[k].goal(value, name)
 
     def reset(self) -> None:
-        """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
+        """Forget the past: the next step is a first one, from rest, with errors unclamped where the clamp is adaptive."""
         self._memory[:] = 0.0
-        for past in ("last_step", "last_target"):
+        for past in ("last_step", "last_target", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
 
     @property
     def _memory(self) -> Array:
         return self._scratch.narrow[self._prepared.problem.rows("memory")]
+
+    @property
+    def velocity(self) -> Array:
+        """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
+
+        Raises ValueError without a dt.
+        """
+        if self._dt is None:
+            raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
+        if self._memory[FRESH] < 0.5:
+            return np.zeros(self.model.nv)
+        return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
 
     @property
     def failed(self) -> bool:
@@ -313,10 +325,10 @@ class Tracker:
             refuse_start(starts[0], "q")
 
 
-def _limits_between(limits: bool | Sequence[Limit]) -> Sequence[Limit]:
+def _limits_beside(limits: bool | Sequence[Limit]) -> Sequence[Limit]:
     """The limits beside those of the joints; raises TypeError for what is none."""
     if isinstance(limits, bool):
         return ()
     if not isinstance(limits, (list, tuple)) or not all(callable(getattr(x, "inequalities", None)) for x in limits):
-        raise TypeError(f"limits must be True, False or a list of limits such as LinearLimit, got {limits!r}")
+        raise TypeError(f"limits must be True, False or a list of limits such as AccelerationLimit, got {limits!r}")
     return limits
