@@ -31,9 +31,9 @@ from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
-from poise.kernels.methods.memory import FRESH
-from poise.kernels.methods.update import move, remember, restrain
+from poise.kernels.methods.limits import inequalities, jerking, left_to_limits, linear_rows, loosen
+from poise.kernels.methods.memory import CURB, FRESH
+from poise.kernels.methods.update import move, remember, shorten
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
 from poise.methods.checks import one_of, positive
@@ -105,10 +105,12 @@ class BoundedLeastSquares(JacobianMethod):
         for a in range(len(w.free)):
             w.free[a] = 1.0
         if s.way == BOX:
+            if jerking(p):
+                loosen(p, w)
             _box_step(p, w)
         else:
             _columns_step(p, s, w)
-        restrain(p, w)
+        shorten(p, w, w.memory[CURB])
         move(p, w)
         return cost, score
 

@@ -36,7 +36,7 @@ from poise.kernels.machine.layout import WIDTH, Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
+from poise.kernels.methods.limits import inequalities, jerking, left_to_limits, linear_rows, loosen
 from poise.kernels.methods.memory import CURB, DAMPING, FRESH, SHARE
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, shorten
@@ -77,6 +77,8 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
     for a in range(len(w.free)):
         w.free[a] = 1.0
     _spread_rows(p, w)
+    if jerking(p):
+        loosen(p, w)
     share = _within_limits(p, p.plan[0], levels, w)
     shorten(p, w, _FIRST * w.memory[CURB])
     w.memory[SHARE] *= share

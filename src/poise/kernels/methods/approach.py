@@ -10,6 +10,7 @@ motion is relative to it, so that one that is followed without error is not brak
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.methods.braking import NO_LIMIT
 from poise.kernels.methods.memory import EASE, FRESH, LEFT
 
 AT_FIRST = -1.0
@@ -36,7 +37,16 @@ def approach(p, w):
         for a in range(len(w.travel)):
             x = load(w.travel, a)
             x = select(x < 0.0, -x, x)
-            share = _braking(steps * x, p.paces[a]) / select(x > 1e-280, x, 1.0)
+            room, rise = steps * x, 0.0 * x
+            if p.paces[a].jerk < NO_LIMIT:
+                y = select(load(w.travel, a) < 0.0, -load(w.surge, a), load(w.surge, a))
+                y = select(y < 0.0, 0.0, y)
+                n = y / p.paces[a].jerk
+                room, rise = room - n * (x + y * n * (1.0 / 3.0)), 0.5 * y * n
+                room = select(room < 0.0, 0.0, room)
+            v = _braking(room, p.paces[a]) - rise
+            v = select(v < 0.0, 0.0, v)
+            share = v / select(x > 1e-280, x, 1.0)
             slower = select((x > 1e-280) & (share < slower), share, slower)
         store(w.memory, LEFT, (steps - slower) * square)
         along = splat(w.e, 0.0)

@@ -5,7 +5,7 @@ import functools
 from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
-from poise.kernels.methods.braking import allowed
+from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
 from poise.kernels.methods.memory import ELSEWHERE, PREDICTED
 from poise.kernels.methods.turns import angle
 from poise.kernels.solver.lm_solver import clip_start
@@ -58,10 +58,10 @@ def left_to_limits(p, w, longest, low, high):
 
 @kernel
 def allow(p, w):
-    """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.q."""
+    """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.begun."""
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        x = load(w.q, c.q)
+        x = load(w.begun, c.q)
         _allow_one(p, w, c.v, x - c.lower, c.upper - x)
     anywhere = splat(w.q, _ANYWHERE)
     for b in range(len(p.balls)):
@@ -75,6 +75,45 @@ def _allow_one(p, w, a, below, above):
     pace = p.paces[a]
     low, high = allowed(below, above, load(w.travel, a), load(w.surge, a), pace.speed, pace.change, pace.jerk)
     store(w.least, a, low), store(w.largest, a, high)
+
+
+@kernel
+def jerking(p):
+    """Whether there are limits of jerk."""
+    for a in range(len(p.paces)):
+        if p.paces[a].jerk < NO_LIMIT:
+            return True
+    return False
+
+
+@kernel
+def loosen(p, w):
+    """w.least and w.largest of a step that may be wanted, whatever speeds and accelerations let come of it."""
+    for a in range(len(p.paces)):
+        store(w.least, a, splat(w.q, -_ANYWHERE)), store(w.largest, a, splat(w.q, _ANYWHERE))
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = load(w.begun, c.q)
+        store(w.least, c.v, c.lower - x), store(w.largest, c.v, c.upper - x)
+
+
+@kernel
+def soften(p, w):
+    """w.least and w.largest again, narrowed so that an entry comes to its wanted speed w.step with no acceleration left.
+
+    The way of the updates before counts to what is wanted.
+    """
+    allow(p, w)
+    for a in range(len(p.paces)):
+        pace = p.paces[a]
+        if pace.jerk < NO_LIMIT:
+            v, wanted = load(w.travel, a), load(w.gone, a) + load(w.step, a)
+            wanted = select(wanted > pace.speed, pace.speed, select(wanted < -pace.speed, -pace.speed, wanted))
+            low, high = load(w.least, a), load(w.largest, a)
+            up, down = v + fastest(wanted - v, pace.jerk), v - fastest(v - wanted, pace.jerk)
+            up, down = select(up < low, low, up), select(down > high, high, down)
+            store(w.largest, a, select((wanted >= v) & (up < high), up, high))
+            store(w.least, a, select((wanted <= v) & (down > low), down, low))
 
 
 @kernel

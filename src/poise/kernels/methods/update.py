@@ -14,7 +14,7 @@ from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
-from poise.kernels.methods.limits import since_begun
+from poise.kernels.methods.limits import jerking, since_begun, soften
 from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.solver.limits import free_joints
 from poise.kernels.solver.lm_solver import evaluate
@@ -145,6 +145,12 @@ def _bound(p, w, curb, choosing):
         store(w.step, a, select(finite, load(w.step, a), 0.0))
     if len(p.paces) > 0:
         since_begun(p, w)
+        if jerking(p):
+            scale = 1.0 / select(over > ratio, over, ratio)
+            for a in range(n):
+                store(w.step, a, load(w.step, a) * scale)
+            ratio = splat(w.e, 1.0)
+            soften(p, w)
         faster = beyond_box(w, ratio)
         between_box_and_whole(p, w, ratio, faster, choosing)
     elif choosing and any_of(finite & (over > ratio)):
