@@ -42,7 +42,7 @@ def left_to_limits(p, w, longest, low, high):
     if len(p.paces) > 0:
         since_begun(p, w)
         for a in range(len(low)):
-            low[a], high[a] = w.least[a] - w.gone[a], w.largest[a] - w.gone[a]
+            low[a], high[a] = left(p, w, a)
             low[a] = max(low[a], min(-longest, high[a]))
             high[a] = min(high[a], max(longest, low[a]))
         return
@@ -54,6 +54,14 @@ def left_to_limits(p, w, longest, low, high):
         fast = p.speeds[c.v]
         low[c.v] = max(low[c.v], min(c.lower - w.before[c.q], fast))
         high[c.v] = min(high[c.v], max(c.upper - w.before[c.q], -fast))
+
+
+@functools.partial(kernel, inline=True)
+def left(p, w, a):
+    """What speeds and accelerations leave to entry a of a step from w.before, once `since_begun` is told."""
+    if len(p.paces) > 0:
+        return load(w.least, a) - load(w.gone, a), load(w.largest, a) - load(w.gone, a)
+    return splat(w.q, -p.speeds[a]), splat(w.q, p.speeds[a])
 
 
 @kernel
@@ -103,6 +111,8 @@ def soften(p, w):
 
     The way of the updates before counts to what is wanted.
     """
+    if not jerking(p):
+        return
     allow(p, w)
     for a in range(len(p.paces)):
         pace = p.paces[a]

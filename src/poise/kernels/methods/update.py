@@ -14,7 +14,7 @@ from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
-from poise.kernels.methods.limits import jerking, since_begun, soften
+from poise.kernels.methods.limits import jerking, left, since_begun, soften
 from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.solver.limits import free_joints
 from poise.kernels.solver.lm_solver import evaluate
@@ -145,16 +145,19 @@ def _bound(p, w, curb, choosing):
         store(w.step, a, select(finite, load(w.step, a), 0.0))
     if len(p.paces) > 0:
         since_begun(p, w)
-        if jerking(p):
-            scale = 1.0 / select(over > ratio, over, ratio)
+        if choosing and not jerking(p):
+            choose(p, w, ratio, beyond_box(p, w, ratio))
+        else:
+            scale = 1.0 / faster
             for a in range(n):
                 store(w.step, a, load(w.step, a) * scale)
-            ratio = splat(w.e, 1.0)
             soften(p, w)
-        faster = beyond_box(w, ratio)
-        between_box_and_whole(p, w, ratio, faster, choosing)
+            for a in range(n):
+                low, high = left(p, w, a)
+                x = load(w.step, a)
+                store(w.step, a, select(x < low, low, select(x > high, high, x)))
     elif choosing and any_of(finite & (over > ratio)):
-        between_box_and_whole(p, w, ratio, faster, True)
+        choose(p, w, ratio, faster)
     else:
         scale = 1.0 / faster
         for a in range(n):
@@ -166,14 +169,14 @@ def _bound(p, w, curb, choosing):
 
 
 @kernel
-def beyond_box(w, ratio):
+def beyond_box(p, w, ratio):
     """The largest of `ratio` and of the ratios of the step's entries to what accelerations leave in their direction.
 
     An entry that has to turn or to brake however short the step may be has none.
     """
     for a in range(len(w.step)):
         x = load(w.step, a)
-        low, high = load(w.least, a) - load(w.gone, a), load(w.largest, a) - load(w.gone, a)
+        low, high = left(p, w, a)
         forth, back = (x > 0.0) & (high > 0.0), (x < 0.0) & (low < 0.0)
         over = select(forth, x / select(forth, high, 1.0), select(back, x / select(back, low, 1.0), 0.0))
         ratio = select(over > ratio, over, ratio)
@@ -181,36 +184,32 @@ def beyond_box(w, ratio):
 
 
 @kernel
-def between_box_and_whole(p, w, ratio, faster, choosing):
-    """w.step / faster or, if `choosing`, w.step / ratio, each joint brought within its limits by itself.
+def choose(p, w, ratio, faster):
+    """w.step / faster or w.step / ratio, each joint brought within its limits by itself: that with the lesser |e - J dq|.
 
-    It is the one with the lesser |e - J dq|, e being the clamped error.
+    e is the clamped error.
     """
-    n, paced = len(w.step), len(p.paces) > 0
+    n = len(w.step)
     own, whole = 1.0 / ratio, 1.0 / faster
     for a in range(n):
         x = load(w.step, a)
-        low, high = splat(w.e, -p.speeds[a]), splat(w.e, p.speeds[a])
-        if paced:
-            low, high = load(w.least, a) - load(w.gone, a), load(w.largest, a) - load(w.gone, a)
+        low, high = left(p, w, a)
         y = own * x
         store(w.apart, a, select(y < low, low, select(y > high, high, y)))
         y = whole * x
         store(w.step, a, select(y < low, low, select(y > high, high, y)))
-    if not choosing:
-        return
     for k in range(len(p.twists)):
         twist = p.twists[k]
         over = length_of(twist, w.apart) * (1.0 / twist.most)
         for a in range(twist.first, twist.first + twist.count):
             store(w.apart, a, load(w.apart, a) / select(over > 1.0, over, 1.0))
-    better = _left(p, w, w.apart) < _left(p, w, w.step)
+    better = _remaining(p, w, w.apart) < _remaining(p, w, w.step)
     for a in range(n):
         store(w.step, a, select(better, load(w.apart, a), load(w.step, a)))
 
 
 @kernel
-def _left(p, w, step):
+def _remaining(p, w, step):
     """|e - J step|^2."""
     times(p, w.jacobian, step, w.y)
     square = splat(w.e, 0.0)
