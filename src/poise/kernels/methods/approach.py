@@ -18,6 +18,9 @@ AT_FIRST = -1.0
 _FIRM = 0.8
 """Share of the acceleration that braking for a target is planned with; the linear model does not know the rest."""
 
+_LONG = 100.0
+"""Steps that a brake takes to be fully on, at most: more would creep up to a target."""
+
 
 @kernel
 def approach(p, w):
@@ -67,7 +70,9 @@ def approach(p, w):
 @kernel
 def _braking(room, pace):
     """The v with v^2 / 2a + v (1 + a / j) / 2 = room: one that can brake to rest within the room, jerk and all."""
-    most = _FIRM * pace.change
+    most = _FIRM * min(pace.change, _LONG * pace.jerk)
+    if most >= _FIRM * NO_LIMIT:
+        return room
     half = 0.5 + 0.5 * most / pace.jerk
     v = most * (sqrt(half * half + 2.0 * room / most) - half)
     return select(v < room, v, room)
