@@ -88,7 +88,11 @@ if TYPE_CHECKING:
     from poise.solving.branches import Solutions as Solutions
     from poise.solving.branches import solve_all as solve_all
     from poise.solving.collision import CollisionLimit as CollisionLimit
+    from poise.solving.inequalities import AccelerationLimit as AccelerationLimit
+    from poise.solving.inequalities import JerkLimit as JerkLimit
     from poise.solving.inequalities import LinearLimit as LinearLimit
+    from poise.solving.inequalities import TwistLimit as TwistLimit
+    from poise.solving.inequalities import VelocityLimit as VelocityLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
     from poise.solving.solution import Solution as Solution
@@ -164,7 +168,11 @@ _HOME = {
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.criteria",
     "LineTask": "poise.tasks.surface",
+    "AccelerationLimit": "poise.solving.inequalities",
+    "JerkLimit": "poise.solving.inequalities",
     "LinearLimit": "poise.solving.inequalities",
+    "TwistLimit": "poise.solving.inequalities",
+    "VelocityLimit": "poise.solving.inequalities",
     "LookAtTask": "poise.tasks.aim",
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.criteria",

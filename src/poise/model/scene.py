@@ -167,7 +167,7 @@ class Scene:
                 "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
                 "chains": joined(CHAIN, [[*c, groups.index(p.group)] for c, p in zip(chains, pieces, strict=True)], ()),
                 "levers": levers,
-                "apart": _apart(groups, pieces, self._apart, self._allowed).ravel(),
+                "unmet": _apart(groups, pieces, self._apart, self._allowed).ravel(),
             },
             {
                 "q": model.nq,
@@ -175,7 +175,7 @@ class Scene:
                 "shape_frames": FRAME * len(pieces),
                 "centres": 3 * row,
                 "reach": row,
-                "travel": movers,
+                "advance": movers,
                 "drift": 3 * len(pieces),
                 "near": 1 + NEAR * MOST_NEAR,
                 "near_before": 1 + NEAR * MOST_NEAR,

@@ -34,6 +34,8 @@ _HALVINGS = 12
 """An update is halved so often before it is not taken."""
 _LOOKS = 64
 """Looks along the way of an update, at most."""
+_BRAKING = 1.0
+"""Of twice the deceleration, what is counted on where joints brake by themselves."""
 _UNSEEN = 5e-3
 """A pair of which both come so far in an update is near enough to what was seen [m]."""
 
@@ -60,19 +62,26 @@ def watch(p, w, address):
         distance_row(s, x, pair)
         for a in range(row):
             w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if a < n else 0.0
-        w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair))
+        brake = 0.0
+        for a in range(len(p.paces)):
+            brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
+        w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair), brake if len(p.paces) > 0 else np.inf)
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
     w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
 
 
 @kernel
-def may_approach(guard, distance, drift):
+def may_approach(guard, distance, drift, brake):
     """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
 
-    `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it.
+    `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it;
+    `brake` is by how much less it may be an update later, where accelerations are limited: v^2 / 2 of it stop v.
     """
-    left = guard.share * (distance - drift - guard.distance - guard.reserve)
+    room = distance - drift - guard.distance - guard.reserve
+    left = guard.share * room
+    if room > 0.0:
+        left = min(left, np.sqrt(_BRAKING * brake * room))
     return max(left, -guard.retreat) + drift
 
 
@@ -97,7 +106,7 @@ def moved_to(x, q):
 
 @functools.partial(kernel, inline=True)
 def _tell_travel(p, s, x):
-    """x.travel and x.reach: how far each shape that moves can come in an update."""
+    """x.advance and x.reach: how far each shape that moves can come in an update."""
     for v in range(len(x.row)):
         x.row[v] = 0.0
     for a in range(len(p.speeds)):
@@ -105,8 +114,8 @@ def _tell_travel(p, s, x):
     for i in range(s.scene[0].bounded):
         x.reach[i] = s.shapes[i].bound
         if i < s.scene[0].movers:
-            x.travel[i] = min(travel(s, i, 0, x.row), p.guard[0].travel)
-            x.reach[i] = x.reach[i] + x.travel[i]
+            x.advance[i] = min(travel(s, i, 0, x.row), p.guard[0].travel)
+            x.reach[i] = x.reach[i] + x.advance[i]
 
 
 @routine

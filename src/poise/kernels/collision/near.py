@@ -36,7 +36,7 @@ def place_all(s, x):
 @kernel
 def looked_at(s, i, j):
     """Whether shapes i and j may meet."""
-    return s.apart[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
+    return s.unmet[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
 
 
 @routine
@@ -81,7 +81,7 @@ def _gaps(x, row, i, c, reach):
 def find_near(s, x, margin):
     """x.near are the pairs nearer than `margin` and what they may both come, at x.q; one configuration.
 
-    x.reach and x.travel say how far each shape may come [m].
+    x.reach and x.advance say how far each shape may come [m].
     """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
@@ -102,9 +102,9 @@ def _keep_near(s, x, i, j, margin):
     movers = s.scene[0].movers
     if not looked_at(s, i, j):
         return
-    margin = margin + x.travel[i]
+    margin = margin + x.advance[i]
     if j < movers:
-        margin = margin + x.travel[j]
+        margin = margin + x.advance[j]
     if not spheres_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j) < margin:
