@@ -118,7 +118,12 @@ def guarded(model: Model, problem: Problem, limit: CollisionLimit) -> Problem:
 
 def guard_rows(columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
-    return {"guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH), "guard_most": MOST_NEAR, "clearance": 2}
+    return {
+        "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
+        "guard_most": MOST_NEAR,
+        "clearance": 2,
+        **dict.fromkeys(("asked", "braking", "along_stop"), columns),
+    }
 
 
 def position_limits(limits: bool | Sequence[CollisionLimit]) -> tuple[bool, CollisionLimit | None]:

@@ -317,7 +317,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "query",
         "shape_frames",
         "centres",
-        "reach",
+        "bounds",
         "advance",
         "drift",
         "near",
@@ -327,6 +327,9 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "guard_rows",
         "guard_most",
         "clearance",
+        "asked",
+        "braking",
+        "along_stop",
     ],
     ROWS,
 )
@@ -347,12 +350,13 @@ and largest (n) the bounds of this one, gone (n) the way since it began, sought 
 branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
 and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 
-Of a scene: centres (3 packed rows) of bounding spheres, reach (a packed row) their radii and how far they may come in
-an update, advance (movers) the latter alone [m], drift (3 a shape) how far a shape of the world goes of itself
-meanwhile [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs are near and
-which, before an update too, pair (NEAR) the pair at hand, row (nv) what each velocity does to its distance.
-Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, and
-clearance (2): the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]."""
+Of a scene: centres (3 packed rows) of bounding spheres and bounds (a packed row), their radii, advance (movers) how far
+each shape may come [m], drift (3 a shape) how far one of the world goes of itself in a step [m], near and near_before
+(1 + NEAR x MOST_NEAR) how many pairs are near and which, before an update too, pair (NEAR) the pair at hand, row (nv)
+what each velocity does to its distance, or a step.
+Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
+clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
+(n) a step, braking (n) what accelerations let of the last one go on, along_stop (n) the way to rest."""
 
 CALL: Final = Record(
     "Call",

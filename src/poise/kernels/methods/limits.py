@@ -194,11 +194,15 @@ def keep_whole_step(p, w, updates):
 
 @kernel
 def remember_way(w):
-    """The whole step went as far as w.step alone: so it is remembered."""
+    """Remember that the whole step was w.step.
+
+    Where that is another than was to be expected its acceleration is none that a jerk could go on from.
+    """
     for a in range(len(w.step)):
         x = load(w.step, a)
-        before = load(w.travel, a) - load(w.surge, a)
-        store(w.travel, a, x), store(w.surge, a, x - before)
+        same = (x <= load(w.travel, a)) & (x >= load(w.travel, a))
+        store(w.surge, a, select(same, load(w.surge, a), 0.0))
+        store(w.travel, a, x)
 
 
 @kernel
