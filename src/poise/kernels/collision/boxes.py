@@ -87,7 +87,9 @@ def _nearest(c, z, half):
             falls = slope <= 0.0
             low, below = larger(low, select(falls, t, least)), larger(below, select(falls, slope, least))
             high, above = smaller(high, select(falls, most, t)), smaller(above, select(falls, most, slope))
-    return low - below * ((high - low) / (above - below))
+    # From the bend that is nearer, for a line along a face meets the planes beside it far away.
+    per = (high - low) / (above - below)
+    return select(above < -below, high - above * per, low - below * per)
 
 
 @kernel
@@ -139,6 +141,8 @@ def _way_out(c, z, h, half):
         reach = absolute(across) - half[j] * absolute(v) - half[k] * absolute(w)
         # Seen along the edge, where the segment is nearest to it.
         foot = (z[j] * (sign(v) * half[j] - c[j]) + z[k] * (sign(w) * half[k] - c[k])) * per * per
+        first, last = _span(c[i], z[i], half[i])
+        foot = smaller(larger(foot, first), last)
         more = skew & (reach > best + _WORSE)
         best, t = select(more, reach, best), select(more, clamped(foot, h), t)
         n = chosen(more, plus(_on(j, v), _on(k, w)), n)
@@ -147,9 +151,10 @@ def _way_out(c, z, h, half):
 
 @kernel
 def _span(c, z, half):
-    """Where c + t z comes within -half to half, and where it leaves."""
+    """Where c + t z comes within -half to half, and where it leaves; rounding lets no line pass beside a face."""
     per = _inverse(z)
-    return -c * per - half * absolute(per), -c * per + half * absolute(per)
+    middle, reach = -c * per, (half + TOUCH) * absolute(per)
+    return middle - reach, middle + reach
 
 
 @kernel
