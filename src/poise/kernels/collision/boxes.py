@@ -17,6 +17,8 @@ _PARALLEL = 1e-24
 """Squared sine of the angle between two edges up to which they are parallel."""
 _LEVEL = 1e-30
 """A component of a unit vector that is not divided by."""
+_BESIDE = 1e-14
+"""A line that passes beside a face by so little [m] does so by rounding."""
 _FAR = 1e300
 _WORSE = 1e-13
 """By so much [m] a way out across two edges must be shorter than one through a face, or rounding would choose."""
@@ -151,9 +153,9 @@ def _way_out(c, z, h, half):
 
 @kernel
 def _span(c, z, half):
-    """Where c + t z comes within -half to half, and where it leaves; rounding lets no line pass beside a face."""
+    """Where c + t z comes within -half to half, and where it leaves."""
     per = _inverse(z)
-    middle, reach = -c * per, (half + TOUCH) * absolute(per)
+    middle, reach = -c * per, (half + _BESIDE) * absolute(per)
     return middle - reach, middle + reach
 
 
