@@ -36,7 +36,7 @@ _WAYS_OUT = np.concatenate([directions(100), -directions(100), np.eye(3), -np.ey
 
 def outermost(points: Array) -> Array:
     """Those of the points (n, 3) that are farthest out in some of many directions."""
-    return points[np.unique(np.argmax(points @ _WAYS_OUT.T, axis=0))]
+    return points[np.unique(np.argmax(_WAYS_OUT @ points.T, axis=1))]
 
 
 def smallest_capsule(points: Array, *, thorough: bool = True) -> Capsule | Sphere:
@@ -64,7 +64,8 @@ def volume(shape: Capsule | Sphere) -> float:
 
 def principal_axes(points: Array) -> Array:
     """(3, 3) the directions, as rows, in which points (n, 3) spread the most and the least, and the one between."""
-    return np.linalg.svd(points - points.mean(axis=0), full_matrices=True)[2]
+    offsets = points - points.mean(axis=0)
+    return np.linalg.eigh(offsets.T @ offsets)[1].T
 
 
 def _centres(points: Array, steps: int) -> Array:
