@@ -32,7 +32,7 @@ _ROUNDING: Final = 1e-12
 """How far above a face a point may lie [m]."""
 _ROBERTS: Final = (np.arange(1, _SAMPLES + 1)[:, None] / 1.22074408460575947536 ** np.arange(1, 4)) % 1.0
 """(n, 3) points spread evenly over a cube; the number is the root of x^4 = x + 1."""
-_ON_SURFACE: Final = 150
+_ON_SURFACE: Final = 80
 """Points on each shape that are looked at for how far it stands out."""
 
 

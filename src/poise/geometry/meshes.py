@@ -76,11 +76,18 @@ def mesh_triangles(mesh: MeshShape, content: bytes) -> Array:
     except ImportError:
         raise MissingExtra("fitting shapes to meshes", "trimesh", "meshes") from None
     try:
-        scene = trimesh.load_scene(BytesIO(content), file_type=kind, process=False)
-        found = np.array(scene.to_mesh().triangles, dtype=np.float64)
+        plain = {"skip_materials": True} if kind == "obj" else {}  # whose textures it would look for
+        scene = trimesh.load_scene(BytesIO(content), file_type=kind, process=False, **plain)
+        placed = [(scene.graph[node][0], scene.geometry[scene.graph[node][1]]) for node in scene.graph.nodes_geometry]
+        # Not `scene.to_mesh()`, which copies textures, and for them asks for more packages.
+        parts = [
+            part.triangles.reshape(-1, 3) @ place[:3, :3].T + place[:3, 3]
+            for place, part in placed
+            if isinstance(part, trimesh.Trimesh)
+        ]
     except Exception as error:  # a reader of many formats raises anything
         raise ModelError(f"cannot be read by trimesh: {error}", file=mesh.file) from None
-    triangles = found.reshape(-1, 3, 3) * mesh.scale
+    triangles = np.concatenate([np.zeros((0, 3)), *parts]).reshape(-1, 3, 3) * mesh.scale
     if len(triangles) == 0:
         raise ModelError(
             "has no triangles, and so no inside; remove it, or give the link another shape", file=mesh.file

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from poise.errors import FrameNotFound, ModelError
 from poise.geometry.fitting import Fit, fit_capsules, fit_hull
 from poise.geometry.kept_fits import kept
 from poise.geometry.meshes import LinkShape, MeshShape, mesh_triangles, read_mesh
-from poise.model.model import Model
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
 
 
 @final
@@ -42,7 +44,7 @@ class MeshFit:
 class ShapeFit:
     """A model without meshes, and what was fitted; printed, it is a table."""
 
-    model: Model
+    model: "Model"
     meshes: tuple[MeshFit, ...]
 
     @property
@@ -66,7 +68,9 @@ class ShapeFit:
         return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
-def fit_shapes(model: Model, *, capsules: int = 4, hulls: bool = False, links: Iterable[str] | None = None) -> ShapeFit:
+def fit_shapes(
+    model: "Model", *, capsules: int = 4, hulls: bool = False, links: Iterable[str] | None = None
+) -> ShapeFit:
     """Put at most `capsules` capsules and spheres, or with `hulls` a convex hull, around each mesh of the links.
 
     No point of a mesh is left outside, see `poise.geometry.fitting`, and of an open one no point of its surface.  A
