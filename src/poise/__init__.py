@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from poise.methods.selective import SelectivelyDamped as SelectivelyDamped
     from poise.methods.transpose import JacobianTranspose as JacobianTranspose
     from poise.model.builder import ModelBuilder as ModelBuilder
+    from poise.model.fitting import ShapeFit as ShapeFit
+    from poise.model.fitting import fit_shapes as fit_shapes
     from poise.model.frame import Frame as Frame
     from poise.model.joint import Joint as Joint
     from poise.model.joint import JointKind as JointKind
@@ -200,6 +202,7 @@ _HOME = {
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
     "ShapeNotFound": "poise.errors",
+    "ShapeFit": "poise.model.fitting",
     "Solution": "poise.solving.solution",
     "SolutionBatch": "poise.solving.batch",
     "Solutions": "poise.solving.branches",
@@ -214,6 +217,7 @@ _HOME = {
     "Tracker": "poise.solving.tracker",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
+    "fit_shapes": "poise.model.fitting",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "reach": "poise.reachability.search",
