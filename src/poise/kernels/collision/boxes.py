@@ -162,5 +162,5 @@ def _span(c, z, half):
 @kernel
 def _on(i, x):
     """x times the unit vector of axis i."""
-    o = 0.0 * x
+    o = alike(x, 0.0)
     return x if i == 0 else o, x if i == 1 else o, x if i == 2 else o

@@ -1,7 +1,7 @@
 """The nearest points of two polytopes that are apart, by the algorithm of Gilbert, Johnson and Keerthi 1988.
 
-One number wide.  `numbers` begin with the frames of both, then come the corners of a simplex within
-the set of all differences, a point of the second less one of the first.
+One number wide.  `numbers` begin with the frames of both; then come the corners of a simplex within the set of all
+differences, a point of the second less one of the first.
 """
 
 import functools

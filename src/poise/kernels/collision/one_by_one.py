@@ -3,13 +3,13 @@
 from poise.kernels.algebra.vectors import minus, plus, scaled, vector
 from poise.kernels.collision.box_axes import widest_gap
 from poise.kernels.collision.epa import EPA_ROOM, way_out
-from poise.kernels.collision.gjk import FIRST, SECOND, nearest_points
+from poise.kernels.collision.gjk import FIRST, GJK_ROOM, SECOND, nearest_points
 from poise.kernels.collision.placing import ORIGIN
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import HULL
 
-HULL_ROOM = EPA_ROOM
-"""Numbers that are worked in."""
+BOX_ROOM, HULL_ROOM = GJK_ROOM, EPA_ROOM
+"""Numbers that are worked in, where both are boxes and where one is a hull."""
 _NEAR = 1e-6
 """Nearer than this [m] the search may take an overlap between edges that are almost parallel for none."""
 _CLEAR = 0.1
