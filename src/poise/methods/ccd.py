@@ -26,9 +26,9 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import section, table
-from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.approach import ease
 from poise.kernels.methods.clamp import clamp_errors
+from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method

@@ -21,10 +21,10 @@ from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import Record
 from poise.kernels.machine.views import section
+from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.memory import FRESH, PAIRS, STEP
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.transpose import transpose_step
-from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, Method, Prepared, method

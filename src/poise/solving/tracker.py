@@ -146,7 +146,9 @@ class Tracker:
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: getattr(self, name) for name in ("_count", "_dt", "_prepared", "_settles", "method", "model", "tasks")}
+        kept = {
+            name: getattr(self, name) for name in ("_count", "_dt", "_prepared", "_settles", "method", "model", "tasks")
+        }
         return {**kept, "work": self._scratch.narrow.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -215,7 +217,7 @@ class Tracker:
             self._targets[k] = self.tasks[k].goal(value, name)
 
     def reset(self) -> None:
-        """Forget the past: the next step is a first one, from rest, with errors unclamped where the clamp is adaptive."""
+        """Forget the past: the next step is a first one, from rest; errors are unclamped where the clamp is adaptive."""
         self._memory[:] = 0.0
         for past in ("last_step", "last_target", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0

@@ -107,7 +107,7 @@ def loosen(p, w):
 
 @kernel
 def soften(p, w):
-    """w.least and w.largest again, narrowed so that an entry comes to its wanted speed w.step with no acceleration left.
+    """w.least and w.largest again, so that an entry comes to its wanted speed w.step with no acceleration left.
 
     The way of the updates before counts to what is wanted.
     """
