@@ -217,7 +217,7 @@ class Tracker:
             self._targets[k] = self.tasks[k].goal(value, name)
 
     def reset(self) -> None:
-        """Forget the past: the next step is a first one, from rest; errors are unclamped where the clamp is adaptive."""
+        """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
         for past in ("last_step", "last_target", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
