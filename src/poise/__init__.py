@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from poise.errors import ModelWarning as ModelWarning
     from poise.errors import PoiseError as PoiseError
     from poise.errors import ShapeError as ShapeError
+    from poise.errors import ShapeNotFound as ShapeNotFound
+    from poise.geometry.meshes import MeshShape as MeshShape
     from poise.geometry.shapes import Box as Box
     from poise.geometry.shapes import Capsule as Capsule
+    from poise.geometry.shapes import ConvexHull as ConvexHull
+    from poise.geometry.shapes import HalfSpace as HalfSpace
     from poise.geometry.shapes import Sphere as Sphere
+    from poise.geometry.world import World as World
     from poise.io import load as load
     from poise.io.dh import DH as DH
     from poise.io.dh import from_dh as from_dh
@@ -82,6 +87,7 @@ if TYPE_CHECKING:
     from poise.solving.branches import BranchSolver as BranchSolver
     from poise.solving.branches import Solutions as Solutions
     from poise.solving.branches import solve_all as solve_all
+    from poise.solving.collision import CollisionLimit as CollisionLimit
     from poise.solving.inequalities import AccelerationLimit as AccelerationLimit
     from poise.solving.inequalities import JerkLimit as JerkLimit
     from poise.solving.inequalities import LinearLimit as LinearLimit
@@ -132,9 +138,11 @@ _HOME = {
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
     "ClampMag": "poise.methods.base",
     "Clearance": "poise.methods.criteria",
+    "CollisionLimit": "poise.solving.collision",
     "Comparison": "poise.bench.report",
     "ConeTask": "poise.tasks.cone",
     "Constant": "poise.methods.damping",
+    "ConvexHull": "poise.geometry.shapes",
     "Curvature": "poise.methods.damping",
     "CyclicCoordinateDescent": "poise.methods.ccd",
     "DampedLeastSquares": "poise.methods.damped",
@@ -148,6 +156,7 @@ _HOME = {
     "FrameNotFound": "poise.errors",
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",
+    "HalfSpace": "poise.geometry.shapes",
     "Halley": "poise.methods.halley",
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
@@ -168,6 +177,7 @@ _HOME = {
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.criteria",
     "MaxNorm": "poise.methods.damping",
+    "MeshShape": "poise.geometry.meshes",
     "Mimic": "poise.model.joint",
     "MissingExtra": "poise.errors",
     "Model": "poise.model.model",
@@ -189,6 +199,7 @@ _HOME = {
     "RestPosture": "poise.methods.criteria",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
+    "ShapeNotFound": "poise.errors",
     "Solution": "poise.solving.solution",
     "SolutionBatch": "poise.solving.batch",
     "Solutions": "poise.solving.branches",
@@ -201,6 +212,7 @@ _HOME = {
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
+    "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
     "from_dh": "poise.io.dh",
     "load": "poise.io",

@@ -12,6 +12,7 @@ from poise.kernels.machine.layout import (
     BAD_START,
     BEGIN,
     CALL,
+    CERTIFY,
     END,
     GOAL,
     GOAL_NUMBERS,
@@ -20,11 +21,12 @@ from poise.kernels.machine.layout import (
     RUNNING,
     SOLVED,
     UNSOLVED,
+    WATCH,
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.methods.approach import AT_FIRST
-from poise.kernels.methods.limits import allow, keep_whole_step, shorten_whole_step, take_start
+from poise.kernels.methods.limits import allow, keep_whole_step, remember_way, shorten_whole_step, take_start
 from poise.kernels.methods.memory import (
     AGE,
     BEST,
@@ -79,8 +81,11 @@ def forget(w):
 
 
 @kernel
-def _update(p, w, updates, settle):
-    """So many updates of the method from w.q, over all of which speeds and accelerations hold."""
+def _update(p, w, updates, settle, scene, address):
+    """So many updates of the method from w.q, over all of which speeds and accelerations hold.
+
+    Where there is a `scene`, its shapes are kept apart, in one update.
+    """
     paced = len(p.paces) > 0
     if updates > 1 or paced:
         for i in range(len(w.q)):
@@ -91,6 +96,8 @@ def _update(p, w, updates, settle):
     if settle:
         let_go(p, w)
     for _ in range(updates):
+        if scene:
+            call(w.routines[WATCH], p, w, address)
         call(w.routines[METHOD], p, w)
         if settle:
             curb(p, w)
@@ -98,6 +105,13 @@ def _update(p, w, updates, settle):
         keep_whole_step(p, w, updates)
     elif updates > 1:
         shorten_whole_step(p, w, updates)
+    if scene:
+        if paced:
+            for a in range(len(w.step)):
+                store(w.step, a, load(w.gone, a))
+        call(w.routines[CERTIFY], p, w, address)
+        if paced:
+            remember_way(w)
 
 
 @entry_point(WHOLE)
@@ -118,7 +132,7 @@ def step(address):
         w.memory[PREDICTED] = ELSEWHERE
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, told.updates, told.settle)
+    _update(p, w, told.updates, told.settle, told.scene, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -138,7 +152,7 @@ def rollout(address):
     for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
-        _update(p, w, told.updates, told.settle)
+        _update(p, w, told.updates, told.settle, told.scene, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -173,7 +187,7 @@ def rollout_lanes(address):
                 place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                 for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
-        _update(p, v, told.updates, told.settle)
+        _update(p, v, told.updates, told.settle, 0, address)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]

@@ -185,7 +185,7 @@ def beyond_box(p, w, ratio):
 
 @kernel
 def choose(p, w, ratio, faster):
-    """w.step / faster or w.step / ratio, each joint bound by itself: that with the lesser |e - J dq|.
+    """w.step / faster or w.step / ratio, each joint within its limits by itself: that which leaves less |e - J dq|.
 
     e is the clamped error.
     """
