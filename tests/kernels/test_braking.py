@@ -1,4 +1,4 @@
-"""What a coordinate may do next so that it can still brake: never empty, never broken, and no more careful than needed."""
+"""What a coordinate may do next so that it can still brake: never nothing, never too much, and hardly too little."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest, way_to_rest
-from poise.solving.inequalities import _usable
+from poise.solving.inequalities import usable
 
 Array = npt.NDArray[np.float64]
 compiled = numba.njit(_nrt=False, error_model="numpy")
@@ -54,7 +54,7 @@ def setting(rng: np.random.Generator) -> tuple[float, float, float, float]:
     if rng.random() < 0.3:
         return reach, speed, most, NO_LIMIT
     jerk = most * 10.0 ** rng.uniform(-2.5, 1.0)
-    return reach, speed, _usable(most, jerk, speed, reach), jerk
+    return reach, speed, usable(most, jerk, speed, reach), jerk
 
 
 def choices(rng: np.random.Generator, count: int) -> Array:
@@ -140,7 +140,7 @@ def test_no_way_of_braking_allows_much_more() -> None:
         most = 10.0 ** rng.uniform(-1.5, -0.5)
         jerk = most * 10.0 ** rng.uniform(-0.8, 0.3)
         reach = 30.0
-        most = _usable(most, jerk, speed, reach)
+        most = usable(most, jerk, speed, reach)
         q, v, a = 15.0, 0.0, 0.0
         bias = rng.choice([0.0, 1.0])
         for k in range(int(rng.integers(20, 200))):

@@ -1,7 +1,8 @@
-"""Limits of speed, acceleration, jerk and twist in a Tracker: kept at every step, whatever the method and the targets."""
+"""Limits of speed, acceleration, jerk and twist in a Tracker: kept at every step, whatever method and target."""
 
 import math
 import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import daqp
@@ -37,7 +38,7 @@ def flat() -> pz.Model:
     b = pz.ModelBuilder("flat")
     b.joint("base", "planar", parent="world", child="a", velocity=[1.5, 1.5, 2.0])
     ahead = pz.SE3.from_parts([0.4, 0.0, 0.2])
-    for i, (parent, child) in enumerate(("ab", "bc", "cd")):
+    for i, (parent, child) in enumerate([("a", "b"), ("b", "c"), ("c", "d")]):
         b.joint(f"j{i}", "revolute", parent=parent, child=child, origin=ahead, axis=(0, 1, 0), limits=(-1.5, 1.5),
                 velocity=3.0)  # fmt: skip
     b.frame("tip", link="d", origin=ahead)
@@ -66,7 +67,7 @@ def keeps(model: pz.Model, path: Array, acceleration: Any = math.inf, jerk: Any 
     assert (np.abs(j) <= jerk * (1.0 + 1e-9) + 4.0 * rounding / dt**3).all()
 
 
-def run(ik: pz.Tracker, q: Array, goals: Array, steps: int) -> Array:
+def run(ik: pz.Tracker, q: Array, goals: Sequence[Any], steps: int) -> Array:
     """(1 + steps * goals, nq) the way with so many steps to each goal, a pose or a place."""
     path = [q]
     for goal in goals:
@@ -128,7 +129,9 @@ def test_eight_lanes_keep_them_and_go_where_each_goes_alone(name: str, limits: A
             if name != "lm":  # which judges its steps, and may judge one that gains nothing by its rounding
                 np.testing.assert_allclose(ik.rollout(start, goal[:, None]), way, rtol=0, atol=1e-6)
         ik.reset()
-        alone = np.array([ik.step(q, goal).copy() for q, goal in zip([starts[0], *ways[0]], map(pz.SE3, goals[0]))])
+        alone = np.array(
+            [ik.step(q, goal).copy() for q, goal in zip([starts[0], *ways[0, :-1]], map(pz.SE3, goals[0]), strict=True)]
+        )
         np.testing.assert_allclose(alone, ways[0], rtol=0, atol=1e-6)
 
 
@@ -154,54 +157,56 @@ def test_one_joint_brakes_for_its_limit_as_late_as_can_be() -> None:
     model = pz.ModelBuilder("one")
     model.joint("j", "revolute", parent="world", child="a", limits=(-2.0, 1.0), velocity=3.0)
     model.frame("tip", link="a", origin=pz.SE3.from_parts([1.0, 0.0, 0.0]))
-    arm, most = model.build(), 20.0
+    arm, change = model.build(), 20.0 * DT**2
+    x, v, best = 0.0, 0.0, []
+    for _ in range(400):
+        tried = np.linspace(v + change, v - change, 2001)[:, None]
+        rest = x + np.maximum(tried - change * np.arange(90), 0.0).sum(axis=1)
+        v = float(tried[(rest <= 1.0) & (tried[:, 0] <= 3.0 * DT)][0, 0]) if x < 1.0 - 1e-6 else 0.0
+        x += v
+        best.append(x)
     for name in ("dls", "qp"):
-        ik = pz.Tracker(arm, pz.PositionTask("tip"), name, dt=DT, limits=[pz.AccelerationLimit(most)])
+        ik = pz.Tracker(arm, pz.PositionTask("tip"), name, dt=DT, limits=FAST)
         path = run(ik, np.zeros(1), [np.array([math.cos(1.8), math.sin(1.8), 0.0])], 700)[:, 0]
-        keeps(arm, path[:, None], most)
-        x, v, change = 0.0, 0.0, most * DT**2
-        for k in range(1, 400):
-            tried = np.linspace(v + change, v - change, 2001)[:, None]
-            rest = x + np.maximum(tried - change * np.arange(500), 0.0).sum(axis=1)
-            v = float(tried[(rest <= 1.0) & (tried[:, 0] <= 3.0 * DT)][0, 0]) if x < 1.0 - 1e-6 else 0.0
-            x += v
-            assert path[k] == pytest.approx(x, abs=2e-4)
+        keeps(arm, path[:, None], 20.0)
+        np.testing.assert_allclose(path[1:401], best, rtol=0, atol=2e-4)
         assert path[-1] == pytest.approx(1.0, abs=1e-12)
 
 
+def braking(room: Array, slowing: float) -> Array:
+    """The largest speed from which the way to rest fits the room."""
+    k = np.floor((np.sqrt(1.0 + 8.0 * room / slowing) - 1.0) / 2.0)
+    return (room + slowing * k * (k + 1.0) / 2.0) / (k + 1.0)
+
+
 def test_the_step_of_qp_is_the_minimum_within_the_box() -> None:
-    """daqp on the same box: speeds, accelerations, and braking for limits."""
+    """daqp on the same box of speeds, accelerations, and braking for limits; later steps keep it too.
+
+    Only the first step sees the whole error: later ones see what of it the arm can brake in.
+    """
     method = pz.BoundedLeastSquares(damping=0.1, max_error=None, max_step=math.inf)
-    rng, a, met = np.random.default_rng(0), 20.0 * DT**2, 0
-    ik = pz.Tracker(PANDA, HAND, method, dt=DT, limits=FAST, settle=False)
-    solver = pz.Solver(PANDA, HAND)
+    change, none = 20.0 * DT**2, np.zeros(7, np.int32)
+    ik, solver = pz.Tracker(PANDA, HAND, method, dt=DT, limits=FAST, settle=False), pz.Solver(PANDA, HAND)
     for seed in range(20):
         ik.reset()
         q, last, target = PANDA.sample(seed=seed), np.zeros(7), PANDA.pose("panda_hand", PANDA.sample(seed=seed + 100))
         for k in range(60):
-            e, j = solver.linearise(q, target)
+            most, near = np.minimum(last + change, PANDA.velocity * DT), np.maximum(last - change, -PANDA.velocity * DT)
+            high, low = (
+                np.minimum(most, braking(PANDA.upper - q, change)),
+                np.maximum(near, -braking(q - PANDA.lower, change)),
+            )
             after = ik.step(q, target).copy()
             step = after - q
-
-            def brake(room: Array) -> Array:
-                n = np.floor((np.sqrt(1.0 + 8.0 * room / a) - 1.0) / 2.0)
-                return (room + a * n * (n + 1.0) / 2.0) / (n + 1.0)
-
-            high = np.minimum(np.minimum(last + a, PANDA.velocity * DT), brake(PANDA.upper - q))
-            low = np.maximum(np.maximum(last - a, -PANDA.velocity * DT), -brake(q - PANDA.lower))
-            if k < 2 or rng.random() < 0.1:  # at first, errors are seen as they are
-                best, _, flag, _ = daqp.solve(
-                    j.T @ j + 0.01 * np.eye(7), -j.T @ e, np.zeros((0, 7)), high, low, np.zeros(7, np.int32),
-                    primal_tol=1e-12,
-                )  # fmt: skip
-                if k < 1:
-                    assert flag > 0
-                    np.testing.assert_allclose(step, best, rtol=0, atol=1e-9)
-                    met += 1
-            assert (step <= high + 1e-9).all()
-            assert (step >= low - 1e-9).all()
+            assert (step <= high + 1e-10).all()
+            assert (step >= low - 1e-10).all()
+            if k == 0:
+                e, j = solver.linearise(q, target)
+                matrix, slope = j.T @ j + 0.01 * np.eye(7), -j.T @ e
+                best, _, flag, _ = daqp.solve(matrix, slope, np.zeros((0, 7)), high, low, none, primal_tol=1e-12)
+                assert flag > 0
+                np.testing.assert_allclose(step, best, rtol=0, atol=1e-9)
             q, last = after, step
-    assert met == 20
 
 
 @pytest.mark.parametrize("limits", [[], FAST, GENTLE])
@@ -246,8 +251,38 @@ def test_the_twist_of_a_free_base_is_bounded_as_a_length(updates: int) -> None:
                 assert (np.abs(a) <= 20.0 * (1.0 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("limits", [[], FAST])
+def test_eight_lanes_come_back_from_outside_and_keep_their_twists(limits: Any) -> None:
+    model = wanderer(follower=False)
+    also = [*limits, pz.TwistLimit(linear=0.5, angular=0.8)]
+    ik = pz.Tracker(model, pz.PoseTask("tip"), "dls", dt=DT, limits=also)
+    starts = model.sample(9, seed=1)
+    hinge = model.index("hinge").start
+    starts[:, hinge] = np.linspace(-1.5, 1.5, 9)
+    goals = np.stack([np.repeat(model.pose("tip", model.sample(3, seed=c)).array, 100, axis=0) for c in range(9)])
+    ways = ik.rollout(starts, goals[:, :, None])
+    for start, way, goal in zip(starts, ways, goals, strict=True):
+        path = np.vstack([start, way])
+        v, a, _ = motion(model, path)
+        assert (np.abs(v) <= model.velocity * (1.0 + 1e-9)).all()
+        assert np.linalg.norm(v[:, :3], axis=1).max() <= 0.5 * (1.0 + 1e-9)
+        assert np.linalg.norm(v[:, 3:6], axis=1).max() <= 0.8 * (1.0 + 1e-9)
+        assert np.abs(a).max() <= (20.0 if limits else math.inf) * (1.0 + 1e-9)
+        assert abs(path[-1, hinge]) <= 1.0
+        np.testing.assert_allclose(ik.rollout(start, goal[:, None]), way, rtol=0, atol=1e-6)
+
+
+def test_what_moves_no_task_stays_where_it_is() -> None:
+    """A hinge beyond its limits that no task moves."""
+    q = np.array(PANDA.home)
+    q[6] = PANDA.upper[6] + 0.2
+    task = pz.PositionTask("panda_link4", [0.2, 0.1, 0.6])
+    assert pz.Tracker(PANDA, task, dt=DT).step(q)[6] == q[6]
+    assert pz.Tracker(PANDA, task).step(q)[6] == PANDA.upper[6], "without a time there is no speed"
+
+
 def test_limits_are_of_single_joints_too() -> None:
-    limits = [
+    limits: Any = [
         pz.VelocityLimit({"panda_joint1": 0.5}),
         pz.AccelerationLimit({"panda_joint1": 5.0, "panda_joint4": 8.0}),
         pz.JerkLimit(np.array([math.inf] * 6 + [200.0])),
@@ -313,9 +348,9 @@ def test_what_is_no_limit_is_refused(kind: Any) -> None:
         pz.Tracker(PANDA, HAND, dt=DT, limits=[kind({"panda_joint1": [1.0, 2.0]})])
     with pytest.raises(ValueError, match=f"{kind.__name__} needs the time of a step: give the Tracker dt"):
         pz.Tracker(PANDA, HAND, limits=[kind(1.0)])
-    for solve in (pz.Solver, lambda *a, **k: pz.solve(*a, HAND, **k)):
+    for solve in (pz.Solver, pz.solve):
         with pytest.raises(TypeError, match="are for a Tracker"):
-            solve(PANDA, HAND, limits=[kind(1.0)]) if solve is pz.Solver else pz.solve(PANDA, HAND, limits=[kind(1.0)])
+            solve(PANDA, HAND, limits=[kind(1.0)])  # type: ignore[operator]
 
 
 def test_a_twist_that_is_none_is_refused() -> None:
@@ -333,5 +368,5 @@ def test_a_twist_that_is_none_is_refused() -> None:
 
 
 def test_an_acceleration_below_rounding_is_refused() -> None:
-    with pytest.raises(ValueError, match="acceleration of 'panda_joint1' changes the way of a step by 4.0e-18"):
+    with pytest.raises(ValueError, match=r"acceleration of 'panda_joint1' changes the way of a step by 4\.0e-18"):
         pz.Tracker(PANDA, HAND, dt=DT, limits=[pz.AccelerationLimit(1e-12)])

@@ -312,29 +312,39 @@ def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
 
 
 def paces(model: Model, velocities: Sequence[int], stated: Inequalities, dt: float, updates: int) -> Any:
-    """Records of `PACE`, one for each velocity, of a step of `dt` [s] and so many updates; see `kernels.methods.braking`.
+    """Records of `PACE`, one for each velocity, of a step of `dt` [s]; see `kernels.methods.braking`.
 
-    Raises ValueError for an acceleration or jerk that is nothing beside the rounding of a position.
+    There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
+    position.
     """
-    n = len(velocities)
     if stated.accelerations is None and stated.jerks is None:
         return ()
     most = _in_steps(model, velocities, stated.accelerations, dt**2, "acceleration")
     jerk = _in_steps(model, velocities, stated.jerks, dt**3, "jerk")
     speed = np.minimum(stated.changes * updates, _LARGEST)
-    turning = [k for _, iv in model._turning for k in range(iv, iv + 3)]
-    reach = np.full(model.nv, np.inf)
-    at_q, at_v = model._plain
-    reach[at_v] = model.upper[at_q] - model.lower[at_q]
+    reach, turns = _ranges(model)
     for a, v in enumerate(velocities):
-        if v in turning:
+        if turns[v]:
             speed[a] = min(speed[a], _TURN)
         if jerk[a] < NO_LIMIT:
             for first, count, length in stated.twists:
-                if first <= a < first + count:
+                if first <= a < first + count:  # a cube within the ball: braking is each coordinate's own
                     speed[a] = min(speed[a], length * updates / math.sqrt(count))
-            most[a] = _usable(most[a], jerk[a], speed[a], reach[v])
-    return joined(PACE, np.zeros((n, 0)), np.column_stack([speed, most, jerk]))
+            most[a] = usable(most[a], jerk[a], speed[a], reach[v])
+    return joined(PACE, np.zeros((len(velocities), 0)), np.column_stack([speed, most, jerk]))
+
+
+def _ranges(model: Model) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """(nv,) between the limits of each coordinate [rad or m], and whether it is of a turn without any."""
+    reach, turns = np.full(model.nv, np.inf), np.zeros(model.nv, dtype=np.bool_)
+    for joint in model.joints:
+        if joint.nv:
+            at, places = model.velocity_index(joint.name), model.index(joint.name)
+            plain = joint.nv if joint.quaternion_at is None else joint.quaternion_at
+            first = slice(places.start, places.start + plain)
+            reach[at.start : at.start + plain] = model.upper[first] - model.lower[first]
+            turns[at.start + plain : at.stop] = True
+    return reach, turns
 
 
 def _in_steps(model: Model, velocities: Sequence[int], limit: Array | None, scale: float, what: str) -> Array:
@@ -348,17 +358,17 @@ def _in_steps(model: Model, velocities: Sequence[int], limit: Array | None, scal
                 j.name for j in model.joints if j.nv and v in range(*model.velocity_index(j.name).indices(model.nv))
             )
             raise ValueError(
-                f"the {what} of {name!r} changes the way of a step by {x:.1e}, less than its rounding: give more of it, "
+                f"the {what} of {name!r} changes the way of a step by {x:.1e}, less than its rounding: give more, "
                 "or a longer dt"
             )
     return found
 
 
-def _usable(most: float, jerk: float, speed: float, reach: float) -> float:
+def usable(most: float, jerk: float, speed: float, reach: float) -> float:
     """The acceleration that a joint with this jerk can always take back within its speed and range; all in steps.
 
-    It leaves the limit where it had to brake with -`most` by v = -`most` r (r + 2) / 2 at most, r = `most` / `jerk`, and
-    by less than `jerk` r (r + 1) (r + 2), before it comes to rest.
+    Where it has braked for a limit with an acceleration A to the end, it goes back at up to A (r + 2) / 2, r being
+    A / jerk, and by less than jerk r (r + 1) (r + 2), before it rests: within its speed, and within its range.
     """
 
     def fits(r: float) -> bool:

@@ -53,9 +53,10 @@ _NOT_FINITE: Final = (
 class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
-    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
-    With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: each update is
-    shortened, and so is the step of several, where turns of a ball add up to more.
+    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
+    them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
+    shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
+    back no faster.
     The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
     tasks have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
     the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  A tracker has a
@@ -184,8 +185,9 @@ class Tracker:
     def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
-        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits is pulled in
-        at once, whatever the speeds.
+        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits comes back as
+        fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is that of the
+        last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
         `target` is one target a task, as `solve` takes them, or (tasks, 3) points if all are positions.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
@@ -230,7 +232,7 @@ class Tracker:
             self._targets[k] = self.tasks[k].goal(value, name)
 
     def reset(self) -> None:
-        """Forget the past: the next step is a first one, from rest, with errors unclamped where the clamp is adaptive."""
+        """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
         for past in ("last_step", "last_target", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
