@@ -1,0 +1,187 @@
+"""The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import ANSWER, CODE, DIRECTION, SOLVED, WIDTH
+from poise.kernels.path.follow import follow_lanes, rows_along
+from poise.kernels.path.sequence import best_sequence
+from poise.kernels.solver import batch_lanes
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask, several
+from poise.solving.batch import problems_of
+from poise.solving.branches import BranchSolver
+from poise.solving.search import Search
+from poise.solving.solution import Solution
+from poise.spatial import Array
+from poise.tasks.base import Task, levels
+from poise.tasks.pose import PoseTask
+
+MISSED: Final = 1e9
+"""What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
+FINE: Final = 1e5
+"""What a step that is a jump costs."""
+_PIECE: Final = 64
+"""Waypoints that a thread corrects at a time."""
+
+
+@final
+class Route:
+    """Tasks with the goals of n waypoints.  Its methods may be called from one thread at a time."""
+
+    def __init__(
+        self, model: Model, tasks: AnyTask | Sequence[AnyTask], poses: Any, *, limits: bool, seed: int, threads: int
+    ) -> None:
+        given = several(tasks)
+        self.tasks = tuple(task for task in given if isinstance(task, Task))
+        if len(self.tasks) < len(given):
+            raise ValueError("a path takes no PostureTask: each of its configurations is as near as can be to the next")
+        if len(levels(self.tasks)) > 1:
+            raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
+        self.model, self.seed, self.threads = model, seed, threads
+        self.search = Search(model, self.tasks, limits=limits, seed=seed)
+        self.near = Search(model, self.tasks, limits=limits, seed=seed, max_restarts=0)
+        self.goals = _goals(model, self.tasks, poses)
+        self.problem = self.search.problem
+        self.active = np.array(self.problem.velocities, dtype=np.intp)
+        infinite = np.full(model.nq, np.inf)
+        self.lower: Array = model.lower if limits else -infinite
+        self.upper: Array = model.upper if limits else infinite
+        for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many):
+            prepare(kernel)
+
+    def __len__(self) -> int:
+        return len(self.goals)
+
+    def solve(self, waypoint: int, start: Array) -> Solution:
+        """The solver's own answer to one waypoint, from a start (nq,)."""
+        code, late = 0, False
+        with self.search.scratch() as scratch:
+            scratch.goal[:], scratch.start[:] = self.goals[waypoint], start
+            code, late = self.search.solve_one(self.model, scratch, self.seed)
+            out = scratch.out.copy()
+        return Solution(self.model, self.search, out, self.goals[waypoint], code, 0, late)
+
+    def solutions(self, waypoint: int, starts: Array) -> Array:
+        """(k, nq) what starts (m, nq) lead to at one waypoint, in their order: first what the first one leads to."""
+        goals = np.broadcast_to(self.goals[waypoint], (len(starts), self.goals.shape[1]))
+        q, solved = self._descend(goals, starts)
+        return q[solved]
+
+    def branches(self, waypoint: int, start: Array) -> Array:
+        """(k, nq) all solutions of one waypoint with their whole turns, where it has a closed form."""
+        task = self.tasks[0]
+        if len(self.tasks) > 1 or not isinstance(task, PoseTask) or not len(self.problem.section("arms")):
+            return np.zeros((0, self.model.nq))
+        solver = BranchSolver(self.model, task, limits=self.problem.limits, turns=True, seed=self.seed)
+        return np.array(solver(self.goals[waypoint], start).q)
+
+    def follow(self, starts: Array, first: int, *, backwards: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Strands from starts (k, nq) along the waypoints from `first` on, or from there back to the beginning.
+
+        (k, n, nq) configurations in the order of the waypoints, and (k, n) which of these are reached; False, with
+        any q, for those on the other side.
+        """
+        k, n = len(starts), len(self)
+        some = slice(first, None, -1) if backwards else slice(first, None)
+        goals = np.ascontiguousarray(self.goals[some])
+        path, scores = np.empty((k, len(goals), self.model.nq)), np.empty((k, len(goals)))
+
+        def lead(group: slice) -> None:
+            with self.search.scratch() as scratch:
+                part, score = path[group], scores[group]
+                scratch.tell(problems=len(part), steps=len(goals))
+                scratch.tell_of(goals=goals, starts=np.ascontiguousarray(starts[group]), path=part, answers=score)
+                follow_lanes(scratch.address)
+
+        self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
+        q, reached = np.empty((k, n, self.model.nq)), np.zeros((k, n), dtype=np.bool_)
+        q[:] = path[:, :1]
+        q[:, some], reached[:, some] = path, scores <= 1.0
+        return q, reached
+
+    def correct(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the solutions of the waypoints nearest to q (n, nq), and which of them there are."""
+        return self._descend(self.goals, q)
+
+    def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """One descent from each start (m, nq) to its goal (m, .); q, as it was where that fails, and where it did not."""
+        with self.near.scratch() as scratch:
+            width = len(scratch.out)
+        raw = np.full((len(goals), width), np.nan)
+
+        def work(some: slice) -> None:
+            with self.near.scratch() as scratch:
+                self.near.solve_many(
+                    scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
+                )
+
+        self._share(work, [slice(i, i + _PIECE) for i in range(0, len(goals), _PIECE)])
+        solved = raw[:, CODE] == SOLVED
+        return np.where(solved[:, None], raw[:, ANSWER : ANSWER + self.model.nq], starts), solved
+
+    def rows(self, q: Array) -> tuple[Array, Array, Array]:
+        """Residual rows (n, m), Jacobians (n, m, active velocities) and scores (n,) at q (n, nq).
+
+        A score of at most 1 is within the tolerances of all tasks.
+        """
+        n, m = len(self), 3 * self.problem.blocks
+        e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(self.active))), np.empty(n)
+        with self.search.scratch() as scratch:
+            scratch.tell(steps=n)
+            scratch.tell_of(goals=self.goals, path=np.ascontiguousarray(q), answers=scores)
+            rows_along(scratch.address, e, jacobians)
+        return e, jacobians, scores
+
+    def steps(self, q: Array) -> Array:
+        """(n - 1, active velocities) what moves the tasks from each configuration to the next."""
+        return self.model.difference(q[:-1], q[1:])[:, self.active]
+
+    def sequence(self, q: Array, price: Array, jump: float, *, closed: bool) -> npt.NDArray[np.int64]:
+        """(n,) the best of the candidates q (n, m, nq) of each waypoint, which cost price (n, m); see `best_sequence`.
+
+        A closed sequence begins and ends at one candidate, each of those at the first waypoint in turn.
+        """
+        n, m = price.shape
+        totals, before = np.empty((2, m)), np.zeros((n, m), dtype=np.int64)
+        best, least = np.zeros(n, dtype=np.int64), np.inf
+        q, price = np.ascontiguousarray(q), np.ascontiguousarray(price)
+        for first in np.flatnonzero(price[0] < np.inf) if closed else [-1]:
+            chosen = np.zeros(n, dtype=np.int64)
+            settings = np.array([jump, FINE, float(first)])
+            total = best_sequence(self.problem.words.ctypes.data, q, price, settings, totals, before, chosen)
+            if total < least:
+                best, least = chosen, total
+        return best
+
+    def _share(self, work: Any, parts: list[slice]) -> None:
+        """Work on all parts, in the threads; what is made of a part depends on the part alone."""
+        if min(self.threads, len(parts)) <= 1:
+            for part in parts:
+                work(part)
+            return
+        with ThreadPoolExecutor(min(self.threads, len(parts))) as pool:
+            list(pool.map(work, parts))
+
+
+def _goals(model: Model, tasks: Sequence[Task], poses: Any) -> Array:
+    """(n, 7 tasks) the goals of the waypoints; raises ShapeError, and ValueError for a row that is no target."""
+    if poses is None:
+        raise ValueError("poses is None; give the targets of the task, one a waypoint")
+    goals = np.ascontiguousarray(problems_of(model, tasks, poses, None)[0])
+    if not len(goals):
+        raise ShapeError("poses is empty; a path has at least one waypoint")
+    for k, task in enumerate(tasks):
+        numbers = goals[:, 7 * k : 7 * k + 7]
+        bad = ~np.isfinite(numbers).all(axis=1)
+        if task.goal_kind & DIRECTION:
+            bad |= np.linalg.norm(numbers[:, :3], axis=1) < 1e-9
+        for i in np.flatnonzero(bad):
+            task.refuse(numbers[i], f"poses[{i}]")
+    return goals
