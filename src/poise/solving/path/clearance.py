@@ -1,0 +1,46 @@
+"""What keeps a path free of obstacles: the one place where a path asks for distances."""
+
+from collections.abc import Callable
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.model.model import Model
+from poise.spatial import Array
+
+_NUDGE: Final = 1e-6
+"""By how much a joint is moved to see how the clearance changes [rad or m]."""
+_FINE: Final = 0.02
+"""Largest change of a coordinate between two configurations that are looked at on a step [rad or m]."""
+
+
+@final
+class Clearance:
+    """The least distance of configurations from all obstacles, and how much of it is asked for."""
+
+    def __init__(self, model: Model, distances: Callable[[Array], Array], least: float = 0.0) -> None:
+        """`distances` gives (n,) signed distances [m] at q (n, nq); `least` is what they must be [m]."""
+        self.model, self._distances, self.least = model, distances, least
+
+    def __call__(self, q: Array) -> Array:
+        """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
+        return np.asarray(self._distances(q), dtype=np.float64) - self.least
+
+    def gradients(self, q: Array, velocities: npt.NDArray[np.intp]) -> Array:
+        """(n, k) how the distance changes with each of k velocities at q (n, nq) [m per rad or m]."""
+        n, k = len(q), len(velocities)
+        moves = np.zeros((2 * k, self.model.nv))
+        moves[np.arange(k), velocities], moves[np.arange(k, 2 * k), velocities] = _NUDGE, -_NUDGE
+        moved = self.model.integrate(q[:, None], moves[None]).reshape(-1, self.model.nq)
+        ahead, behind = np.split(self(moved).reshape(n, 2 * k), 2, axis=1)
+        return (ahead - behind) / (2.0 * _NUDGE)
+
+    def on_steps(self, q: Array) -> Array:
+        """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
+        return np.array([self(self.between(a, b)).min() for a, b in zip(q[:-1], q[1:], strict=True)])
+
+    def between(self, q0: Array, q1: Array) -> Array:
+        """(k, nq) configurations on the straight way from q0 to q1, both ends among them."""
+        longest = float(np.abs(self.model.difference(q0, q1)).max(initial=0.0))
+        return self.model.interpolate(q0, q1, np.linspace(0.0, 1.0, int(np.ceil(longest / _FINE)) + 1))
