@@ -26,14 +26,12 @@ _STARTS, _MORE_STARTS = 2 * WIDTH, 6 * WIDTH
 """Starts at a waypoint from which strands begin; the latter where the path is made shorter."""
 _TRIED: Final = 3
 """Strands that are made shorter, at most, before the best of them is made as short as can be."""
-_TRIAL, _ITERATIONS = 6, 60
+_TRIAL, _ITERATIONS = 3, 60
 """Iterations of a trial, and of the path that is kept."""
 _APART: Final = 0.1
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
-_TIGHTENINGS: Final = 8
-"""How often the weights of steps that are too long are raised."""
 _SLACK: Final = 1.0 + 1e-9
 """Rounding that a speed or a step may be over its limit by."""
 
@@ -123,10 +121,11 @@ def followed(
     start = np.array(model.home if q0 is None else one_start(model, q0))
     start = np.clip(model.normalize(start), route.lower, route.upper)
     fixed = q0 is not None and bool(route.rows(np.tile(start, (len(route), 1)))[2][0] <= 1.0)
-    run = _Run(route, start, clearance, fixed=fixed, closed=closed, end=inf if max_time is None else began + max_time)
-    run.cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
+    cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
     if dt is not None:
-        run.cap = np.minimum(run.cap, speeds[route.active] * dt)
+        cap = np.minimum(cap, speeds[route.active] * dt)
+    end = inf if max_time is None else began + max_time
+    run = _Run(route, start, clearance, cap, fixed=fixed, closed=closed, end=end)
     q, reached = run.found(optimise=optimise)
     failures = run.failures(q, reached, max_jump)
     times: Array | None = None
@@ -179,13 +178,13 @@ class _Run:
     """One call of `solve_path`."""
 
     def __init__(
-        self, route: Route, start: Array, clearance: Clearance | None, *, fixed: bool, closed: bool, end: float
-    ) -> None:
-        self.route, self.clearance, self.closed, self.end = route, clearance, closed, end
+        self, route: Route, start: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
+        end: float,
+    ) -> None:  # fmt: skip
+        """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
+        self.route, self.clearance, self.closed, self.cap, self.end = route, clearance, closed, cap, end
         self.candidates = Candidates(route, start, clearance, fixed=fixed, closed=closed)
-        self.smoother = Smoother(route, clearance, fixed, closed)
-        self.cap: Array = np.full(len(route.active), np.inf)
-        """(active velocities) what each may change by in a step [rad or m]."""
+        self.smoother = Smoother(route, clearance, fixed, closed, cap)
 
     def found(self, *, optimise: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the path, and (n,) which waypoints it meets."""
@@ -250,27 +249,14 @@ class _Run:
         for one in [*others, q]:
             if len(tried) < _TRIED and all(np.abs(one - other).max() > _APART for other in tried):
                 tried.append(one)
-        even = np.ones((len(q) - 1, len(self.route.active)))
-        trials = [smoother.shorten(one, even, _TRIAL, self.end) for one in tried]
-        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one, even)))
-        best = smoother.shorten(best, even, _ITERATIONS, self.end)
-        best = self._within_cap(best, even)
+        trials = [smoother.shorten(one, _TRIAL, self.end) for one in tried]
+        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one)))
+        best = smoother.shorten(best, _ITERATIONS, self.end)
         return best if self._jumps(best) <= self._jumps(q) else q
 
     def _jumps(self, q: Array) -> int:
         steps = np.abs(self.route.steps(q))
         return int(((steps > self.cap) | (steps > self.candidates.jump)).any(axis=1).sum())
-
-    def _within_cap(self, q: Array, weights: Array) -> Array:
-        """The path with steps that are too long made shorter at the cost of the others: they weigh more and more."""
-        for _ in range(_TIGHTENINGS):
-            share = np.abs(self.route.steps(q)) / self.cap
-            if not (share > 1.0).any():
-                break
-            weights = weights * np.maximum(share, 0.5) ** 2
-            weights = weights / weights.min()
-            q = self.smoother.shorten(q, weights, _TRIAL, self.end)
-        return q
 
     def failures(self, q: Array, reached: npt.NDArray[np.bool_], max_jump: float | None) -> list[PathFailure]:
         """What cannot be followed."""
