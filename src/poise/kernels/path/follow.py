@@ -1,7 +1,7 @@
 """Strands: eight configurations led along a whole path side by side, each from its own start.
 
 A strand solves each waypoint from its answer to the one before, by the descent of `lm_solver`.  Where it cannot reach
-a waypoint it comes as near as it can and goes on from there, so that it may be back on the path later.
+a waypoint it comes as near as it can and goes on from there, more careful, so that it may be back on the path later.
 """
 
 import numpy as np
@@ -14,6 +14,7 @@ from poise.kernels.solver.lm_solver import (
     AGE,
     INSIDE,
     LIMIT,
+    MEASURE,
     SCORE,
     SLOW,
     STARTED,
@@ -25,7 +26,7 @@ from poise.kernels.solver.lm_solver import (
 )
 
 _BOLD = 5.5
-"""Iterations that may raise the error; later ones descend."""
+"""Iterations that may raise the error, where the last waypoint was reached; later ones descend."""
 _FALL, _PATIENCE = 0.7, 5.5
 """A slow iteration does not lower the error by this factor; after so many a strand stops short of its waypoint."""
 
@@ -35,7 +36,7 @@ def follow_lanes(address):
     """Lead up to eight `problems` from starts (problems x nq) along goals (steps x GOAL_NUMBERS an effector); a code.
 
     Writes `path` (problems x steps x nq) and into `answers` (problems x steps) the scores, at most 1 where a waypoint
-    is reached.
+    is reached.  The row MEASURE of a lane's state says whether it is off the path.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -48,7 +49,7 @@ def follow_lanes(address):
             return BAD_START
         for i in range(count):
             v.q[i, lane] = w.q[i]
-    store(v.state, STARTED, 0.0)
+    store(v.state, STARTED, 0.0), store(v.state, MEASURE, 0.0)
     for k in range(steps):
         if not aim_at(p, section(goals, k * numbers, numbers), w.target):
             return BAD_GOAL
@@ -74,12 +75,14 @@ def follow_lanes(address):
                     short = v.state[SLOW, lane] > _PATIENCE or v.state[AGE, lane] >= told.max_iterations
                     if scores[at] == np.inf and (v.state[SCORE, lane] <= INSIDE or short):
                         scores[at] = min(v.state[SCORE, lane], 1e300)
+                        lost = scores[at] > INSIDE
+                        v.state[MEASURE, lane] = 1.0 if lost else 0.0
                         for i in range(count):
-                            path[at * count + i] = v.q[i, lane]
+                            path[at * count + i] = v.before[i, lane] if lost else v.q[i, lane]
             for lane in range(strands):
                 busy = busy or scores[lane * steps + k] == np.inf
             if busy:
-                improve(p, v, cost, age < _BOLD, False)
+                improve(p, v, cost, (age < _BOLD) & (load(v.state, MEASURE) < 0.5), False)
         for lane in range(WIDTH):
             at = min(lane, strands - 1) * steps + k
             for i in range(count):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.route import FINE, MISSED, Route
+from poise.solving.path.route import MISSED, Route
 from poise.solving.solution import Solution
 from poise.spatial import Array
 
@@ -19,36 +19,53 @@ _ALIKE: Final = 1e-3
 """Solutions whose coordinates differ by no more are one [rad or m]."""
 _ANCHORS: Final = 6
 """Waypoints from which strands begin, at most."""
+_FEW: Final = 8
+"""Starts that tell whether a waypoint is in reach, where its neighbour is not."""
 
 
 @final
 class Candidates:
     """Strands along a route: q (k, n, nq), and which waypoints each reaches, free of obstacles (k, n)."""
 
-    def __init__(self, route: Route, q0: Array, clearance: Clearance | None, *, fixed: bool, closed: bool) -> None:
-        """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began."""
+    def __init__(
+        self, route: Route, q0: Array, clearance: Clearance | None, *, fixed: bool, closed: bool, thorough: bool
+    ) -> None:
+        """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began; a `thorough` look
+        asks for all branches that a closed form gives."""
         self.route, self.q0, self.clearance, self.fixed, self.closed = route, q0, clearance, fixed, closed
+        self.thorough = thorough
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
         self.reached = np.empty((0, n), dtype=np.bool_)
         self.missed: dict[int, Solution] = {}
-        """What the solver says of waypoints that nothing reached."""
+        """What the solver says of waypoints that it did not reach."""
+        self.answers: dict[int, Solution] = {}
+        """What it says of those that it did, and no strand."""
         self.jump = np.inf
         """A step of a coordinate that is longer costs extra [rad or m]."""
 
     def gather(self, starts: int) -> None:
-        """Strands from solutions that so many starts lead to, until a sequence of them reaches all that is in reach."""
-        self.begin_at(0, starts)
+        """Strands from solutions that so many starts lead to, until some reach every waypoint that is in reach."""
+        known = np.zeros(len(self.route), dtype=np.bool_)
+        here = 0
         for _ in range(_ANCHORS):
-            here = self._gap()
-            if here is None:
+            self._begin_at(here, starts)
+            if len(self.complete()):
                 return
-            before = len(self.q)
-            self.begin_at(here, starts)
-            if len(self.q) == before:
-                self._mark(here)
+            known |= self.reached.any(axis=0)
+            while not known.all():
+                here = int(np.argmin(known))
+                gap = here + int(np.argmax(np.append(known[here:], True)))
+                found = self._in_reach(here, gap)
+                known[here:gap] = True
+                if found is not None:
+                    known[found:gap] = False
+                    here = found
+                    break
+            else:
+                return
 
-    def begin_at(self, waypoint: int, starts: int) -> None:
+    def _begin_at(self, waypoint: int, starts: int) -> None:
         """Add the strands that begin at the solutions of a waypoint."""
         found = self._solutions(waypoint, starts)
         if not len(found):
@@ -80,22 +97,43 @@ class Candidates:
         return np.flatnonzero(self.reached.all(axis=1))
 
     def _solutions(self, waypoint: int, starts: int) -> Array:
-        route = self.route
+        """(k, nq) solutions of a waypoint, those of the search if no start leads to any."""
         if self.fixed and waypoint == 0:
             return self.q0[None]
-        spread = route.model.sample(starts - 1, seed=(route.seed + waypoint) % 2**62)
-        near = self.q[:, waypoint] if len(self.q) else self.q0[None]
-        spread[:, ~self._moved()] = self.q0[~self._moved()]
-        found = np.concatenate(
-            [route.solutions(waypoint, np.concatenate([near, spread])), route.branches(waypoint, self.q0)]
-        )
-        if not len(found):
-            solution = route.solve(waypoint, self.q0)
-            if solution.success:
-                found = solution.q[None]
-            else:
-                self.missed[waypoint] = solution
+        found = self.route.solutions(waypoint, self._spread(waypoint, starts))
+        if self.thorough or not len(found):
+            found = np.concatenate([found, self.route.branches(waypoint, self.q0)])
+        if not len(found) and waypoint not in self.missed:
+            self._search(waypoint)
+        if not len(found) and waypoint in self.answers:
+            found = self.answers[waypoint].q[None]
         return _distinct(found)
+
+    def _spread(self, waypoint: int, starts: int) -> Array:
+        """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""
+        spread = self.route.model.sample(starts - 1, seed=(self.route.seed + waypoint) % 2**62)
+        spread[:, ~self._moved()] = self.q0[~self._moved()]
+        return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
+
+    def _search(self, waypoint: int) -> None:
+        """Ask the solver for a waypoint that no start led to."""
+        near = self.q[0, waypoint] if len(self.q) else self.q0
+        solution = self.route.solve(waypoint, near)
+        (self.answers if solution.success else self.missed)[waypoint] = solution
+
+    def _in_reach(self, first: int, end: int) -> int | None:
+        """The first waypoint from `first` to `end` that has a solution; None where none was found.
+
+        The solver tells of the first, and why it has none; for the others a few starts must do.
+        """
+        if first not in self.missed:
+            self._search(first)
+        if first in self.answers:
+            return first
+        for waypoint in range(first + 1, end):
+            if len(self.route.solutions(waypoint, self._spread(waypoint, _FEW))):
+                return waypoint
+        return None
 
     def _moved(self) -> npt.NDArray[np.bool_]:
         """(nq,) whether a number of q moves the tasks; the others stay as in q0."""
@@ -104,23 +142,6 @@ class Candidates:
         for ball in problem.section("balls"):
             out[ball["q"] : ball["q"] + 4] = True
         return out
-
-    def _gap(self) -> int | None:
-        """The first waypoint that no strand reaches, or where the best sequence has to jump; None if all is well."""
-        if not len(self.q):
-            known = np.zeros(len(self.route), dtype=np.bool_)
-        elif len(self.complete()):
-            return None
-        else:
-            known = self.reached.any(axis=0)
-        known[list(self.missed)] = True
-        if not known.all():
-            return int(np.argmin(known))
-        return None
-
-    def _mark(self, waypoint: int) -> None:
-        """Remember why a waypoint has no candidate, and take those of its neighbours that have none either as missed."""
-        self.missed.setdefault(waypoint, self.route.solve(waypoint, self.q0))
 
 
 def _distinct(q: Array) -> Array:

@@ -9,24 +9,27 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, CODE, DIRECTION, SOLVED, WIDTH
+from poise.kernels.machine.layout import ANSWER, CODE, DIRECTION, SOLVED, TURN, WIDTH
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, several
 from poise.solving.batch import problems_of
-from poise.solving.branches import BranchSolver
+from poise.solving.branches import Branching
 from poise.solving.search import Search
 from poise.solving.solution import Solution
-from poise.spatial import Array
+from poise.spatial import SE3, Array
 from poise.tasks.base import Task, levels
-from poise.tasks.pose import PoseTask
 
 MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
 FINE: Final = 1e5
 """What a step that is a jump costs."""
+_SAMPLES: Final = 24
+"""Values of a joint that is swept, where there is a closed form for the others."""
+_SUBSTEPS: Final = 32
+"""Small steps in which a strand is led from a waypoint to the next."""
 _PIECE: Final = 64
 """Waypoints that a thread corrects at a time."""
 
@@ -53,6 +56,7 @@ class Route:
         infinite = np.full(model.nq, np.inf)
         self.lower: Array = model.lower if limits else -infinite
         self.upper: Array = model.upper if limits else infinite
+        self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many):
             prepare(kernel)
 
@@ -75,12 +79,18 @@ class Route:
         return q[solved]
 
     def branches(self, waypoint: int, start: Array) -> Array:
-        """(k, nq) all solutions of one waypoint with their whole turns, where it has a closed form."""
-        task = self.tasks[0]
-        if len(self.tasks) > 1 or not isinstance(task, PoseTask) or not len(self.problem.section("arms")):
+        """(k, nq) all solutions of one waypoint with their whole turns, where it has a closed form.
+
+        Those of a joint that is swept are as many as its values give.
+        """
+        if self._branching is None:
+            self._branching = Branching(
+                self.model, self.tasks, limits=self.problem.limits, turns=True, samples=_SAMPLES
+            )
+        if self._branching.form is None:
             return np.zeros((0, self.model.nq))
-        solver = BranchSolver(self.model, task, limits=self.problem.limits, turns=True, seed=self.seed)
-        return np.array(solver(self.goals[waypoint], start).q)
+        goal = SE3(self.goals[waypoint])
+        return np.array(self._branching(self.model, goal, start, self.seed).q)
 
     def follow(self, starts: Array, first: int, *, backwards: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Strands from starts (k, nq) along the waypoints from `first` on, or from there back to the beginning.
@@ -90,21 +100,43 @@ class Route:
         """
         k, n = len(starts), len(self)
         some = slice(first, None, -1) if backwards else slice(first, None)
-        goals = np.ascontiguousarray(self.goals[some])
-        path, scores = np.empty((k, len(goals), self.model.nq)), np.empty((k, len(goals)))
-
-        def lead(group: slice) -> None:
-            with self.search.scratch() as scratch:
-                part, score = path[group], scores[group]
-                scratch.tell(problems=len(part), steps=len(goals))
-                scratch.tell_of(goals=goals, starts=np.ascontiguousarray(starts[group]), path=part, answers=score)
-                follow_lanes(scratch.address)
-
-        self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
+        path, scores = self._led(np.ascontiguousarray(self.goals[some]), starts)
         q, reached = np.empty((k, n, self.model.nq)), np.zeros((k, n), dtype=np.bool_)
         q[:] = path[:, :1]
         q[:, some], reached[:, some] = path, scores <= 1.0
         return q, reached
+
+    def _led(self, goals: Array, starts: Array) -> tuple[Array, Array]:
+        """Strands from starts (k, nq) along goals (n, .): (k, n, nq) configurations and (k, n) scores."""
+        k, n = len(starts), len(goals)
+        path, scores = np.empty((k, n, self.model.nq)), np.empty((k, n))
+
+        def lead(group: slice) -> None:
+            with self.search.scratch() as scratch:
+                part, score = path[group], scores[group]
+                scratch.tell(problems=len(part), steps=n)
+                scratch.tell_of(goals=goals, starts=np.ascontiguousarray(starts[group]), path=part, answers=score)
+                follow_lanes(scratch.address)
+
+        self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
+        return path, scores
+
+    def continues(self, waypoint: int, q0: Array, q1: Array) -> bool:
+        """Whether a strand from q0 comes to q1 (nq,) when it is led to the next waypoint in many small steps.
+
+        Their number being finite, each must be a fraction of the whole, and it must end nearer to q1 than it began.
+        """
+        share = np.linspace(0.0, 1.0, _SUBSTEPS + 1)[1:, None]
+        first, last = (self.goals[i].reshape(-1, 7).copy() for i in (waypoint, waypoint + 1))
+        for k, task in enumerate(self.tasks):
+            if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
+                last[k, 3:] *= -1.0
+        goals = np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
+        path, scores = self._led(goals, q0[None])
+        way = np.abs(self.steps(np.concatenate([q0[None], path[0]]))).max(axis=1)
+        whole = float(np.abs(self.steps(np.stack([q0, q1]))).max())
+        missed = float(np.abs(self.steps(np.stack([path[0, -1], q1]))).max())
+        return bool(scores.max() <= 1.0 and way.max() < 0.5 * whole and missed < 0.5 * whole)
 
     def correct(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the solutions of the waypoints nearest to q (n, nq), and which of them there are."""

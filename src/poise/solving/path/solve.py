@@ -24,11 +24,12 @@ from poise.spatial import Array
 
 _STARTS, _MORE_STARTS = 2 * WIDTH, 6 * WIDTH
 """Starts at a waypoint from which strands begin; the latter where the path is made shorter."""
-_TRIED: Final = 3
-"""Strands that are made shorter, at most, before the best of them is made as short as can be."""
+_TRIED, _FEWEST, _WAYPOINTS = 8, 3, 2500
+"""Strands that are made shorter before the best of them is made as short as can be: so many, but for long paths as many
+as have so many waypoints together, and a few in any case."""
 _TRIAL, _ITERATIONS = 3, 60
 """Iterations of a trial, and of the path that is kept."""
-_APART: Final = 0.1
+_APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
@@ -125,8 +126,8 @@ def followed(
     if dt is not None:
         cap = np.minimum(cap, speeds[route.active] * dt)
     end = inf if max_time is None else began + max_time
-    run = _Run(route, start, clearance, cap, fixed=fixed, closed=closed, end=end)
-    q, reached = run.found(optimise=optimise)
+    run = _Run(route, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise, end=end)
+    q, reached = run.found()
     failures = run.failures(q, reached, max_jump)
     times: Array | None = None
     if dt is not None:
@@ -179,22 +180,23 @@ class _Run:
 
     def __init__(
         self, route: Route, start: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
-        end: float,
+        optimise: bool, end: float,
     ) -> None:  # fmt: skip
         """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
         self.route, self.clearance, self.closed, self.cap, self.end = route, clearance, closed, cap, end
-        self.candidates = Candidates(route, start, clearance, fixed=fixed, closed=closed)
+        self.optimise = optimise
+        self.candidates = Candidates(route, start, clearance, fixed=fixed, closed=closed, thorough=optimise)
         self.smoother = Smoother(route, clearance, fixed, closed, cap)
 
-    def found(self, *, optimise: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
+    def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the path, and (n,) which waypoints it meets."""
         candidates = self.candidates
-        candidates.gather(_MORE_STARTS if optimise else _STARTS)
+        candidates.gather(_MORE_STARTS if self.optimise else _STARTS)
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
         candidates.jump = self._jump()
         q, reached = self._best()
-        if not optimise or not reached.all() or len(q) < 2:
+        if not self.optimise or not reached.all() or len(q) < 2:
             return q, reached
         return self._shortest(q), reached
 
@@ -242,12 +244,13 @@ class _Run:
         """What the path, or other strands, come to when they are made shorter; the best of it."""
         candidates, smoother = self.candidates, self.smoother
         tried: list[Array] = []
+        many = max(_FEWEST, min(_TRIED, _WAYPOINTS // len(q)))
         others = [self._closing(candidates.q[k].copy()) for k in self._ranked()]
         sequence, met = candidates.sequence()
         if met.all():
             others.insert(0, self._closing(sequence))
         for one in [*others, q]:
-            if len(tried) < _TRIED and all(np.abs(one - other).max() > _APART for other in tried):
+            if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
                 tried.append(one)
         trials = [smoother.shorten(one, _TRIAL, self.end) for one in tried]
         best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one)))
@@ -270,8 +273,12 @@ class _Run:
         if max_jump is not None:
             jumping = sizes > max_jump * _SLACK
         else:
-            jumping = (sizes > LEAST) & (sizes > FACTOR * around(sizes)) if len(sizes) > 1 else sizes > np.inf
+            jumping = (sizes > LEAST) & (sizes > FACTOR * around(sizes))
         both = reached[:-1] & reached[1:]
+        if max_jump is None:
+            # Near a singular pose steps grow, and yet a strand comes from one end to the other.
+            for t in np.flatnonzero(jumping & both):
+                jumping[t] = not route.continues(int(t), q[t], q[t + 1])
         out += [self._jumped(int(t), q) for t in np.flatnonzero(jumping & both)]
         if self.clearance is not None and len(q) > 1:
             free = self.clearance.on_steps(q)
