@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.route import MISSED, Route
 from poise.solving.solution import Solution
 from poise.spatial import Array
@@ -28,12 +29,14 @@ class Candidates:
     """Strands along a route: q (k, n, nq), and which waypoints each reaches, free of obstacles (k, n)."""
 
     def __init__(
-        self, route: Route, q0: Array, clearance: Clearance | None, *, fixed: bool, closed: bool, thorough: bool
-    ) -> None:
+        self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
+        thorough: bool,
+    ) -> None:  # fmt: skip
         """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began; a `thorough` look
-        asks for all branches that a closed form gives."""
+        asks for all branches that a closed form gives.  `cap` (active velocities,) is what each may change by in a
+        step [rad or m], infinite where nothing is said."""
         self.route, self.q0, self.clearance, self.fixed, self.closed = route, q0, clearance, fixed, closed
-        self.thorough = thorough
+        self.cap, self.thorough = cap, thorough
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
         self.reached = np.empty((0, n), dtype=np.bool_)
@@ -41,32 +44,57 @@ class Candidates:
         """What the solver says of waypoints that it did not reach."""
         self.answers: dict[int, Solution] = {}
         """What it says of those that it did, and no strand."""
-        self.jump = np.inf
-        """A step of a coordinate that is longer costs extra [rad or m]."""
+        self._anchors: set[int] = set()
 
     def gather(self, starts: int) -> None:
-        """Strands from solutions that so many starts lead to, until some reach every waypoint that is in reach."""
+        """Strands from solutions that so many starts lead to, until a sequence of them reaches every waypoint that is
+        in reach without a jump, or a few waypoints have been begun at."""
         known = np.zeros(len(self.route), dtype=np.bool_)
-        here = 0
+        here: int | None = 0
         for _ in range(_ANCHORS):
+            if here is None:
+                return
             self._begin_at(here, starts)
             if len(self.complete()):
                 return
             known |= self.reached.any(axis=0)
-            while not known.all():
-                here = int(np.argmin(known))
-                gap = here + int(np.argmax(np.append(known[here:], True)))
-                found = self._in_reach(here, gap)
-                known[here:gap] = True
-                if found is not None:
-                    known[found:gap] = False
-                    here = found
-                    break
-            else:
-                return
+            here = self._lost(known)
+            if here is None and len(self.q):
+                here = self._jumping()
+
+    def _lost(self, known: npt.NDArray[np.bool_]) -> int | None:
+        """The first waypoint in reach that is not known of, None if there is none; those before it are known then."""
+        while not known.all():
+            here = int(np.argmin(known))
+            gap = here + int(np.argmax(np.append(known[here:], True)))
+            found = self._in_reach(here, gap)
+            known[here : gap if found is None else found] = True
+            if found is not None:
+                return found
+        return None
+
+    def _jumping(self) -> int | None:
+        """The first waypoint to which the best sequence jumps, and at which no strand began; None if there is none."""
+        q, reached = self.sequence()
+        far = np.abs(self.route.steps(q)).max(axis=1, initial=0.0) > self.jump
+        for t in np.flatnonzero(far & reached[:-1] & reached[1:]):
+            if int(t) + 1 not in self._anchors:
+                return int(t) + 1
+        return None
+
+    @property
+    def jump(self) -> float:
+        """What counts as a jump while a sequence is chosen [rad or m]: a step beyond its cap, or out of proportion."""
+        cap = float(self.cap.min(initial=np.inf))
+        if cap < np.inf:
+            return cap
+        steps = np.abs(self.route.model.difference(self.q[:, :-1], self.q[:, 1:])).max(axis=2, initial=0.0)
+        both = self.reached[:, :-1] & self.reached[:, 1:]
+        return max(LEAST, FACTOR * float(np.median(steps[both]))) if both.any() else LEAST
 
     def _begin_at(self, waypoint: int, starts: int) -> None:
         """Add the strands that begin at the solutions of a waypoint."""
+        self._anchors.add(waypoint)
         found = self._solutions(waypoint, starts)
         if not len(found):
             return
@@ -107,12 +135,12 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        return _distinct(found)
+        return distinct(found)
 
     def _spread(self, waypoint: int, starts: int) -> Array:
         """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""
         spread = self.route.model.sample(starts - 1, seed=(self.route.seed + waypoint) % 2**62)
-        spread[:, ~self._moved()] = self.q0[~self._moved()]
+        spread[:, ~self.route.moved] = self.q0[~self.route.moved]
         return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
 
     def _search(self, waypoint: int) -> None:
@@ -135,16 +163,8 @@ class Candidates:
                 return waypoint
         return None
 
-    def _moved(self) -> npt.NDArray[np.bool_]:
-        """(nq,) whether a number of q moves the tasks; the others stay as in q0."""
-        problem, out = self.route.problem, np.zeros(self.route.model.nq, dtype=np.bool_)
-        out[problem.section("coordinates")["q"]] = True
-        for ball in problem.section("balls"):
-            out[ball["q"] : ball["q"] + 4] = True
-        return out
 
-
-def _distinct(q: Array) -> Array:
+def distinct(q: Array) -> Array:
     """The first of configurations q (k, nq) that are alike."""
     kept: list[Array] = []
     for one in q:

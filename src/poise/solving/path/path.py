@@ -82,7 +82,7 @@ class JointPath(Sequence[Array]):
     times: Array | None
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
     reached: npt.NDArray[np.bool_]
-    """(n,) whether each is within the tolerances of all tasks."""
+    """(n,) whether each is within the tolerances of all tasks; False for rows between stations."""
     position_errors: Array
     """(n, tasks) what is left of the position of each task [m]; NaN where a task has none."""
     rotation_errors: Array
@@ -170,8 +170,8 @@ class JointPath(Sequence[Array]):
             "success": self.success,
             "status": self.status.name,
             "first_failure": None if first is None else {"waypoint": first.waypoint, "reason": first.reason},
-            "waypoints": len(self),
-            "reached": int(self.reached.sum()),
+            "waypoints": len(self.stations),
+            "reached": int(self.reached[self.stations].sum()),
             "length": self.length,
             "largest_step": self.largest_step,
             "largest_position_error": _largest(self.position_errors[self.reached]),

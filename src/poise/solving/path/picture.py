@@ -61,7 +61,7 @@ def draw(path: "JointPath") -> "Figure":
         errors.set_xlabel(word)
         for failure in path.failures[:1]:
             for axes in (joints, rates, errors):
-                axes.axvline(along[failure.waypoint], color=_BAD, linewidth=0.8)
+                axes.axvline(along[path.stations[failure.waypoint]], color=_BAD, linewidth=0.8)
         figure.suptitle(f"{model.name}: {path.status.name}", x=0.01, ha="left")
     return figure
 

@@ -1,6 +1,7 @@
 """The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
 
 from collections.abc import Sequence
+from copy import copy
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, final
 
@@ -56,9 +57,21 @@ class Route:
         infinite = np.full(model.nq, np.inf)
         self.lower: Array = model.lower if limits else -infinite
         self.upper: Array = model.upper if limits else infinite
+        self.moved = np.zeros(model.nq, dtype=np.bool_)
+        """(nq,) whether a number of q moves the tasks; the others stay as they are."""
+        self.moved[self.problem.section("coordinates")["q"]] = True
+        for ball in self.problem.section("balls"):
+            self.moved[ball["q"] : ball["q"] + 4] = True
         self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many):
             prepare(kernel)
+
+    def beginning_at(self, q: Array) -> "Route":
+        """It with one waypoint more at its beginning, that which q (nq,) meets."""
+        made = copy(self)
+        own = np.concatenate([task.at(self.model, q) for task in self.tasks])
+        made.goals = np.concatenate([own[None], self.goals])
+        return made
 
     def __len__(self) -> int:
         return len(self.goals)

@@ -36,7 +36,7 @@ _LEEWAY: Final = 1e-9
 _NEARER: Final = 0.8
 """What is left of a step beyond its cap, at least, after an iteration."""
 _WIDE: Final = 1e3
-"""What stands for no cap [rad or m]."""
+"""What stands for no bound [rad or m]."""
 _ENOUGH: Final = 1e-4
 """An iteration that gains less than this share is one of the last."""
 _LAST: Final = 2
@@ -52,6 +52,8 @@ _FLOOR: Final = 1e-12
 """Damping of these steps, as a share of the trace of J J^T."""
 _NEAR: Final = 0.05
 """Obstacles that are not farther away than this, beyond what is asked, count in an iteration [m]."""
+_MARGIN: Final = 5e-3
+"""What is kept beyond that, as the ways of links are not straight [m]."""
 
 
 @final
@@ -204,8 +206,7 @@ class Smoother:
         rows = np.zeros((len(q), len(self.route.active)))
         if len(near):
             rows[near] = self.clearance.gradients(q[near], self.route.active)
-        # A little more than asked, as the way there is no straight one.
-        return rows, np.where(room < _NEAR, np.minimum(0.1 * _NEAR - room, 0.0), -np.inf)
+        return rows, np.where(room < _NEAR, np.minimum(_MARGIN - room, 0.0), -_WIDE)
 
 
 def _forces(jacobians: Array, e: Array) -> Array:

@@ -185,7 +185,7 @@ class _Run:
         """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
         self.route, self.clearance, self.closed, self.cap, self.end = route, clearance, closed, cap, end
         self.optimise = optimise
-        self.candidates = Candidates(route, start, clearance, fixed=fixed, closed=closed, thorough=optimise)
+        self.candidates = Candidates(route, start, clearance, cap, fixed=fixed, closed=closed, thorough=optimise)
         self.smoother = Smoother(route, clearance, fixed, closed, cap)
 
     def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
@@ -194,21 +194,10 @@ class _Run:
         candidates.gather(_MORE_STARTS if self.optimise else _STARTS)
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
-        candidates.jump = self._jump()
         q, reached = self._best()
         if not self.optimise or not reached.all() or len(q) < 2:
             return q, reached
         return self._shortest(q), reached
-
-    def _jump(self) -> float:
-        """What counts as a jump while a sequence is chosen [rad or m]."""
-        cap = float(self.cap.min(initial=np.inf))
-        if cap < np.inf:
-            return cap
-        candidates = self.candidates
-        steps = np.abs(self.route.model.difference(candidates.q[:, :-1], candidates.q[:, 1:])).max(axis=2, initial=0.0)
-        both = candidates.reached[:, :-1] & candidates.reached[:, 1:]
-        return max(LEAST, FACTOR * float(np.median(steps[both]))) if both.any() else LEAST
 
     def _best(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The best strand that meets all waypoints without a jump, or else the best sequence through all strands."""
