@@ -8,20 +8,20 @@ and Wright 2006, Numerical Optimization, section 16.6).
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from poise.kernels.path.blocks import solve_blocks
 from poise.spatial import Array
 
-_ITERATIONS: Final = 25
-_CENTRING: Final = 0.1
-"""By this factor the products of slacks and forces shall shrink in an iteration."""
+_ITERATIONS: Final = 16
+_FIRST: Final = 0.1
+"""Forces to begin with, as a share of those that pull."""
 _WAY: Final = 0.99
 """How much of the way to the nearest bound a step goes."""
-_DONE: Final = 1e-7
-"""Shrunk by so much they are small enough."""
+_DONE, _ROUGHLY = 1e-6, 1e-3
+"""Products of slacks and forces that have shrunk by so much are small enough, and for a rough solution."""
 _SLACK: Final = 1e-4
 """The least slack to begin with [rad or m]."""
 _SEAM: Final = 1e9
@@ -52,35 +52,59 @@ class Program:
     closed: bool
     """Whether the last change is the first."""
 
-    def solve(self) -> tuple[Array, Array] | None:
+    def solve(self, *, roughly: bool = False) -> tuple[Array, Array] | None:
         """(n, k) changes, and (n, k) the forces of their bounds, positive at an upper one; None if A is not definite."""
+        done = _ROUGHLY if roughly else _DONE
         d = np.zeros_like(self.right)
         gaps = [gap(d) for gap in self._gaps()]
         slacks = [np.maximum(gap, _SLACK) for gap in gaps]
-        scale = _CENTRING * float(np.abs(self.right).mean()) * float(np.mean([s.mean() for s in slacks])) + 1e-12
+        scale = _FIRST * float(np.abs(self.right).mean()) * float(np.mean([s.mean() for s in slacks])) + 1e-12
         forces = [scale / s for s in slacks]
         first = scale
         for _ in range(_ITERATIONS):
             mean = _mean(slacks, forces)
-            if mean < _DONE * first and max(np.abs(g - s).max() for g, s in zip(gaps, slacks, strict=True)) < 1e-9:
+            apart = max(float(np.abs(g - s).max(initial=0.0)) for g, s in zip(gaps, slacks, strict=True))
+            if mean < done * first and apart < done * _SLACK:
                 break
-            aim = _CENTRING * mean
             stiff = [z / s for z, s in zip(forces, slacks, strict=True)]
-            # Of each constraint: what its force should be, had d not to change.
-            wanted = [(aim + z * s - z * g) / s for z, s, g in zip(forces, slacks, gaps, strict=True)]
-            step = self._step(d, stiff, wanted)
-            if step is None:
+            # A look ahead, with forces that vanish, tells how far they can shrink (Mehrotra 1992).
+            ahead = self._ahead(d, slacks, forces, gaps, stiff, [0.0] * len(gaps))
+            if ahead is None:
                 return None
-            moved = [gap(d + step) for gap in self._gaps()]
-            ds = [m - s for m, s in zip(moved, slacks, strict=True)]
-            dz = [(aim - z * s - z * x) / s for z, s, x in zip(forces, slacks, ds, strict=True)]
-            way = min(1.0, _WAY * min(_farthest(slacks, ds), _farthest(forces, dz)))
+            _, ds, dz, way = ahead
+            reached = _mean([s + way * x for s, x in zip(slacks, ds, strict=True)],
+                            [z + way * x for z, x in zip(forces, dz, strict=True)])
+            aim = mean * (reached / mean) ** 3
+            ahead = self._ahead(
+                d, slacks, forces, gaps, stiff, [aim - x * y for x, y in zip(ds, dz, strict=True)]
+            )
+            if ahead is None:
+                return None
+            step, ds, dz, way = ahead
+            way *= _WAY
             d = d + way * step
             slacks = [s + way * x for s, x in zip(slacks, ds, strict=True)]
             forces = [z + way * x for z, x in zip(forces, dz, strict=True)]
             gaps = [gap(d) for gap in self._gaps()]
         held = [np.where(z > s, z, 0.0) for z, s in zip(forces[:2], slacks[:2], strict=True)]
         return np.clip(d, self.low, self.high), held[1] - held[0]
+
+    def _ahead(
+        self, d: Array, slacks: list[Array], forces: list[Array], gaps: list[Array], stiff: list[Array], aims: list[Any]
+    ) -> tuple[Array, list[Array], list[Array], float] | None:
+        """A step to where the products of slacks and forces are `aims`: the changes of d, slacks and forces, and how
+        far it can be gone; None if A is not definite."""
+        # Of each constraint: what its force should be, had d not to change.
+        wanted = [
+            (aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, gaps, strict=True)
+        ]
+        step = self._step(d, stiff, wanted)
+        if step is None:
+            return None
+        moved = [gap(d + step) for gap in self._gaps()]
+        ds = [m - s for m, s in zip(moved, slacks, strict=True)]
+        dz = [(aim - z * s - z * x) / s for aim, z, s, x in zip(aims, forces, slacks, ds, strict=True)]
+        return step, ds, dz, min(1.0, _farthest(slacks, ds), _farthest(forces, dz))
 
     def _gaps(self) -> Iterator[Callable[[Array], Array]]:
         """How far changes are within each kind of constraint."""
@@ -136,7 +160,7 @@ def _solved(matrix: Array, ties: Array, right: Array, *, closed: bool) -> Array 
         return _folded(matrix, ties, right)
     n, size = right.shape
     x = np.ascontiguousarray(right).ravel()
-    least = solve_blocks(size, matrix.ravel(), np.ascontiguousarray(ties).ravel(), x, np.empty(size))
+    least = solve_blocks(size, matrix.ravel(), np.ascontiguousarray(ties).ravel(), x, np.empty(size * size))
     return x.reshape(n, size) if least > 0.0 else None
 
 
@@ -166,7 +190,7 @@ def _folded(matrix: Array, ties: Array, right: Array) -> Array | None:
         blocks[t, other, one] += np.diag(tie)
     beside = np.concatenate([ties[: half - 1], ties[half : 2 * half - 1][::-1]], axis=1)
     x = np.concatenate([pull[:half], pull[: half - 1 : -1]], axis=1).ravel()
-    least = solve_blocks(2 * size, blocks.ravel(), np.ascontiguousarray(beside).ravel(), x, np.empty(2 * size))
+    least = solve_blocks(2 * size, blocks.ravel(), np.ascontiguousarray(beside).ravel(), x, np.empty(4 * size * size))
     if not least > 0.0:
         return None
     both = x.reshape(half, 2 * size)

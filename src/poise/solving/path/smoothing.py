@@ -157,7 +157,7 @@ class Smoother:
             blocks[0, every, every] += _HELD
             program.right[0] = 0.0
         # First which coordinates stand at their limits, for these withstand a pull instead of the tasks' rows.
-        found = program.solve()
+        found = program.solve(roughly=True)
         if found is None:
             return None
         held = (found[1] != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))

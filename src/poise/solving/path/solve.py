@@ -24,7 +24,7 @@ from poise.spatial import Array
 
 _STARTS, _MORE_STARTS = 2 * WIDTH, 6 * WIDTH
 """Starts at a waypoint from which strands begin; the latter where the path is made shorter."""
-_TRIED, _FEWEST, _WAYPOINTS = 8, 3, 2500
+_TRIED, _FEWEST, _WAYPOINTS = 8, 2, 1500
 """Strands that are made shorter before the best of them is made as short as can be: so many, but for long paths as many
 as have so many waypoints together, and a few in any case."""
 _TRIAL, _ITERATIONS = 3, 60
