@@ -9,9 +9,8 @@ from poise.kernels.machine.views import section
 def solve_blocks(size, blocks, ties, x, room):
     """Replace x (n x size) by the solution y of A y = x; returns the least pivot, positive if A is positive definite.
 
-    A has the symmetric blocks (n x size x size) on its diagonal, of which the lower triangles count and are overwritten,
-    and beside them the diagonal matrices `ties` ((n - 1) x size).  `room` (size x size) is to work in.  By block
-    elimination, as of Thomas.
+    A has the symmetric blocks (n x size x size) on its diagonal, of which the lower triangles are read and overwritten,
+    and beside them the diagonal matrices `ties` ((n - 1) x size).  `room` (size x size) is to work in.
     """
     n = len(x) // size
     least = 1e300

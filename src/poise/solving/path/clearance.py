@@ -1,6 +1,7 @@
 """What keeps a path free of obstacles: the one place where a path asks for distances."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
@@ -38,7 +39,7 @@ class Clearance:
 
     def on_steps(self, q: Array) -> Array:
         """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
-        return np.array([self(self.between(a, b)).min() for a, b in zip(q[:-1], q[1:], strict=True)])
+        return np.array([self(self.between(a, b)).min() for a, b in pairwise(q)])
 
     def between(self, q0: Array, q1: Array) -> Array:
         """(k, nq) configurations on the straight way from q0 to q1, both ends among them."""

@@ -1,7 +1,7 @@
 """Quadratic programs over whole paths, by a primal-dual interior point method.
 
-minimise 1/2 d^T A d - b^T d, for changes d_t of n configurations; A is block tridiagonal, with diagonal blocks beside its
-diagonal.  Each change has bounds, its product with one row may have a least value, and so may the difference of
+minimise 1/2 d^T A d - b^T d, for changes d_t of n configurations; A is block tridiagonal, with diagonal matrices beside
+the blocks of its diagonal.  Each change has bounds, its product with one row may have a least value, and so may the difference of
 neighbours have bounds.  What these add to A keeps its form, so each iteration is one solve of such a system (Nocedal
 and Wright 2006, Numerical Optimization, section 16.6).
 """
@@ -53,7 +53,7 @@ class Program:
     """Whether the last change is the first."""
 
     def solve(self, *, roughly: bool = False) -> tuple[Array, Array] | None:
-        """(n, k) changes, and (n, k) the forces of their bounds, positive at an upper one; None if A is not definite."""
+        """(n, k) changes, and (n, k) the forces of bounds, positive at an upper one; None if A is not definite."""
         done = _ROUGHLY if roughly else _DONE
         d = np.zeros_like(self.right)
         gaps = [gap(d) for gap in self._gaps()]
@@ -72,12 +72,12 @@ class Program:
             if ahead is None:
                 return None
             _, ds, dz, way = ahead
-            reached = _mean([s + way * x for s, x in zip(slacks, ds, strict=True)],
-                            [z + way * x for z, x in zip(forces, dz, strict=True)])
-            aim = mean * (reached / mean) ** 3
-            ahead = self._ahead(
-                d, slacks, forces, gaps, stiff, [aim - x * y for x, y in zip(ds, dz, strict=True)]
+            reached = _mean(
+                [s + way * x for s, x in zip(slacks, ds, strict=True)],
+                [z + way * x for z, x in zip(forces, dz, strict=True)],
             )
+            aim = mean * (reached / mean) ** 3
+            ahead = self._ahead(d, slacks, forces, gaps, stiff, [aim - x * y for x, y in zip(ds, dz, strict=True)])
             if ahead is None:
                 return None
             step, ds, dz, way = ahead
@@ -95,9 +95,7 @@ class Program:
         """A step to where the products of slacks and forces are `aims`: the changes of d, slacks and forces, and how
         far it can be gone; None if A is not definite."""
         # Of each constraint: what its force should be, had d not to change.
-        wanted = [
-            (aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, gaps, strict=True)
-        ]
+        wanted = [(aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, gaps, strict=True)]
         step = self._step(d, stiff, wanted)
         if step is None:
             return None

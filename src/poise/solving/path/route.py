@@ -1,8 +1,8 @@
 """The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
 
 from collections.abc import Sequence
-from copy import copy
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Any, Final, final
 
 import numpy as np
@@ -156,7 +156,7 @@ class Route:
         return self._descend(self.goals, q)
 
     def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """One descent from each start (m, nq) to its goal (m, .); q, as it was where that fails, and where it did not."""
+        """One descent from each start (m, nq) to its goal (m, .): q, the start where that fails, and where it did not."""
         with self.near.scratch() as scratch:
             width = len(scratch.out)
         raw = np.full((len(goals), width), np.nan)

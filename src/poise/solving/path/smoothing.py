@@ -1,8 +1,8 @@
 """A whole path made as short as it can be: Newton's steps over all its configurations at once.
 
 The sum of the squares of all steps is least where no waypoint's configuration can be moved along its solutions to lower
-it.  Each iteration solves for the changes d_t of all configurations: the tasks' rows J_t d_t = e_t are held by a large
-weight, neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the
+it.  Each iteration solves for the changes d_t of all configurations: the tasks' rows J_t d_t = e_t have a large weight,
+neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the
 forces that they withstand, is found by differences of the Jacobians.  What comes of it is taken back to the waypoints by
 the solver, and counts if it is shorter.  The whole trajectory as one problem is what extended-Jacobian methods do by
 boundary conditions; here the ends are free, fixed, or the same.
@@ -78,7 +78,13 @@ class Smoother:
         prepare(solve_blocks)
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
         for _ in range(iterations):
-            if idle >= _LAST or damping > _MOST_DAMPING or longest < _SHORTEST or perf_counter() > end or not cost > 0.0:
+            if (
+                idle >= _LAST
+                or damping > _MOST_DAMPING
+                or longest < _SHORTEST
+                or perf_counter() > end
+                or not cost > 0.0
+            ):
                 break
             found = self._changes(q, damping, longest)
             if found is None:
@@ -169,7 +175,7 @@ class Smoother:
         return np.clip(found[0], low, high), held
 
     def _widest(self, steps: Array) -> tuple[Array, Array] | None:
-        """(n - 1, active velocities) by how much each step may change, so that it is within its cap or at least nearer."""
+        """(n - 1, active velocities) how each step may change, so that it is within its cap or at least nearer to it."""
         if np.isinf(self.cap).all():
             return None
         cap = np.minimum(np.maximum(self.cap, _NEARER * np.abs(steps)), _WIDE)
@@ -214,5 +220,4 @@ def _forces(jacobians: Array, e: Array) -> Array:
     gram = jacobians @ jacobians.swapaxes(1, 2)
     every = np.arange(gram.shape[1])
     gram[:, every, every] += _FLOOR * np.trace(gram, axis1=1, axis2=2)[:, None] + 1e-300
-    y: Array = np.linalg.solve(gram, e[..., None])[..., 0]
-    return y
+    return np.asarray(np.linalg.solve(gram, e[..., None])[..., 0], dtype=np.float64)

@@ -131,14 +131,12 @@ def followed(
     failures = run.failures(q, reached, max_jump)
     times: Array | None = None
     if dt is not None:
-        times = dt * np.arange(len(q))
+        times = np.arange(len(q), dtype=np.float64) * dt
         failures += _too_fast(route, q, speeds, dt)
     elif not np.isinf(speeds[route.active]).all() or not np.isinf(hardest[route.active]).all():
         times = least_schedule(model, q, speeds, hardest)
     failures.sort(key=lambda failure: failure.waypoint)
-    return path_of(
-        route, q, np.arange(len(q)), times, failures, speeds, clearance, perf_counter() - began
-    )
+    return path_of(route, q, np.arange(len(q)), times, failures, speeds, clearance, perf_counter() - began)
 
 
 def path_of(
@@ -252,7 +250,8 @@ class _Run:
 
     def failures(self, q: Array, reached: npt.NDArray[np.bool_], max_jump: float | None) -> list[PathFailure]:
         """What cannot be followed."""
-        route, out = self.route, []
+        route = self.route
+        out: list[PathFailure] = []
         for t in np.flatnonzero(~reached):
             solution = self.candidates.missed.get(int(t))
             if solution is None and not out:
@@ -333,7 +332,9 @@ def limits_of(name: str, value: npt.ArrayLike | None, model: Model) -> Array:
         return np.array(model.velocity) if name == "velocity" else np.full(model.nv, np.inf)
     given = np.asarray(value, dtype=np.float64)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != model.nv):
-        raise ShapeError(f"{name} must be one number or ({model.nv},), one a velocity of {model.name}, got {given.shape}")
+        raise ShapeError(
+            f"{name} must be one number or ({model.nv},), one a velocity of {model.name}, got {given.shape}"
+        )
     if not (given > 0.0).all():
         raise ValueError(f"{name} is {value!r}; every limit must be positive, infinite where there is none")
     return np.array(np.broadcast_to(given, model.nv))

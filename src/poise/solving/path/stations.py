@@ -1,6 +1,7 @@
 """plan: configurations for a few poses, near each other, and a free joint path from each to the next."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import inf
 from time import perf_counter
 from typing import Any, Final
@@ -112,7 +113,9 @@ def _candidates(
         spread = route.model.sample(_STARTS, seed=(route.seed + k) % 2**62)
         spread[:, ~route.moved] = start[~route.moved]
         near = found[-1] if found else start[None]
-        some = np.concatenate([route.solutions(k, np.concatenate([start[None], near, spread])), route.branches(k, start)])
+        some = np.concatenate(
+            [route.solutions(k, np.concatenate([start[None], near, spread])), route.branches(k, start)]
+        )
         answer = None
         if not len(some):
             answer = route.solve(k, start)
@@ -173,9 +176,7 @@ def _chosen(
     return q[np.arange(len(sets)), numbers][shift:], [int(i) for i in numbers[shift:]]
 
 
-def _together(
-    route: Route, q: Array, first: Array | None, clearance: Clearance | None, end: float
-) -> Array:
+def _together(route: Route, q: Array, first: Array | None, clearance: Clearance | None, end: float) -> Array:
     """The configurations moved nearer to each other, where all poses are met; `first` stays."""
     if first is not None:
         route = route.beginning_at(first)
@@ -190,7 +191,7 @@ def _together(
 def _connected(
     route: Route, q: Array, first: Array | None, clearance: Clearance | None, end: float
 ) -> tuple[list[Array], list[PathFailure], int]:
-    """The ways between configurations; where none was found, the straight one and a failure, and the first such pose."""
+    """The ways between configurations, or straight ones where none was found, which fail, and the first such pose."""
     ends = q if first is None else np.concatenate([first[None], q])
     shift = len(ends) - len(q)
     legs, failures = [], []
@@ -212,14 +213,14 @@ def _connected(
 def _rows(
     model: Model, legs: list[Array], step: float, speeds: Array, hardest: Array, begins: bool
 ) -> tuple[Array, npt.NDArray[np.int64], Array | None]:
-    """(n, nq) all legs in steps of at most `step`, the rows where each ends, and (n,) the times [s], if there are any."""
+    """(n, nq) all legs in steps of at most `step`, the rows where each ends, and (n,) the times [s]; None without."""
     timed = not (np.isinf(speeds).all() and np.isinf(hardest).all())
     rows, times, stations = [legs[0][:1]], [np.zeros(1)], [0] if not begins else []
     count, now = 1, 0.0
     for leg in legs:
         if len(leg) > 1:
             parts = [leg[:1]]
-            for a, b in zip(leg[:-1], leg[1:], strict=True):
+            for a, b in pairwise(leg):
                 pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
                 parts.append(model.interpolate(a, b, np.arange(1, pieces) / pieces))
                 parts.append(b[None])
