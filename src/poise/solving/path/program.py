@@ -137,7 +137,7 @@ class Program:
             ties = ties - both
             force[1:] += push
             force[:-1] -= push
-        return _solved(matrix, ties, force, closed=self.closed)
+        return solved(matrix, ties, force, closed=self.closed)
 
 
 def _mean(slacks: list[Array], forces: list[Array]) -> float:
@@ -152,7 +152,7 @@ def _farthest(numbers: list[Array], changes: list[Array]) -> float:
     return 1.0 / max(max(ratios), 1e-12)
 
 
-def _solved(matrix: Array, ties: Array, right: Array, *, closed: bool) -> Array | None:
+def solved(matrix: Array, ties: Array, right: Array, *, closed: bool) -> Array | None:
     """(n, k) the solution of a block tridiagonal system; None where it is not positive definite."""
     if closed:
         return _folded(matrix, ties, right)
