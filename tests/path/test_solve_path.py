@@ -96,9 +96,7 @@ def test_a_closed_circle_ends_where_it_began() -> None:
     assert np.abs(free.q[0] - free.q[-1]).max() > 1e-3
     assert energy(free.q) < energy(closed.q) < 1.5 * energy(free.q)
     # No seam: where it is cut open makes no difference.
-    turned = pz.solve_path(
-        arm, pz.PositionTask("tool"), np.concatenate([loop[20:-1], loop[:21]]), closed=True
-    )
+    turned = pz.solve_path(arm, pz.PositionTask("tool"), np.concatenate([loop[20:-1], loop[:21]]), closed=True)
     assert energy(turned.q) == pytest.approx(energy(closed.q), rel=1e-3)
     even = pz.solve_path(arm, pz.PositionTask("tool"), circle(60), closed=True)
     assert np.array_equal(even.q[0], even.q[-1])
@@ -169,7 +167,7 @@ def test_seven_joints_go_a_shorter_way_than_step_by_step() -> None:
     other = greedy(arm, task, across(), arm.home)
     assert path.success
     assert arm.within_limits(path.q)
-    assert energy(path.q) < 0.8 * energy(other)
+    assert energy(path.q) < 0.9 * energy(other)
     assert path.length < np.linalg.norm(np.diff(other, axis=0), axis=1).sum()
     # Least means that no self-motion makes it less: the forces of the steps lie in the rows of the Jacobians.
     force = 2.0 * path.q[1:-1] - path.q[:-2] - path.q[2:]
@@ -185,8 +183,6 @@ def test_the_branch_that_ends_at_a_limit_is_not_taken() -> None:
     angle = np.linspace(0.0, 1.8, 50)
     xy = 1.4 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     up, down = textbook(xy, -1.0), textbook(xy, 1.0)
-    arm = elbow(shoulder=(down[0, 0] - 0.1, 2.7))
-    assert (up[:, 0] > 2.5).any()
     arm = elbow(shoulder=(-1.0, 2.2))
     wrong, right = (up, down) if (up[:, 0] > 2.2).any() else (down, up)
     assert (wrong[:, 0] > 2.2).any()
@@ -212,15 +208,15 @@ def test_a_jump_that_nothing_avoids_is_named() -> None:
     angle = np.linspace(-1.2, 1.2, 41)
     xy = 1.4 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     up = textbook(xy, -1.0)
-    arm = elbow(shoulder=(-0.6, 0.6))
+    arm = elbow(shoulder=(-0.9, 0.9))
     path = pz.solve_path(arm, pz.PositionTask("tip"), points(xy))
     assert path.status is pz.PathStatus.JUMP
     assert len(path.failures) == 1
     t = path.first_failure.waypoint if path.first_failure else -1
     assert path.reached.all()
+    assert t == int(np.argmax(up[:, 0] > 0.9))  # it goes on as long as can be
     assert np.sign(path.q[t - 1, 1]) != np.sign(path.q[t, 1])
     assert arm.within_limits(path.q)
-    assert len(up) == 41
 
 
 def test_the_first_configuration_is_q0_where_it_meets_the_first_pose() -> None:
@@ -286,10 +282,10 @@ def test_a_step_that_is_too_fast_is_named() -> None:
 
 def test_speeds_are_kept_at_the_cost_of_the_length() -> None:
     """At an interval at which the shortest path is too fast, a longer one is not."""
-    arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    free = pz.solve_path(arm, task, across())
-    cap = 0.97 * free.largest_step
-    kept = pz.solve_path(arm, task, across(), max_jump=cap)
+    arm, task = pz.load("planar3"), pz.PositionTask("tool")
+    free = pz.solve_path(arm, task, circle())
+    cap = 0.95 * free.largest_step
+    kept = pz.solve_path(arm, task, circle(), max_jump=cap)
     assert kept.success, kept.explain()
     assert kept.largest_step <= cap * (1.0 + 1e-9)
     assert energy(kept.q) >= energy(free.q) - 1e-9

@@ -26,7 +26,8 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
     """Choose one candidate of each waypoint, so that the sum of all prices is least; into `chosen` (n,).
 
     `q` (n, m, nq) are the candidates, `price` (n, m) what each costs, infinite where there is none.  A step costs the
-    square of its length, and if a coordinate changes by more than settings[0], settings[1] as well.  With settings[2]
+    square of its length, and if a coordinate changes by more than settings[0], settings[1] as well, at the beginning
+    twice as much as at the end, so that a sequence without a jump goes on as long as can be.  With settings[2]
     from 0 on the sequence begins at this candidate, and the step from the last back to it counts too.  `totals` (2, m)
     and `before` (n, m) are room to work in.  Returns the sum.
     """
@@ -45,7 +46,7 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
                         total = totals[last, i] + square_between(p, q[t, j], q[t - 1, i])
                         if total < least:
                             if longest_between(p, q[t, j], q[t - 1, i]) > jump:
-                                total += fine
+                                total += fine * (2.0 - t / n)
                             if total < least:
                                 least, found = total, i
             totals[now, j], before[t, j] = least + price[t, j], found

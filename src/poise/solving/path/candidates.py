@@ -84,13 +84,14 @@ class Candidates:
 
     @property
     def jump(self) -> float:
-        """What counts as a jump while a sequence is chosen [rad or m]: a step beyond its cap, or out of proportion."""
-        cap = float(self.cap.min(initial=np.inf))
-        if cap < np.inf:
-            return cap
+        """What counts as a jump while a sequence is chosen [rad or m]: a step out of proportion and beyond all caps.
+
+        One that is a little beyond its cap is made shorter later.
+        """
         steps = np.abs(self.route.model.difference(self.q[:, :-1], self.q[:, 1:])).max(axis=2, initial=0.0)
         both = self.reached[:, :-1] & self.reached[:, 1:]
-        return max(LEAST, FACTOR * float(np.median(steps[both]))) if both.any() else LEAST
+        usual = FACTOR * float(np.median(steps[both])) if both.any() else 0.0
+        return max(LEAST, usual, float(self.cap[np.isfinite(self.cap)].max(initial=0.0)))
 
     def _begin_at(self, waypoint: int, starts: int) -> None:
         """Add the strands that begin at the solutions of a waypoint."""

@@ -81,12 +81,12 @@ def jumps(
 def around(sizes: Array) -> Array:
     """(k,) the median of the five numbers before and the five after each, without itself; 0 where there is none."""
     k = len(sizes)
+    if k < 2:
+        return np.full(k, np.inf)  # a step alone is out of proportion to nothing
     padded = np.full(k + 2 * _WINDOW, np.nan)
     padded[_WINDOW : _WINDOW + k] = sizes
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * _WINDOW + 1).copy()
     windows[:, _WINDOW] = np.nan
-    if k < 2:
-        return np.full(k, np.inf)  # a step alone is out of proportion to nothing
     median: Array = np.nanmedian(windows, axis=1)
     return median
 

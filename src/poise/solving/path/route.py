@@ -134,6 +134,10 @@ class Route:
         self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
         return path, scores
 
+    def nearest(self, waypoint: int, start: Array) -> Array:
+        """(nq,) how near a strand from `start` (nq,) comes to a waypoint."""
+        return self._led(np.ascontiguousarray(self.goals[waypoint : waypoint + 1]), start[None])[0][0, 0]
+
     def continues(self, waypoint: int, q0: Array, q1: Array) -> bool:
         """Whether a strand from q0 comes to q1 (nq,) when it is led to the next waypoint in many small steps.
 

@@ -297,13 +297,14 @@ class _Run:
         change[route.active] = route.steps(q[t : t + 2])[0]
         names = _velocity_names(route.model)
         j = int(np.abs(change).argmax())
+        near = route.nearest(t + 1, q[t])
         held = [
             f"{name} ({word}, {limit:.4g})"
             for i, name in enumerate(route.model.coordinates)
             for word, limit in (("lower", route.lower[i]), ("upper", route.upper[i]))
-            if abs(q[t, i] - limit) < _AT_LIMIT
+            if abs(near[i] - limit) < _AT_LIMIT and route.moved[i]
         ]
-        tail = f" At their limits before it: {', '.join(held)}." if held else ""
+        tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
         many = f"{len(self.candidates.q)} strands were tried."
         return PathFailure(
             t + 1, PathStatus.JUMP,
