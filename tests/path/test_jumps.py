@@ -73,7 +73,7 @@ def test_a_waypoint_that_is_far_is_no_jump_of_the_frame() -> None:
     target = arm.pose("tool", [0.3, 0.8, 0.4])
     other = next(s.q for s in pz.solve_all(arm, pz.PoseTask("tool"), target) if abs(s.q[1] - 0.8) > 0.5)
     q = np.concatenate(
-        [np.linspace([0.25, 0.8, 0.4], [0.3, 0.8, 0.4], 20), np.linspace(other, other + [0.05, 0, 0], 20)]
+        [np.linspace([0.25, 0.8, 0.4], [0.3, 0.8, 0.4], 20), np.linspace(other, np.add(other, [0.05, 0.0, 0.0]), 20)]
     )
     (found,) = pz.jumps(q, arm, frame="tool")
     assert found.step == 19

@@ -160,7 +160,7 @@ class Route:
         return self._descend(self.goals, q)
 
     def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """One descent from each start (m, nq) to its goal (m, .): q, the start where that fails, and where it did not."""
+        """One descent from each start (m, nq) to its goal (m, .): q, or the start where that fails, and which do not."""
         with self.near.scratch() as scratch:
             width = len(scratch.out)
         raw = np.full((len(goals), width), np.nan)

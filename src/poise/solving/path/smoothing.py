@@ -2,9 +2,9 @@
 
 The sum of the squares of all steps is least where no waypoint's configuration can be moved along its solutions to lower
 it.  Each iteration solves for the changes d_t of all configurations: the tasks' rows J_t d_t = e_t have a large weight,
-neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the
-forces that they withstand, is found by differences of the Jacobians.  What comes of it is taken back to the waypoints by
-the solver, and counts if it is shorter.  The whole trajectory as one problem is what extended-Jacobian methods do by
+neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the forces that
+they withstand, is found by differences of the Jacobians.  What comes of it is taken back to the waypoints, and counts if
+it is shorter.  The whole trajectory as one problem is what extended-Jacobian methods do by
 boundary conditions; here the ends are free, fixed, or the same.
 """
 
@@ -175,7 +175,7 @@ class Smoother:
         return np.clip(found[0], low, high), held
 
     def _widest(self, steps: Array) -> tuple[Array, Array] | None:
-        """(n - 1, active velocities) how each step may change, so that it is within its cap or at least nearer to it."""
+        """(n - 1, active velocities) how each step may change, to come within its cap or at least nearer to it."""
         if np.isinf(self.cap).all():
             return None
         cap = np.minimum(np.maximum(self.cap, _NEARER * np.abs(steps)), _WIDE)
