@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from trees import steady, trees
 
 import poise as pz
-from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound
+from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound
 from poise.geometry.shapes import Shape
 from poise.methods.criteria import Criterion
 from poise.methods.damping import RULES as KINDS_OF_RULES
@@ -57,7 +57,13 @@ TREE = [
     pz.Frame(name="tip", link="b", origin=POSE),
     pz.DH(a=1.0, alpha=0.1, d=0.2, limits=(-1.0, 2.0)),
 ]
-SHAPES = [pz.Sphere(THREE, 0.5), pz.Capsule(THREE, -THREE, 0.1), pz.Box(POSE, THREE + 1.0)]
+SHAPES = [
+    pz.Sphere(THREE, 0.5),
+    pz.Capsule(THREE, -THREE, 0.1),
+    pz.Box(POSE, THREE + 1.0),
+    pz.HalfSpace(THREE, THREE),
+    pz.ConvexHull(np.eye(3), 0.1, pose=POSE),
+]
 TASKS = [
     pz.PoseTask("hand", POSE, position_weight=np.array([1.0, 0.0, 2.0]), axes="target", base="base", priority=2),
     pz.PositionTask("hand", THREE, weight=[1, 1, 0]),
@@ -89,6 +95,7 @@ ERRORS = [
     NameNotFound("hnad", ["hand", "foot"]),
     pz.FrameNotFound("hnad", ["hand", "foot"], owner="arm"),
     pz.JointNotFound("q", map(str, range(40))),
+    ShapeNotFound("bal", ["ball"]),
     ExperimentNotFound("bus", ["buss"]),
     ReferenceNotFound("bus", ["buss2004"]),
     pz.ShapeError("q must have shape (7,), got (6,)"),

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from poise.errors import ModelWarning as ModelWarning
     from poise.errors import PoiseError as PoiseError
     from poise.errors import ShapeError as ShapeError
+    from poise.geometry.meshes import MeshShape as MeshShape
     from poise.geometry.shapes import Box as Box
     from poise.geometry.shapes import Capsule as Capsule
+    from poise.geometry.shapes import ConvexHull as ConvexHull
+    from poise.geometry.shapes import HalfSpace as HalfSpace
     from poise.geometry.shapes import Sphere as Sphere
+    from poise.geometry.world import World as World
     from poise.io import load as load
     from poise.io.dh import DH as DH
     from poise.io.dh import from_dh as from_dh
@@ -145,6 +149,7 @@ _HOME = {
     "Comparison": "poise.bench.report",
     "ConeTask": "poise.tasks.cone",
     "Constant": "poise.methods.damping",
+    "ConvexHull": "poise.geometry.shapes",
     "Curvature": "poise.methods.damping",
     "CyclicCoordinateDescent": "poise.methods.ccd",
     "DampedLeastSquares": "poise.methods.damped",
@@ -158,6 +163,7 @@ _HOME = {
     "FrameNotFound": "poise.errors",
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",
+    "HalfSpace": "poise.geometry.shapes",
     "Halley": "poise.methods.halley",
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
@@ -174,6 +180,7 @@ _HOME = {
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.criteria",
     "MaxNorm": "poise.methods.damping",
+    "MeshShape": "poise.geometry.meshes",
     "Mimic": "poise.model.joint",
     "MissingExtra": "poise.errors",
     "Model": "poise.model.model",
@@ -207,6 +214,7 @@ _HOME = {
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
+    "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
     "from_dh": "poise.io.dh",
     "load": "poise.io",

@@ -63,6 +63,12 @@ class JointNotFound(NameNotFound):
     noun = "joint"
 
 
+class ShapeNotFound(NameNotFound):
+    """No shape of this name in a world."""
+
+    noun = "shape"
+
+
 class ExperimentNotFound(NameNotFound):
     """No experiment of this name."""
 

@@ -17,6 +17,10 @@ Array = npt.NDArray[np.float64]
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
 _TINY: Final = 1e-8
 """Below this angle [rad] the first terms of a series are exact to rounding."""
+LARGEST: Final = 2.0**50
+"""The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
+BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits left"
+"""Why a number of a robot is too large, for messages."""
 
 
 def finite(name: str, value: npt.ArrayLike, *tail: int) -> Array:
@@ -146,16 +150,15 @@ def conjugate(wxyz: Array) -> Array:
 def rpy_quaternion(rpy: Array) -> Array:
     """(..., 4) unit quaternions of (..., 3) roll, pitch, yaw [rad] about fixed x, y, z axes, as URDF has them."""
     half = 0.5 * rpy
-    cr, cp, cy = np.moveaxis(np.cos(half), -1, 0)
-    sr, sp, sy = np.moveaxis(np.sin(half), -1, 0)
-    return np.stack(
+    cr, cp, cy = _split(np.cos(half))
+    sr, sp, sy = _split(np.sin(half))
+    return _joined(
         [
             cr * cp * cy + sr * sp * sy,
             sr * cp * cy - cr * sp * sy,
             cr * sp * cy + sr * cp * sy,
             cr * cp * sy - sr * sp * cy,
-        ],
-        axis=-1,
+        ]
     )
 
 

@@ -22,8 +22,8 @@ from poise.errors import ModelError, ModelWarning
 from poise.io.dh import DH, from_dh
 from poise.io.mjcf import read_mjcf
 from poise.io.urdf import parse_urdf, read_urdf
-from poise.model.joint import LARGEST
 from poise.model.model import Model
+from poise.spatial import LARGEST
 
 Change = Callable[[str], str]
 URDF = """<?xml version="1.0"?>

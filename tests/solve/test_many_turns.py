@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import poise as pz
-from poise.model.joint import LARGEST
+from poise.spatial import LARGEST
 
 Array = npt.NDArray[np.float64]
 TURN = 2.0 * math.pi

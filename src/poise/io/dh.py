@@ -10,9 +10,8 @@ import numpy as np
 from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
-from poise.model.joint import BOUND, LARGEST
 from poise.model.model import Model
-from poise.spatial import SE3
+from poise.spatial import BOUND, LARGEST, SE3
 
 Convention = Literal["standard", "modified"]
 

@@ -21,7 +21,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.sax import make_parser
 
 from poise.errors import ModelError
-from poise.model.joint import BOUND, LARGEST
+from poise.spatial import BOUND, LARGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _MIB = 2**20

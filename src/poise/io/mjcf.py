@@ -14,12 +14,15 @@ from typing import Any, final
 import numpy as np
 
 from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.geometry.enclosing import Cylinder, enclosed
+from poise.geometry.shapes import Shape
 from poise.io.elements import read_bytes
+from poise.io.geoms import KINDS, colliding, never_compared, part
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
-from poise.model.joint import BOUND, LARGEST, JointKind, Mimic
+from poise.model.joint import JointKind, Mimic
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import BOUND, LARGEST, SE3, Array
 
 _KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKind.REVOLUTE)
 """Joint kinds in the order of `mjtJoint`: free, ball, slide, hinge."""
@@ -40,6 +43,8 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | several joints on a body, a joint with a `pos` | a chain through links named `body/joint` |
     | body without joints, mocap body | a fixed joint `body/fixed` |
     | mass of a body, given or of its geoms | mass of the link |
+    | geom that can collide, of the world body too | shape of the link; a mesh is its convex hull |
+    | geoms that MuJoCo never looks at together | pair of links in `disabled` |
     | site | frame; `site/site` if a body has its name |
     | active `equality/joint`, at most linear | a joint that mimics another, or is fixed at a constant |
     | keyframes | postures; `home` is the one named "home", else the first, else `qpos0` |
@@ -98,6 +103,7 @@ class _Reader:
         for body in range(1, self.m.nbody):
             links += self.add_body(body)
         self.add_sites(links)
+        self.add_shapes()
         cones = [self.joints[j] for j in np.flatnonzero(self.m.jnt_limited) if self.kind(int(j)) is JointKind.SPHERICAL]
         if cones:
             self.remarks.append(f"the cone limits of the ball joints {', '.join(cones)} are ignored")
@@ -231,6 +237,26 @@ class _Reader:
                 link=self.bodies[m.site_bodyid[i]],
                 origin=self.pose(f"site {name!r}", m.site_pos[i], m.site_quat[i]),
             )
+
+    def add_shapes(self) -> None:
+        m = self.m
+        parts: dict[int, list[Shape | Cylinder]] = {}
+        left_out: Counter[str] = Counter()
+        for i in colliding(m).tolist():
+            what = f"geom {m.geom(i).name!r}" if m.geom(i).name else f"geom {i}"
+            pose = self.pose(what, m.geom_pos[i], m.geom_quat[i])
+            found = part(m, i, pose, self.numbers(what, "size", m.geom_size[i]))
+            if found is None:
+                left_out[KINDS[m.geom_type[i]]] += 1
+            else:
+                parts.setdefault(int(m.geom_bodyid[i]), []).append(found)
+        if left_out:
+            counts = ", ".join(f"{count} {kind}" for kind, count in left_out.items())
+            self.remarks.append(f"geoms that are no solid are ignored ({counts})")
+        for body, those in parts.items():
+            self.builder.shape(self.bodies[body] if body else WORLD, *enclosed(those))
+        for first, second in never_compared(m):
+            self.builder.disable(*(self.bodies[body] if body else WORLD for body in (first, second)))
 
     # Postures ----------------------------------------------------------------------------------------------------
 

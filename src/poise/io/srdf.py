@@ -1,7 +1,9 @@
-"""SRDF: groups of joints and named postures for a URDF (https://wiki.ros.org/srdf).
+"""SRDF: groups of joints, named postures and pairs of links that cannot collide, for a URDF
+(https://wiki.ros.org/srdf).
 
 Quaternions are written x y z w.  A posture may also place the base, by the name of a `<virtual_joint>` or as
-"root_joint"; that is kept if the model's base is free to move so, and passed over if not.
+"root_joint"; that is kept if the model's base is free to move so, and passed over if not.  One SRDF often serves
+several robots, so pairs with a link that this one lacks are passed over without a word.
 """
 
 from pathlib import Path
@@ -52,7 +54,7 @@ def find_srdf(urdf: Path) -> Path | None:
 
 
 def add_srdf(builder: ModelBuilder, model: Model, path: Path) -> str | None:
-    """Give `builder` the groups and postures of an SRDF for `model`, its robot; the name of the posture to start from.
+    """Give `builder` what an SRDF says of `model`, its robot; returns the name of the posture to start from.
 
     Raises ModelError, with file and line, for what is no SRDF; warns once (ModelWarning) of joints, links and groups
     that the robot does not have.
@@ -67,6 +69,8 @@ def add_srdf(builder: ModelBuilder, model: Model, path: Path) -> str | None:
     postures = reader.postures()
     for name, positions in postures.items():
         builder.posture(name, positions)
+    for (first, second), line in reader.disabled().items():
+        builder.disable(first, second, line=line)
     notes.warn()
     return next((name for name in _HOMES if name in postures), None)
 
@@ -135,6 +139,28 @@ class _Reader:
             self.notes.add("a <group> names a link that the robot does not have", element.line, link)
         return self.model.root_path(link)
 
+    # Collisions --------------------------------------------------------------------------------------------------
+
+    def disabled(self) -> dict[tuple[str, str], int]:
+        """The pairs of links that need never be looked at for a collision, and their lines.
+
+        Links of which collisions are off by default are paired with all others; what is enabled again counts last.
+        """
+        links = dict.fromkeys(self.model.links)
+        pairs: dict[tuple[str, str], int] = {}
+        for element in self.root.all("disable_default_collisions"):
+            link = element.text("link")
+            pairs |= {_pair(link, other): element.line for other in links if link in links and other != link}
+        for element in self.root.all("disable_collisions"):
+            pair = _pair(element.text("link1"), element.text("link2"))
+            if pair[0] == pair[1]:
+                self.notes.add("a link is said not to collide with itself", element.line, pair[0])
+            elif links.keys() >= {*pair}:
+                pairs[pair] = element.line
+        for element in self.root.all("enable_collisions"):
+            pairs.pop(_pair(element.text("link1"), element.text("link2")), None)
+        return pairs
+
     # Postures ----------------------------------------------------------------------------------------------------
 
     def postures(self) -> dict[str, dict[str, tuple[float, ...]]]:
@@ -155,6 +181,10 @@ class _Reader:
                     written = f"{joint.name} takes {joint.size}, not {len(numbers)}"
                     self.notes.add("a posture has the wrong count of numbers for a joint", element.line, written)
         return postures
+
+
+def _pair(first: str, second: str) -> tuple[str, str]:
+    return (first, second) if first <= second else (second, first)
 
 
 def _position(joint: Joint, numbers: tuple[float, ...], element: Element) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
 """URDF: links and joints, as ROS writes them (https://wiki.ros.org/urdf/XML).
 
-Kinematics and masses only: visuals, collisions, moments of inertia, transmissions and the extensions of simulators are
-passed over.
+Kinematics, masses and shapes that collide: visuals, moments of inertia, transmissions and the extensions of simulators
+are passed over.
 
 What the format leaves open is read thus:
 
@@ -14,13 +14,18 @@ What the format leaves open is read thus:
 - Of two types that URDF lacks, `helical` has the attribute `pitch` [m/rad], and `spherical` may be called `ball`.
 - A link called "world" is the world, which has no mass.
 - An `<inertial>` without `<mass>` has none.
+- A `<capsule>`, which URDF lacks, has the `length` of its straight part.
 """
 
 import math
 import os
 from pathlib import Path
+from typing import final
+
+import numpy as np
 
 from poise.errors import ModelError
+from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
 from poise.io.packages import PackageDirs, find_file, is_remote
@@ -29,17 +34,17 @@ from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
 from poise.model.model import Model
-from poise.spatial import SE3
+from poise.spatial import SE3, pose_of, rpy_quaternion
 
 _ALIASES = {"ball": "spherical"}
 _READ = {
     "robot": {"link", "joint"},
-    "link": {"inertial"},
+    "link": {"collision", "inertial"},
     "joint": {"parent", "child", "origin", "axis", "limit", "mimic"},
 }
 _PASSED_OVER = {
     "robot": {"gazebo", "hardware", "material", "mujoco", "ros2_control", "sensor", "transmission"},
-    "link": {"collision", "contact", "gazebo", "sensor", "visual"}
+    "link": {"contact", "gazebo", "sensor", "visual"}
     | {"gravity", "kinematic", "self_collide", "surface"},  # of SDF, left by converters
     "joint": {"calibration", "dynamics", "gazebo", "hardwareInterface", "safety_controller"},
 }
@@ -52,7 +57,7 @@ _NONE = (1e16, 3.402823e38, 1.797693e308)
 def read_urdf(path: str | os.PathLike[str], *, base: Base = "fixed", package_dirs: PackageDirs = ()) -> Model:
     """The robot of a URDF file, with the groups and postures of the SRDF beside it, if there is one.
 
-    `base` is how the root is joined to the world.  Meshes are looked for, also in `package_dirs`, but never needed.
+    `base` is how the root is joined to the world.  Meshes are looked for, also in `package_dirs`, but not opened.
     Raises ModelError, with file and line, for anything that is no kinematic tree; warns once (ModelWarning) of what
     it passed over.
     """
@@ -81,16 +86,18 @@ def parse_urdf(
     name = root.attributes.get("name") or Path(file or "robot").stem
     builder = ModelBuilder(name, file=file)
     notes = Notes(file)
+    meshes = _Meshes(folder, tuple(package_dirs))
     for link in root.all("link"):
         builder.link(link.text("name"), line=link.line)
         _add_mass(builder, link, notes)
+        if shapes := link_shapes(link, _pose, meshes.find, notes):
+            builder.shape(link.text("name"), *shapes, line=link.line)
     for joint in root.all("joint"):
         _add_joint(builder, joint, notes)
     model = _build(builder, root, base)
     _check_root(root, base)
     _note_unknown(root, notes)
-    if folder is not None:
-        _note_missing_meshes(root, folder, tuple(package_dirs), notes)
+    meshes.note_missing(root, notes)
     if srdf is not None:
         home = add_srdf(builder, model, srdf)
         model = _build(builder, root, base, home)
@@ -180,7 +187,7 @@ def _place(origin: Element) -> tuple[float, ...]:
 
 def _pose(origin: Element) -> SE3:
     rpy = origin.numbers("rpy", 3) if "rpy" in origin.attributes else (0.0, 0.0, 0.0)
-    return SE3.from_xyz_rpy(_place(origin), rpy)
+    return pose_of(np.concatenate([_place(origin), rpy_quaternion(np.array(rpy))]))
 
 
 def _axis(element: Element, kind: str) -> tuple[float, ...]:
@@ -232,13 +239,32 @@ def _note_unknown(root: Element, notes: Notes) -> None:
                 notes.add(f"unknown tag <{child.tag}> in <{element.tag}>", child.line)
 
 
-def _note_missing_meshes(root: Element, folder: Path, package_dirs: PackageDirs, notes: Notes) -> None:
-    shapes = [shape for link in root.all("link") for tag in ("visual", "collision") for shape in link.all(tag)]
-    for mesh in (m for shape in shapes for geometry in shape.all("geometry") for m in geometry.all("mesh")):
-        uri = mesh.attributes.get("filename", "")
-        if is_remote(uri):
-            continue
-        found, tried = find_file(uri, folder, package_dirs)
-        if found is None:
-            paths = ", ".join(map(str, tried[:3])) + (", ..." if len(tried) > 3 else "")
-            notes.add("mesh not found, which kinematics does not need", mesh.line, f"{uri!r}, tried {paths}")
+@final
+class _Meshes:
+    """Where the meshes of a document are; each is looked for once."""
+
+    def __init__(self, folder: Path | None, package_dirs: tuple[str | os.PathLike[str], ...]) -> None:
+        self.folder, self.package_dirs = folder, package_dirs
+        self.known: dict[str, tuple[Path | None, tuple[Path, ...]]] = {}
+
+    def look(self, uri: str) -> tuple[Path | None, tuple[Path, ...]]:
+        """The file, or None, and the paths that were tried."""
+        if uri not in self.known:
+            nowhere = self.folder is None or is_remote(uri)
+            self.known[uri] = (None, ()) if nowhere else find_file(uri, self.folder or Path(), self.package_dirs)
+        return self.known[uri]
+
+    def find(self, uri: str) -> str:
+        """The path of the file, or its name in the document where that is not found."""
+        found, _ = self.look(uri)
+        return uri if found is None else os.path.abspath(found)
+
+    def note_missing(self, root: Element, notes: Notes) -> None:
+        """Remark on the meshes that are not where the document says."""
+        shapes = [shape for link in root.all("link") for tag in ("visual", "collision") for shape in link.all(tag)]
+        for mesh in (m for shape in shapes for geometry in shape.all("geometry") for m in geometry.all("mesh")):
+            uri = mesh.attributes.get("filename", "")
+            found, tried = self.look(uri)
+            if found is None and tried:
+                paths = ", ".join(map(str, tried[:3])) + (", ..." if len(tried) > 3 else "")
+                notes.add("mesh not found, which kinematics does not need", mesh.line, f"{uri!r}, tried {paths}")

@@ -25,14 +25,13 @@ from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.algebra.scalar import sincos
-from poise.kernels.algebra.working_set import NONE, Levels, Limits
+from poise.kernels.algebra.working_set import NONE, Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
-from poise.kernels.methods.memory import FRESH
+from poise.kernels.methods.limits import left_to_limits, stated_limits
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
@@ -121,21 +120,10 @@ def _box_step(p: Any, w: Any) -> Any:
     for i in range(m * row):
         w.rows[i] = 0.0
     spread(p, w.jacobian, w.free, row, w.rows)
-    stated = inequalities(p, w)
-    rows, at = section(w.room, 0, stated * row), stated * row
-    side, most = section(w.room, at, n + stated), section(w.room, at + n + stated, stated)
-    at = at + n + 2 * stated
-    squares, low, high = section(w.room, at, 1), section(w.room, at + 1, n), section(w.room, at + 1 + n, n)
-    at = at + 1 + 2 * n
-    room = section(w.room, at, len(w.room) - at)
-    squares[0] = damp(p, w)
-    left_to_limits(p, w, NONE, low, high)
-    linear_rows(p, w, rows, most)
-    if w.memory[FRESH] < 0.5:
-        for c in range(n + stated):
-            side[c] = 0.0
-    level = Levels(1, section(p.plan, 1, 2), section(p.plan, 3, m), w.rows, w.clamped, squares, w.phi, 0)
-    minimise(level, Limits(low, high, rows, most), w.step, side, room)
+    stated = stated_limits(p, w, 1, NONE)
+    stated.squares[0] = damp(p, w)
+    level = Levels(1, section(p.plan, 1, 2), section(p.plan, 3, m), w.rows, w.clamped, stated.squares, w.phi, 0)
+    minimise(level, stated.limits, w.step, stated.side, stated.room)
 
 
 @kernel

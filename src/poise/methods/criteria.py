@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias, final
 import numpy as np
 
 from poise.errors import ShapeError
-from poise.geometry.shapes import Box, Capsule, Shape, Sphere
+from poise.geometry.shapes import Box, Capsule, Rounded, Shape, Sphere
 from poise.methods.checks import finite_positive
 from poise.spatial import Array, finite
 
@@ -96,7 +96,7 @@ class Clearance:
     """
 
     entry: ClassVar[str] = "clearance_gain"
-    obstacles: Sequence[Sequence[float]] | Array | Sequence[Shape]
+    obstacles: Sequence[Sequence[float]] | Array | Sequence[Rounded]
     """(k, 3) points, (k, 4) centres and radii of spheres [m], or any `Sphere`, `Capsule` and `Box`, in the world; kept
     as shapes."""
     gain: float = 0.05
@@ -121,18 +121,18 @@ class Clearance:
 
     @property
     def boxes(self) -> Array:
-        """(k, 16) the other obstacles as boxes with rounded edges; see `poise.geometry.shapes`."""
-        rows = [o.rounded for o in self.obstacles if isinstance(o, Capsule | Box)]
+        """(k, 16) the other obstacles as boxes with rounded edges; see `Core.rounded`."""
+        rows = [o.core.rounded for o in self.obstacles if isinstance(o, Capsule | Box)]
         return np.array(rows).reshape(-1, 16)
 
 
-def _shapes(obstacles: Any) -> tuple[Shape, ...]:
+def _shapes(obstacles: Any) -> tuple[Rounded, ...]:
     """The obstacles as shapes; raises TypeError, ShapeError or ValueError for what is none."""
     if isinstance(obstacles, Shape):
         raise TypeError(f"obstacles must be a sequence of shapes; put the {type(obstacles).__name__} in a list")
     if isinstance(obstacles, Sequence) and any(isinstance(obstacle, Shape) for obstacle in obstacles):
         for i, obstacle in enumerate(obstacles):
-            if not isinstance(obstacle, Shape):
+            if not isinstance(obstacle, Rounded):
                 raise TypeError(
                     f"obstacles holds shapes, and obstacles[{i}] is {obstacle!r}: make it a Sphere, a Capsule or a Box"
                 )

@@ -29,15 +29,15 @@ from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.algebra.working_set import Levels, Limits
+from poise.kernels.algebra.working_set import Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import WIDTH, Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import inequalities, left_to_limits, linear_rows
-from poise.kernels.methods.memory import CURB, DAMPING, FRESH, SHARE
+from poise.kernels.methods.limits import stated_limits
+from poise.kernels.methods.memory import CURB, DAMPING, SHARE
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, shorten
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
@@ -234,28 +234,16 @@ def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
 
     The share of it that settling leaves to the later levels.
     """
-    n, stated = len(w.step), inequalities(p, w)
-    row = pitch(w.rows, n)
-    rows, at = section(w.room, 0, stated * row), stated * row
-    side, most = section(w.room, at, n + stated), section(w.room, at + n + stated, stated)
-    at = at + n + 2 * stated
-    squares, low, high = section(w.room, at, count), section(w.room, at + count, n), section(w.room, at + count + n, n)
-    at = at + count + 2 * n
-    room = section(w.room, at, len(w.room) - at)
-    _level_dampings(p, count, levels, w, squares)
-    left_to_limits(p, w, p.common[0].max_step, low, high)
-    linear_rows(p, w, rows, most)
-    if w.memory[FRESH] < 0.5:
-        for c in range(n + stated):
-            side[c] = 0.0
+    stated = stated_limits(p, w, count, p.common[0].max_step)
+    _level_dampings(p, count, levels, w, stated.squares)
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
-    stages = Levels(count, first, order, w.rows, w.clamped, squares, w.phi, int(p.common[0].null))
-    minimise(stages, Limits(low, high, rows, most), w.step, side, room)
+    stages = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, int(p.common[0].null))
+    minimise(stages, stated.limits, w.step, stated.side, stated.room)
     if w.memory[CURB] > 0.0 and count + int(p.common[0].null) > 1:
-        for a in range(n):
+        for a in range(len(w.step)):
             w.other[a] = w.step[a]
-        alone = Levels(1, first, order, w.rows, w.clamped, squares, w.phi, 0)
-        minimise(alone, Limits(low, high, rows, most), w.step, side, room)
+        alone = Levels(1, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
+        minimise(alone, stated.limits, w.step, stated.side, stated.room)
         return _curb_later_levels(w)
     return 1.0
 

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelError
+from poise.geometry.meshes import SHAPES, LinkShape
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import BOUND, LARGEST, Joint, JointKind, Mimic
+from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import Model
-from poise.spatial import SE3
+from poise.spatial import BOUND, LARGEST, SE3
 
 Base = Literal["fixed", "planar", "floating"]
 _LONGEST = 100
@@ -26,7 +27,7 @@ _STEEPEST = 1e6
 
 @final
 class ModelBuilder:
-    """Collect joints, frames and masses in any order, then `build()`.
+    """Collect joints, frames, masses and shapes in any order, then `build()`.
 
     >>> b = ModelBuilder("elbow")
     >>> b.joint("shoulder", "revolute", parent="base", child="upper", axis=(0, 0, 1), limits=(-2, 2))
@@ -42,6 +43,8 @@ class ModelBuilder:
         self._joints: dict[str, Joint] = {}
         self._frames: dict[str, Frame] = {}
         self._masses: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
+        self._shapes: dict[str, list[LinkShape]] = {}
+        self._disabled: dict[frozenset[str], int | None] = {}
         self._links: dict[str, int | None] = {}
         self._lines: dict[str, int | None] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
@@ -172,6 +175,29 @@ class ModelBuilder:
         self._lines["mass " + link] = line
         self._masses[link] = float(amount), place
 
+    def shape(self, link: str, *shapes: LinkShape, line: int | None = None) -> None:
+        """Give a link shapes to collide with, in the link's frame; the world may have some too.
+
+        Raises ModelError for what is no shape.
+        """
+        self._name("link with a shape", link, line)
+        for shape in shapes:
+            if not isinstance(shape, LinkShape):
+                raise self._error(f"link {link!r} is given {shape!r} as a shape; {SHAPES}", line)
+        self._lines.setdefault("shape " + link, line)
+        self._shapes.setdefault(link, []).extend(shapes)
+
+    def disable(self, first: str, second: str, *, line: int | None = None) -> None:
+        """Say that two links need never be looked at for a collision between them.
+
+        Raises ModelError for one and the same link.
+        """
+        for link in (first, second):
+            self._name("link that cannot collide", link, line)
+        if first == second:
+            raise self._error(f"collisions of link {first!r} with itself are never looked at; name two links", line)
+        self._disabled.setdefault(frozenset((first, second)), line)
+
     def group(self, name: str, joints: Sequence[str]) -> None:
         """Name a set of joints."""
         self._groups[name] = tuple(joints)
@@ -184,7 +210,7 @@ class ModelBuilder:
         """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
 
         Raises ModelError for links with two parents, cycles, unknown parents (when `declared`), a mimic of a missing
-        joint or in a circle, frames or masses on missing links.
+        joint or in a circle, frames, masses or shapes on missing links.
         """
         links = self._check_links(declared)
         known = {*links, WORLD}
@@ -210,8 +236,24 @@ class ModelBuilder:
                 raise self._error(
                     f"a mass is given to the link {link!r}, which does not exist", self._lines["mass " + link]
                 )
+        for link in self._shapes:
+            if link not in known:
+                raise self._error(
+                    f"a shape is given to the link {link!r}, which does not exist", self._lines["shape " + link]
+                )
+        for pair, line in self._disabled.items():
+            for link in sorted(pair - known):
+                raise self._error(f"collisions are disabled for the link {link!r}, which does not exist", line)
         whole = functools.partial(
-            Model, self.name, joints, order, self._frames.values(), groups=self._groups, masses=self._masses
+            Model,
+            self.name,
+            joints,
+            order,
+            self._frames.values(),
+            groups=self._groups,
+            masses=self._masses,
+            shapes=self._shapes,
+            disabled=self._disabled,
         )
         try:
             model = whole()

@@ -16,16 +16,11 @@ frame, `origin`, which is fixed in the parent link.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, final
+from typing import final
 
 import numpy as np
 
 from poise.spatial import SE3, Array, aligning
-
-LARGEST: Final = 2.0**50
-"""The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
-BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits left"
-"""Why a number of a robot is too large, for messages."""
 
 
 class JointKind(StrEnum):

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.geometry.meshes import SHAPES, LinkShape
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import LARGEST, Joint, JointKind
+from poise.model.joint import Joint, JointKind
 from poise.spatial import (
+    LARGEST,
     SE3,
     Array,
     conjugate,
@@ -32,6 +34,8 @@ from poise.spatial import (
 )
 
 if TYPE_CHECKING:
+    from poise.geometry.world import World
+    from poise.model.proximity import Proximities, Proximity
     from poise.model.tree import Tree
 
 _WIDE = 20.0
@@ -74,7 +78,12 @@ class Model:
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
     mass: float
     """The mass of all links together [kg]; 0 where none was given one."""
-    queries: dict[str | None, Any]
+    shapes: Mapping[str, tuple[LinkShape, ...]]
+    """What of each link may collide, in the link's frame, and of what stands in the world under "world"; links without
+    such shapes are left out."""
+    disabled: frozenset[frozenset[str]]
+    """Pairs of links that need never be looked at for a collision between them."""
+    queries: dict[Any, Any]
     """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
     _joint_at: dict[str, int]
     _frames: dict[str, Frame]
@@ -92,6 +101,8 @@ class Model:
         groups: Mapping[str, tuple[str, ...]] | None = None,
         postures: Mapping[str, Array] | None = None,
         masses: Mapping[str, tuple[float, Array]] | None = None,
+        shapes: Mapping[str, Sequence[LinkShape]] | None = None,
+        disabled: Iterable[frozenset[str]] = (),
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
@@ -109,6 +120,8 @@ class Model:
         own["postures"] = MappingProxyType({k: frozen(q) for k, q in (postures or {}).items()})
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
         own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
+        own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
+        own["disabled"] = frozenset(disabled)
         start = self.neutral if home is None else finite("home", home, self.nq)
         own["home"] = frozen(np.clip(start, self.lower, self.upper))
         own["queries"] = {}
@@ -120,9 +133,7 @@ class Model:
         raise AttributeError(f"cannot delete {name!r} of {self.name}: {_IMMUTABLE}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        postures, masses = dict(self.postures), dict(self.masses)
-        again = partial(Model, home=self.home, groups=dict(self.groups), postures=postures, masses=masses)
-        return again, (self.name, self.joints, self.links, self._own_frames())
+        return partial(Model, **self._carried()), (self.name, self.joints, self.links, self._own_frames())
 
     # What there is -----------------------------------------------------------------------------------------------
 
@@ -417,12 +428,32 @@ class Model:
 
         return mass_centre_jacobians(self, self.check_q(q))
 
+    # Distances ---------------------------------------------------------------------------------------------------
+
+    def distance(self, q: npt.ArrayLike, world: "World | None" = None) -> "Proximity | Proximities":
+        """How far the two nearest shapes are from each other at `q` (nq,) [m], which and where; negative: how deep in.
+
+        Links are measured against one another, as far as they may meet, and against the shapes of `world`.  With q
+        (n, nq) the result holds arrays, and eight configurations are measured side by side.  Raises ShapeError, and
+        ValueError for numbers that are not finite.
+        """
+        from poise.model.proximity import nearest
+
+        return nearest(self, q, world)
+
+    def in_collision(
+        self, q: npt.ArrayLike, world: "World | None" = None, *, min_distance: float = 0.0
+    ) -> "bool | npt.NDArray[np.bool_]":
+        """Whether shapes are nearer than `min_distance` [m] to each other at `q` (nq,), or at each of q (n, nq)."""
+        return self.distance(q, world).distance < min_distance
+
     # Other models ------------------------------------------------------------------------------------------------
 
     def chain(self, base: str, tip: str) -> "Model":
         """The joints between the links `base` and `tip`, standing in the world at `base`.
 
-        Links beside the way are left out, and their masses with them.
+        Links beside the way are left out, and their masses and shapes with them; so are the shapes of the world, unless
+        `base` is the world or its first link.
         Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
         """
         root, end = self.frame(base), self.frame(tip)
@@ -444,7 +475,9 @@ class Model:
                     f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not between {base!r} and {tip!r}; "
                     f"lock it first: model.lock({joint.name}=...)"
                 )
-        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames)
+        # What stands in the world stays where it was only if `base` does.
+        world = set() if self.root_path(root.link) else {WORLD}
+        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world)
 
     def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
@@ -469,16 +502,72 @@ class Model:
                     name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin
                 )
             kept.append(joint)
-        return self._derived(self.name, kept, self.links, self._own_frames())
+        return self._derived(self.name, kept, self.links, self._own_frames(), {*self.links, WORLD})
 
-    def _derived(self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame]) -> "Model":
+    def with_shapes(
+        self,
+        shapes: Mapping[str, LinkShape | Sequence[LinkShape]],
+        disabled: Iterable[tuple[str, str]] | None = None,
+    ) -> "Model":
+        """The model with these shapes on its links, in the links' frames, and no others.
+
+        `disabled` are pairs of links that need never be looked at; None: those that it has.  Raises FrameNotFound for
+        an unknown link, TypeError for what is no shape, ValueError for what is no pair.
+        """
+        known = dict.fromkeys([*self.links, WORLD])
+        carried = self._carried()
+        carried["shapes"] = {link: (s,) if isinstance(s, LinkShape) else tuple(s) for link, s in shapes.items()}
+        for link, those in carried["shapes"].items():
+            self._check_link(link, known)
+            for shape in those:
+                if not isinstance(shape, LinkShape):
+                    raise TypeError(f"link {link!r} is given {shape!r} as a shape; {SHAPES}")
+        if disabled is not None:
+            pairs = [frozenset(pair) for pair in disabled]
+            for pair in pairs:
+                for link in sorted(pair):
+                    self._check_link(link, known)
+                if len(pair) != 2:
+                    raise ValueError(f"disabled holds {tuple(sorted(pair))}; a pair is two links")
+            carried["disabled"] = pairs
+        return Model(self.name, self.joints, self.links, self._own_frames(), **carried)
+
+    def _check_link(self, link: str, known: Iterable[str]) -> None:
+        if link not in known:
+            raise FrameNotFound(link, known, owner=self.name)
+
+    def _carried(self) -> dict[str, Any]:
+        """What a model has besides its joints, links and frames, as its constructor takes it."""
+        return {
+            "home": self.home,
+            "groups": dict(self.groups),
+            "postures": dict(self.postures),
+            "masses": dict(self.masses),
+            "shapes": dict(self.shapes),
+            "disabled": self.disabled,
+        }
+
+    def _derived(
+        self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame], bodies: set[str]
+    ) -> "Model":
+        """The model of these joints, links and frames; what may collide is left on `bodies`."""
         kept = [joint.name for joint in joints if joint.nq]
         places = [i for joint in kept for i in range(*self.index(joint).indices(self.nq))]
         postures = {key: q[places] for key, q in self.postures.items()}
         groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
         masses = {link: mass for link, mass in self.masses.items() if link in links}
-        home = self.home[places]
-        return Model(name, joints, links, frames, home=home, groups=groups, postures=postures, masses=masses)
+        return Model(
+            name,
+            joints,
+            links,
+            frames,
+            home=self.home[places],
+            groups=groups,
+            postures=postures,
+            masses=masses,
+            shapes={link: shapes for link, shapes in self.shapes.items() if link in bodies},
+            disabled=[pair for pair in self.disabled if pair <= bodies],
+        )
 
     # Details -----------------------------------------------------------------------------------------------------
 

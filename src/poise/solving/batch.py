@@ -27,6 +27,7 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
 from poise.solving.progress import bar, on_terminal
@@ -198,7 +199,7 @@ def solve_batch(
     *,
     q0: npt.ArrayLike | None = None,
     method: str | Method | None = None,
-    limits: bool = True,
+    limits: bool | Sequence[CollisionLimit] = True,
     prefer: Preference = "nearest",
     closest: bool = True,
     seed: int = 0,
@@ -338,7 +339,7 @@ class _Batch:
         self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
         self.seed, self.given, self.closest = seed, given, closest
         n = len(goals)
-        with search.scratch() as scratch:
+        with search.scratch(model) as scratch:
             width = len(scratch.out)
         self.raw = np.full((n, width), np.nan)
         self.raw[:, _WHOLE] = 0.0
@@ -382,7 +383,7 @@ class _Batch:
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
-        with self.search.scratch() as scratch:
+        with self.search.scratch(self.model) as scratch:
             for piece in self._pieces:
                 left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
                 for k in left:

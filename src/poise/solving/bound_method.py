@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.kernels.machine.layout import BALL_TURN, COMMON, HELICAL, PRISMATIC, WIDTH, Record
+from poise.kernels.machine.layout import BALL_TURN, COMMON, HELICAL, MOST_NEAR, PRISMATIC, WIDTH, Record
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import Method, Plan
@@ -14,6 +14,7 @@ from poise.methods.criteria import Clearance, JointCentring, LimitDistance, Mani
 from poise.methods.records import numbers_of
 from poise.model.joint import Joint
 from poise.model.model import Model
+from poise.solving.collision import CollisionLimit, guard_rows
 from poise.solving.inequalities import Limit, together
 from poise.solving.outcome import Trace
 from poise.solving.potential import Compiled
@@ -29,7 +30,7 @@ from poise.tasks.base import POSITION, Task, levels
 class BoundMethod:
     """A method on a problem: the problem with what the method adds, and its routine."""
 
-    __slots__ = ("_functions", "_model", "_potential", "_prepared", "characters", "method", "problem")
+    __slots__ = ("_functions", "_model", "_potential", "_prepared", "characters", "guarded", "method", "problem")
 
     def __init__(
         self,
@@ -40,16 +41,21 @@ class BoundMethod:
         *,
         limits: bool,
         also: Sequence[Limit] = (),
+        apart: CollisionLimit | None = None,
+        dt: float | None = None,
     ) -> None:
-        """Raises ValueError for what the method cannot do; `also` are limits beside those of the joints' positions."""
+        """Raises ValueError for what the method cannot do; `also` are limits beside those of the joints' positions, and
+        `apart` that of shapes, in updates of `dt` [s]."""
         stated = together(model, problem.velocities, also)
-        case = Situation(model, tuple(tasks), problem, limits, len(stated.most))
+        guards = 0 if apart is None else MOST_NEAR
+        case = Situation(model, tuple(tasks), problem, limits, len(stated.most) + guards)
         refuse(model, tasks, method, limits=limits)
         method.refuse(case)
-        if len(stated.most) and not method.keeps_inequalities:
+        if case.stated and not method.keeps_inequalities:
             raise ValueError(
                 f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' "
-                "or 'priority' as they are by default, or leave the LinearLimit out"
+                f"or 'priority' as they are by default, or leave the {'Linear' if apart is None else 'Collision'}Limit "
+                "out"
             )
         self.method = method
         n, m, terms = case.columns, case.rows, method.terms
@@ -71,6 +77,7 @@ class BoundMethod:
         own: list[int] = []
         if potential is not None:
             self._model, self._potential = model, potential
+        if potential is not None or apart is not None:
             own = [*problem.velocities, model.nv]
         row, side = -(-n // WIDTH) * WIDTH, -(-m // WIDTH) * WIDTH
         rule = method.rule
@@ -80,7 +87,7 @@ class BoundMethod:
         # What the decomposition by singular values and the criteria need, every method has.
         room = max(m * row, m * side, wanted, plan.rows)
         room += 6 * len(problem.section("units")) if clear is not None else 0
-        room += model.nv * (1 + model.nv) if own else 0
+        room += model.nv * (1 + model.nv) if potential is not None else 0
         self.problem = problem.extended(
             {
                 "common": words(COMMON, common).view(np.int64),
@@ -95,6 +102,7 @@ class BoundMethod:
                 "criteria": criteria.numbers,
                 "criteria_reals": criteria.reals,
                 "velocities": own,
+                "guard": () if apart is None else apart.guard(dt),
             },
             {
                 "memory": MEMORY,
@@ -118,8 +126,10 @@ class BoundMethod:
                 "begun": model.nq,
                 "last_step": n,
                 "room": room,
+                **({} if apart is None else guard_rows(n)),
             },
         )
+        self.guarded = apart is not None
         self.characters = method.capabilities.characters and potential is None
         self._compile()
 
@@ -140,7 +150,10 @@ class BoundMethod:
     def bound(self) -> Bound:
         """The problem in this process, with the routine of the method."""
         functions = (0, 0) if self._functions is None else (self._functions.gradient, self._functions.hessian)
-        return Bound(self.problem, self._prepared.routine, self._prepared.damping, functions)
+        bound = Bound(self.problem, self._prepared.routine, self._prepared.damping, functions)
+        if self.guarded:
+            bound.add_guard(steps=True)
+        return bound
 
     def add_trace(self, scratch: Scratch, rows: int) -> None:
         """Let the scratch keep a trace of at most so many iterations."""

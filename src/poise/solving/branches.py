@@ -418,7 +418,7 @@ class Branching:
     def _call_search(self, search: Search, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
         whole("seed", seed, 0)
-        with search.scratch() as scratch:
+        with search.scratch(model) as scratch:
             goal = search.goal_numbers(target, scratch, model)
         home = one_start(model, self._home if q0 is None else q0)
         raw, total, tried = self._searched(search, model, goal, home, seed)
@@ -512,7 +512,7 @@ class Branching:
         tried = 0
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
-        with search.scratch() as scratch:
+        with search.scratch(model) as scratch:
             for k, start in enumerate([home, *model.sample(_STARTS * self.samples - 1, seed=seed)]):
                 if stopped is not None and stopped.is_set():
                     break

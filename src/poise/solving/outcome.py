@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, Protocol, final
 
 from poise.model.model import Model
+from poise.solving.collision import CollisionLimit
 from poise.solving.problem import Problem
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -23,6 +24,7 @@ class Status(Enum):
     NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
     GIVEN_UP = "no start converged, and the closest configuration was not asked for"
+    COLLISION_BLOCKED = "every solution that was found brings shapes nearer to each other than asked"
     BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
     INTERRUPTED = "the batch was stopped before this problem was solved"
 
@@ -63,6 +65,10 @@ class Asked(Protocol):
     @property
     def problem(self) -> Problem:
         """The same as numbers."""
+
+    @property
+    def apart(self) -> CollisionLimit | None:
+        """What keeps shapes apart."""
 
     @property
     def method(self) -> Any:

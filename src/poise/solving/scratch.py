@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.closed_form import nearest
+from poise.kernels.collision import guard, near
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
@@ -18,6 +19,7 @@ from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.methods.routines import Routine
 from poise.kernels.solver import lm_solver, posture
+from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.solving.residual import places
 from poise.spatial import Array
@@ -25,6 +27,7 @@ from poise.spatial import Array
 _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
 SEED: Final = _WORD["seed"]
 PHASE: Final = _WORD["phase"]
+_SCENE_CHANGED: Final = _WORD["scene_changed"]
 
 
 @final
@@ -44,6 +47,7 @@ class Scratch:
         "narrow",
         "out",
         "posture_goal",
+        "scene",
         "start",
         "start_view",
         "trace",
@@ -55,6 +59,7 @@ class Scratch:
         self.narrow: Array = workspace(bound.rows)
         self.wide: Array | None = None
         self.trace: Array | None = None
+        self.scene: Scene | None = None
         self._lent: list[Any] = []
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
@@ -79,6 +84,20 @@ class Scratch:
         """Set fields of the record, see `layout.CALL`."""
         for name, number in numbers.items():
             self.call[_WORD[name]] = number
+
+    def surround(self, scene: Scene) -> None:
+        """Work with these shapes from now on."""
+        self.scene = scene
+        words, work, _ = scene.addresses
+        self.tell(scene=words, scene_work=work, scene_changed=1)
+
+    def look_around(self) -> None:
+        """Take over what has changed in the world."""
+        scene = self.scene
+        if scene is not None and scene.sync():
+            self.surround(scene)
+        else:
+            self.call[_SCENE_CHANGED] = 0
 
     def tell_of(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
@@ -160,6 +179,14 @@ class Bound:
         if settling:
             self.routines[layout.GATHER] = address(*_GATHER)
 
+    def add_guard(self, *, steps: bool) -> None:
+        """Look up what keeps shapes apart: in steps, or in solutions alone."""
+        places = (layout.MEASURE, layout.CLEAR, *((layout.WATCH, layout.CERTIFY) if steps else ()))
+        jobs = GUARD[: len(places)]
+        compile_together(jobs)
+        for place, job in zip(places, jobs, strict=True):
+            self.routines[place] = address(*job)
+
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:
         """Scratch that nobody else has within the block."""
@@ -179,11 +206,17 @@ hold_over_forks(_LOCK)
 _SEARCH: Final = (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 SOLVER: Final[list[Job]] = [_SEARCH, (lm_solver.solve,)]
 """What a solve of a pose needs to be compiled."""
-CLOSED: Final[Job] = (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE)
+CLOSED: Final[Job] = (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 """What a closed form needs besides."""
 _GATHER: Final = (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 POSTURE: Final[list[Job]] = [_GATHER, (posture.settle,)]
 """What a posture needs besides."""
+
+GUARD: Final[list[Job]] = [
+    (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
+    *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in (guard.clear, guard.watch, guard.certify)),
+]
+"""What it takes to keep shapes apart: how far two are; in a solution, before a step and after it."""
 
 
 def bind(problem: Problem) -> Bound:

@@ -20,13 +20,13 @@ from poise.solving.arguments import (
     joined,
     one_a_task,
     one_start,
-    refuse_all_but_bools,
     refuse_numbers,
     several,
     whole,
 )
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
+from poise.solving.collision import CollisionLimit, guarded, position_limits
 from poise.solving.posture import Posture
 from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
@@ -70,6 +70,7 @@ class Search:
         "_posture",
         "_prepared",
         "_usual_restarts",
+        "apart",
         "frame_tasks",
         "max_iterations",
         "max_restarts",
@@ -88,7 +89,7 @@ class Search:
         tasks: AnyTask | Sequence[AnyTask],
         *,
         method: str | Method | None = None,
-        limits: bool = True,
+        limits: bool | Sequence[CollisionLimit] = True,
         prefer: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
@@ -108,7 +109,7 @@ class Search:
             max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
-        refuse_all_but_bools(limits)
+        limits, self.apart = position_limits(limits)
         one_of("prefer", prefer, get_args(Preference))
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
@@ -122,16 +123,20 @@ class Search:
         postures = [task for task in self.tasks if isinstance(task, PostureTask)]
         if len(postures) > 1:
             raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
+        if postures and self.apart is not None:
+            raise ValueError("a PostureTask does not heed a CollisionLimit yet: leave one of them out")
         problem = pack(model, self.frame_tasks, limits=limits)
         self._posture = Posture(model, postures[0], problem) if postures else None
         if self._posture is not None:
             problem = self._posture.extended(problem)
         if chosen is None and not postures and len(self.frame_tasks) == 1:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
+        if self.apart is not None and chosen is None:
+            problem = guarded(model, problem, self.apart)
         self.problem = problem
         self._prepared: BoundMethod | None = None
         if chosen is not None:
-            self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits)
+            self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits, apart=self.apart)
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
@@ -146,6 +151,8 @@ class Search:
         self._idle: list[Scratch] = []
         if self._prepared is None:
             self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
+            if self.apart is not None:
+                self._bound.add_guard(steps=False)
         prepare(self._entry)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -156,7 +163,7 @@ class Search:
             setattr(self, name, value)
         self._bind()
 
-    def _new_scratch(self) -> Scratch:
+    def _new_scratch(self, model: Model) -> Scratch:
         """Scratch that is told of the settings; it comes back to this search after every call."""
         scratch = Scratch(self._bound)
         scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
@@ -169,6 +176,8 @@ class Search:
             scratch.widen(self._bound)
         elif self.trace:
             self._prepared.add_trace(scratch, self.max_iterations + 1)
+        if self.apart is not None:
+            scratch.surround(self.apart.scene(model))
         return scratch
 
     def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int | None) -> Solution:
@@ -177,8 +186,10 @@ class Search:
         try:
             scratch = self._idle.pop()
         except IndexError:
-            scratch = self._new_scratch()
+            scratch = self._new_scratch(model)
         try:
+            if self.apart is not None:
+                scratch.look_around()
             if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                 goal = target.array
             else:
@@ -208,13 +219,15 @@ class Search:
         return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace)
 
     @contextmanager
-    def scratch(self) -> Iterator[Scratch]:
+    def scratch(self, model: Model) -> Iterator[Scratch]:
         """Scratch that nobody else has within the block."""
         try:
             scratch = self._idle.pop()
         except IndexError:
-            scratch = self._new_scratch()
+            scratch = self._new_scratch(model)
         try:
+            if self.apart is not None:
+                scratch.look_around()
             yield scratch
         finally:
             self._idle.append(scratch)
@@ -306,7 +319,7 @@ def prepared_search(
     tasks: AnyTask | Sequence[AnyTask],
     *,
     method: str | Method | None,
-    limits: bool,
+    limits: bool | Sequence[CollisionLimit],
     prefer: Preference,
     max_iterations: int | None,
     max_restarts: int | None,
@@ -315,10 +328,20 @@ def prepared_search(
 ) -> Search:
     """The search that the model keeps for tasks of this structure and these settings."""
     given = several(tasks)
-    refuse_all_but_bools(limits)
+    _, apart = position_limits(limits)
     one_of("prefer", prefer, get_args(Preference))
     chosen = method_of(method) if method is not None else None
-    key = (chosen, limits, prefer, max_iterations, max_restarts, max_time, trace, *(task.structure for task in given))
+    key = (
+        chosen,
+        limits is not False,
+        apart,
+        prefer,
+        max_iterations,
+        max_restarts,
+        max_time,
+        trace,
+        *(task.structure for task in given),
+    )
     search: Search | None = recall(model, key)
     if search is None:
         search = Search(

@@ -8,6 +8,7 @@ from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
     BAD_START,
+    BLOCKED,
     BY_CLOSED_FORM,
     CODE,
     COST,
@@ -22,6 +23,7 @@ from poise.kernels.machine.layout import (
     STATIONARY,
 )
 from poise.model.model import Model
+from poise.model.proximity import Proximity
 from poise.solving import explain
 from poise.solving.arguments import refusal
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
@@ -33,6 +35,7 @@ _ENDS: Final = {
     BAD_GOAL: Status.BAD_INPUT,
     BAD_START: Status.BAD_INPUT,
     GIVEN_UP: Status.GIVEN_UP,
+    BLOCKED: Status.COLLISION_BLOCKED,
     RUNNING: Status.INTERRUPTED,
 }
 """Codes of a kernel that are a status."""
@@ -114,6 +117,12 @@ class Solution:
         return float(self._raw[DISTANCE])
 
     @property
+    def nearest(self) -> Proximity | None:
+        """The two shapes that are nearest to each other at q, as the world is now; None without a CollisionLimit."""
+        limit = self._asked.apart
+        return None if limit is None else limit.nearest(self.model, self.q)
+
+    @property
     def method(self) -> Any:
         """The method whose updates were iterated; None: the solver's own way."""
         return self._asked.method
@@ -167,6 +176,12 @@ class Solution:
         """A sentence or two: what was reached, and what stands in the way of the rest."""
         if self._code in (RUNNING, GIVEN_UP):
             return f"Not solved: {self.status.message}."
+        if self._code == BLOCKED and self.nearest is not None:
+            near = self.nearest
+            return (
+                f"Not solved: {self.status.message}. The best has {near.pair[0]!r} and {near.pair[1]!r} "
+                f"{near.distance:.3g} m apart; that is no proof that there is none."
+            )
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."
         return explain.explain(self._outcome, self.status, self.errors)

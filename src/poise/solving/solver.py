@@ -9,6 +9,7 @@ from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
+from poise.solving.collision import CollisionLimit
 from poise.solving.rows import rows_at
 from poise.solving.scratch import bind
 from poise.solving.search import Preference, Search, prepared_search
@@ -36,7 +37,7 @@ class Solver:
         tasks: AnyTask | Sequence[AnyTask],
         *,
         method: str | Method | None = None,
-        limits: bool = True,
+        limits: bool | Sequence[CollisionLimit] = True,
         prefer: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
@@ -134,7 +135,7 @@ def solve(
     *,
     q0: npt.ArrayLike | None = None,
     method: str | Method | None = None,
-    limits: bool = True,
+    limits: bool | Sequence[CollisionLimit] = True,
     prefer: Preference = "nearest",
     seed: int = 0,
     max_iterations: int | None = None,

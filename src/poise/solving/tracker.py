@@ -30,6 +30,7 @@ from poise.solving.arguments import (
     whole,
 )
 from poise.solving.bound_method import BoundMethod
+from poise.solving.collision import one_collision_limit
 from poise.solving.inequalities import Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
@@ -65,8 +66,10 @@ class Tracker:
     """
 
     __slots__ = (
+        "_apart",
         "_bound",
         "_count",
+        "_dt",
         "_lock",
         "_points",
         "_points_shape",
@@ -109,8 +112,12 @@ class Tracker:
                 )
             frame_tasks.append(task)
         self.tasks = tuple(frame_tasks)
+        stated = _limits_between(limits)
+        self._apart = one_collision_limit(stated)
+        if self._apart is not None and updates > 1:
+            raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
         if method is None:
-            method = "priority" if len(levels(self.tasks)) > 1 else "dls"
+            method = "priority" if len(levels(self.tasks)) > 1 else "dls" if not stated else "qp"
         self.model, self.method = model, method_of(method)
         problem = pack(model, self.tasks, limits=limits is not False)
         self._prepared = BoundMethod(
@@ -120,10 +127,13 @@ class Tracker:
             self.method,
             limits=limits is not False,
             also=[
-                *_limits_between(limits),
+                *(limit for limit in stated if limit is not self._apart),
                 *(() if dt is None else (VelocityLimit(dt / updates),)),
             ],
+            apart=self._apart,
+            dt=dt,
         )
+        self._dt = dt
         self._count, self._settles = updates, settle
         self._bind()
         self._targets[:, 3] = 1.0
@@ -142,11 +152,14 @@ class Tracker:
         self._points = self._targets[:, :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
         self._pose_alone = [task.leads for task in self.tasks] == [(POSITION, ROTATION)]
+        if self._apart is not None:
+            scratch.surround(self._apart.scene(self.model, ahead=self._dt or 0.0))
         prepare(method_loop.step)
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: getattr(self, name) for name in ("_count", "_prepared", "_settles", "method", "model", "tasks")}
+        names = ("_apart", "_count", "_dt", "_prepared", "_settles", "method", "model", "tasks")
+        kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -188,6 +201,8 @@ class Tracker:
                 self._start[:] = q
             except (TypeError, ValueError):  # no doubles, or not as many
                 self._scratch.start[:] = one_start(self.model, q, "q")
+            if self._apart is not None:
+                self._scratch.look_around()
             code: int = self._step()
             if code == NOT_FINITE and not self._warned:
                 self._warned = True
@@ -293,6 +308,8 @@ class Tracker:
         with self._bound.scratch() as scratch:
             scratch.tell(updates=self._count, settle=int(self._settles), steps=path.shape[1], characters=len(path))
             scratch.tell_of(goals=goals, path=path)
+            if self._apart is not None:
+                scratch.surround(self._apart.scene(self.model, ahead=self._dt or 0.0))
             if alone:
                 scratch.start[:] = starts[0]
                 code: int = method_loop.rollout(scratch.address)
@@ -317,6 +334,9 @@ def _limits_between(limits: bool | Sequence[Limit]) -> Sequence[Limit]:
     """The limits beside those of the joints; raises TypeError for what is none."""
     if isinstance(limits, bool):
         return ()
-    if not isinstance(limits, (list, tuple)) or not all(callable(getattr(x, "inequalities", None)) for x in limits):
+    kinds = ("inequalities", "guard")
+    if not isinstance(limits, (list, tuple)) or not all(
+        any(callable(getattr(x, k, None)) for k in kinds) for x in limits
+    ):
         raise TypeError(f"limits must be True, False or a list of limits such as LinearLimit, got {limits!r}")
     return limits

@@ -11,9 +11,9 @@ joint is swept, each of its values has eight.
 import numpy as np
 
 from poise.kernels.algebra.rotations import rotation_error
+from poise.kernels.algebra.vectors import dot, minus, times, transposed
 from poise.kernels.closed_form.candidates import FITS, KNOWN, LOOSE, TURN, candidates, give_choices, put
 from poise.kernels.closed_form.candidates import NUMBER as LANE_NUMBER
-from poise.kernels.closed_form.vectors import dot, minus, times, transposed
 from poise.kernels.kinematics.forward import forward, tool_point
 from poise.kernels.machine.jit import WHOLE, entry_point, kernel
 from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt, store

@@ -1,8 +1,7 @@
 """What the closed form says of a target: eight candidates, one for each way to make its three choices."""
 
 from poise.kernels.algebra.scalar import sincos
-from poise.kernels.closed_form.families import six_angles
-from poise.kernels.closed_form.vectors import (
+from poise.kernels.algebra.vectors import (
     minus,
     opposite,
     plus,
@@ -13,6 +12,7 @@ from poise.kernels.closed_form.vectors import (
     turned_back,
     vector,
 )
+from poise.kernels.closed_form.families import six_angles
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import floor, load, rint, select, store
 from poise.kernels.machine.layout import WIDTH

@@ -24,9 +24,7 @@ root.  Each returns six angles [rad], and a number above 0 where one of them doe
 """
 
 from poise.kernels.algebra.scalar import angle_of
-from poise.kernels.closed_form.quartic import unit_roots
-from poise.kernels.closed_form.subproblems import facing, level
-from poise.kernels.closed_form.vectors import (
+from poise.kernels.algebra.vectors import (
     cross,
     dot,
     minus,
@@ -39,6 +37,8 @@ from poise.kernels.closed_form.vectors import (
     turned_back,
     vector,
 )
+from poise.kernels.closed_form.quartic import unit_roots
+from poise.kernels.closed_form.subproblems import facing, level
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import select, splat
 

@@ -9,6 +9,7 @@ from poise.kernels.machine.lanes import any_of, load, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BY_CLOSED_FORM,
+    CALL,
     CODE,
     COST,
     DISTANCE,
@@ -20,15 +21,17 @@ from poise.kernels.machine.layout import (
     UNSOLVED,
     WIDTH,
 )
-from poise.kernels.solver.lm_solver import INSIDE
+from poise.kernels.machine.views import entry_at
+from poise.kernels.solver.lm_solver import INSIDE, is_clear
 
 
 @routine
-def nearest_branch(p, w, v):
+def nearest_branch(p, w, v, address):
     """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0.
 
-    Its code is UNSOLVED if none fits, and at a singular pose with a line of solutions, of which another may be nearer.
-    p.arms[0] is an arm of six axes, whose candidates are branches to rounding.
+    Where there is a scene, it is the nearest whose shapes are apart.  Its code is UNSOLVED if none fits, and at a
+    singular pose with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose
+    candidates are branches to rounding.
     """
     out, count = w.out, len(w.q)
     for i in range(len(w.target)):
@@ -43,10 +46,20 @@ def nearest_branch(p, w, v):
         square = square + way * way
     # Rows of the state, which no search is using yet.
     store(v.state, 0, square), store(v.state, 1, score), store(v.state, 2, cost)
+    scene = entry_at(address, CALL).scene
     nearest, least = 0, np.inf
-    for lane in range(WIDTH):
-        if v.branches[FITS, lane] > 0.5 and v.state[1, lane] <= INSIDE and v.state[0, lane] < least:
-            nearest, least = lane, v.state[0, lane]
+    for _ in range(WIDTH):
+        nearest, least = 0, np.inf
+        for lane in range(WIDTH):
+            if v.branches[FITS, lane] > 0.5 and v.state[1, lane] <= INSIDE and v.state[0, lane] < least:
+                nearest, least = lane, v.state[0, lane]
+        if scene == 0 or not least < np.inf:
+            break
+        for i in range(count):
+            w.q[i] = v.q[i, nearest]
+        if is_clear(p, w, address):
+            break
+        v.state[0, nearest] = np.inf
     if not least < np.inf or any_of(load(v.branches, LOOSE) > 0.5):
         out[CODE] = UNSOLVED
         return

@@ -8,7 +8,7 @@ Where every angle does, it is `rest`, where the joint rests [rad], and the third
 """
 
 from poise.kernels.algebra.scalar import sincos
-from poise.kernels.closed_form.vectors import cross, dot
+from poise.kernels.algebra.vectors import cross, dot
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, splat, sqrt
 

@@ -165,6 +165,24 @@ PROXIMITY: Final = 10
 nearest to the other, or deepest in it (3 each) [m], and the unit vector in which the second gets away from the first:
 the distance changes by its product with the velocity of the second point less that of the first."""
 
+SCENE: Final = Record("Scene", "movers bounded groups")
+"""Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others are half-spaces and
+stand still too.  They are in `groups`, which `apart` tells of."""
+
+CHAIN: Final = Record("Chain", "first_column last_column first_lever group")
+"""What moves a shape: the COLUMNs from `first_column` to `last_column`, from the root on, each with the number of its
+velocity in the model as `column`, and from `first_lever` on how far each can take a point of the shape [m per rad or
+m].  `group`: the shapes that it is one of; all shapes have one."""
+NEAR: Final = 2 + PROXIMITY
+"""Rows of a pair that is near: the numbers of two shapes, then what is known of them."""
+MOST_NEAR: Final = 32
+"""Pairs that are known to be near, at most: the nearest."""
+
+GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
+"""How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
+`share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; without a time step no
+point goes farther than `travel` [m] in an update, else that is infinite."""
+
 COMMON: Final = Record(
     "Common",
     "clamp at_target null dependent",
@@ -201,6 +219,10 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "arms": ARM,
     "shapes": SHAPE,
     "vertices": REAL,
+    "scene": SCENE,
+    "chains": CHAIN,
+    "levers": REAL,
+    "apart": WHOLE,
     # What a method adds.
     "common": COMMON,
     "settings": REAL,
@@ -214,11 +236,13 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "criteria": WHOLE,
     "criteria_reals": REAL,
     "velocities": WHOLE,
+    "guard": GUARD,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
 `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
-vertices have three numbers each.
+vertices have three numbers each.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how they move;
+`apart` (groups x groups): 1 where two groups need no look.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `inequalities`
@@ -226,7 +250,7 @@ vertices have three numbers each.
 where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
 obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
-criterion."""
+criterion and a guard.  `guard`: one where shapes are kept apart."""
 
 WORK: Final[Mapping[str, str]] = dict.fromkeys(
     [
@@ -274,6 +298,16 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "room",
         "query",
         "shape_frames",
+        "centres",
+        "reach",
+        "travel",
+        "near",
+        "near_before",
+        "pair",
+        "row",
+        "guard_rows",
+        "guard_most",
+        "clearance",
     ],
     ROWS,
 )
@@ -289,27 +323,36 @@ gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
 begun (nq) where a step of a Tracker began, last_step (n), branches (BRANCHES) what is known of each lane that holds a
 branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
-and two packs, shape_frames (FRAME a shape) of the shapes' poses."""
+and two packs, shape_frames (FRAME a shape) of the shapes' poses.
+
+Of a scene: centres (3 packed rows) of bounding spheres, reach (a packed row) their radii and how far they may come in
+an update, travel (movers) the latter alone [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs are near and
+which, before an update too, pair (NEAR) the pair at hand, row (nv) what each velocity does to its distance.
+Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, and
+clearance (2): the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]."""
 
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates settle steps characters goals path trace trace_rows samples found problems starts answers index "
-    "given",
+    "given scene scene_work scene_changed",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `path`,
-`trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, 0 where
-there is none."""
+`trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
+and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
+where a shape has moved since the last call."""
 
-SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, FIRST_ROWS = range(8)
+SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, MEASURE, FIRST_ROWS = range(12)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
-method, its damping rule, the derivatives of a user's criterion, and from FIRST_ROWS on those of each kind of task."""
+method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
+how far they are at a configuration, how far two are, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 
-SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, -1, -2
-"""What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further."""
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, 5, -1, -2
+"""What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further,
+BLOCKED one of which all solutions that were found have shapes that are too near."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
@@ -319,7 +362,7 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
-STATE: Final = 17
+STATE: Final = 18
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""

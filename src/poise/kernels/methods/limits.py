@@ -1,12 +1,20 @@
 """What limits leave to a step: low <= dq <= high, and G dq <= h; and to the updates of a Tracker's step together."""
 
 import functools
+from collections import namedtuple
+
+import numpy as np
 
 from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.working_set import Limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
-from poise.kernels.methods.memory import ELSEWHERE, PREDICTED
+from poise.kernels.machine.views import section
+from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
 from poise.kernels.methods.turns import angle
+
+Stated = namedtuple("Stated", "limits side squares room")
+"""The limits of an update, what to try to hold of them, and room for the levels' lambda^2 and for the active set."""
 
 
 @functools.partial(kernel, inline=True)
@@ -25,17 +33,44 @@ def left_to_limits(p, w, longest, low, high):
 
 
 @functools.partial(kernel, inline=True)
-def inequalities(p, w):
-    """The number of limits A q <= b."""
-    return len(p.inequalities) // (len(w.step) + 1)
+def stated_limits(p, w, levels, longest):
+    """What limits leave to an update: box and rows, what held the last one, room for `levels` lambda^2, and more room.
+
+    The room is that of `poise.methods.ranking`.
+    """
+    n = len(w.step)
+    stated = len(p.inequalities) // (n + 1)
+    held, most = stated + np.int64(w.memory[GUARDED]), stated + len(w.guard_most)
+    row = pitch(w.rows, n)
+    rows, ends = section(w.room, 0, held * row), section(w.room, most * row, held)
+    side, at = section(w.room, most * row + most, n + held), most * (row + 2) + n
+    squares, low, high = (
+        section(w.room, at, levels),
+        section(w.room, at + levels, n),
+        section(w.room, at + levels + n, n),
+    )
+    at = at + levels + 2 * n
+    left_to_limits(p, w, longest, low, high)
+    _linear_rows(p, w, stated, rows, ends)
+    for k in range(held - stated):
+        for c in range(row):
+            rows[(stated + k) * row + c] = w.guard_rows[k * row + c]
+        ends[stated + k] = w.guard_most[k]
+    if w.memory[FRESH] < 0.5:
+        for c in range(n + held):
+            side[c] = 0.0
+    elif w.memory[GUARDS_NEW] > 0.5:
+        for c in range(n + stated, n + held):
+            side[c] = 0.0
+    return Stated(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
 
 
 @functools.partial(kernel, inline=True)
-def linear_rows(p, w, rows, most):
+def _linear_rows(p, w, count, rows, most):
     """rows = A (in packs) and most = b - A q, of the limits A q <= b."""
     n, stated = len(w.step), p.inequalities
     row = pitch(rows, n)
-    for i in range(len(most)):
+    for i in range(count):
         at = i * (n + 1)
         for c in range(row):
             rows[i * row + c] = stated[at + c] if c < n else 0.0

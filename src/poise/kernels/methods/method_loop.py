@@ -12,6 +12,7 @@ from poise.kernels.machine.layout import (
     BAD_START,
     BEGIN,
     CALL,
+    CERTIFY,
     END,
     GOAL,
     GOAL_NUMBERS,
@@ -20,6 +21,7 @@ from poise.kernels.machine.layout import (
     RUNNING,
     SOLVED,
     UNSOLVED,
+    WATCH,
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
@@ -75,15 +77,22 @@ def forget(w):
 
 
 @kernel
-def _update(p, w, updates, settle):
-    """So many updates of the method from w.q, no ball turning faster over all of them than it may in each."""
+def _update(p, w, updates, settle, scene, address):
+    """So many updates of the method from w.q, no ball turning faster over all of them than it may in each.
+
+    Where there is a `scene`, its shapes are kept apart.
+    """
     if updates > 1:
         for i in range(len(w.q)):
             store(w.begun, i, load(w.q, i))
     if settle:
         let_go(p, w)
     for _ in range(updates):
+        if scene:
+            call(w.routines[WATCH], p, w, address)
         call(w.routines[METHOD], p, w)
+        if scene:
+            call(w.routines[CERTIFY], p, w, address)
         if settle:
             curb(p, w)
     if updates > 1:
@@ -108,7 +117,7 @@ def step(address):
         w.memory[PREDICTED] = ELSEWHERE
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, told.updates, told.settle)
+    _update(p, w, told.updates, told.settle, told.scene, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -128,7 +137,7 @@ def rollout(address):
     for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
-        _update(p, w, told.updates, told.settle)
+        _update(p, w, told.updates, told.settle, told.scene, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -163,7 +172,7 @@ def rollout_lanes(address):
                 place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                 for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
-        _update(p, v, told.updates, told.settle)
+        _update(p, v, told.updates, told.settle, 0, address)
         for c in range(characters):
             for i in range(count):
                 path[(c * steps + k) * count + i] = v.q[i, c]

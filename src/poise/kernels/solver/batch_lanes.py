@@ -50,6 +50,7 @@ from poise.kernels.solver.lm_solver import (
     evaluate,
     improve,
     near_turn,
+    reject_colliding,
     square_between,
 )
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
@@ -83,9 +84,11 @@ def solve_many(address):
         store(v.target, i, 0.0)
     for i in range(count):
         store(v.q, i, 0.0), store(v.before, i, 0.0), store(v.pool, i, 0.0)
+    if told.scene:
+        w.clearance[1] = -np.inf
     closed = len(p.arms) > 0 and told.max_restarts > 0
     if closed:
-        solve_closed(p, w, v, goals, starts, answers)
+        solve_closed(p, w, v, goals, starts, answers, address)
     upcoming, iterations = 0, 0
     while True:
         alive = False
@@ -130,20 +133,22 @@ def solve_many(address):
                 for lane in range(WIDTH):
                     if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, told.max_iterations):
                         busy = False
+                        if v.state[SCORE, lane] <= INSIDE and told.scene:
+                            reject_colliding(p, w, v, address)
                         if v.state[SCORE, lane] <= INSIDE:
                             write_answer(p, w, v, lane, answers)
             improve(p, v, cost, score >= 0.0, False)
 
 
 @kernel
-def solve_closed(p, w, v, goals, starts, answers):
+def solve_closed(p, w, v, goals, starts, answers, address):
     """Solve by closed form, one problem after the other; the CODE of those that it does not solve is RUNNING."""
     count, numbers, columns = len(w.q), GOAL_NUMBERS * len(p.effectors), len(w.out)
     for k in range(len(answers) // columns):
         answers[columns * k + CODE] = RUNNING
         goal, start = section(goals, numbers * k, numbers), section(starts, count * k, count)
         if aim_at(p, goal, w.target) and clip_start(p, start, w.pool):
-            call(w.routines[CLOSED_FORM], p, w, v)
+            call(w.routines[CLOSED_FORM], p, w, v, address)
             if w.out[CODE] == SOLVED:
                 for i in range(columns - 1):
                     answers[columns * k + i] = w.out[i]

@@ -25,7 +25,9 @@ from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
     BEGIN,
+    BLOCKED,
     CALL,
+    CLEAR,
     CLOSED_FORM,
     CODE,
     COST,
@@ -54,11 +56,11 @@ from poise.kernels.solver.step import advance, damping_factor, direction, hold, 
 
 (
     _MU, LIMIT, SLOW, AGE, _COST, SCORE, STARTED, FRESH, _PATIENCE, _MARK, _NU, _PREDICTED, _POOL_COST, _POOL_AGE,
-    _POOL_START, PROBLEM, MEASURE,
-) = range(17)  # fmt: skip
+    _POOL_START, PROBLEM, MEASURE, _CLEAR,
+) = range(18)  # fmt: skip
 """Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
 _PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong.  PROBLEM is the number of a
-lane's problem in a batch, MEASURE that of its stored start."""
+lane's problem in a batch, MEASURE that of its stored start.  _CLEAR is 1 for a solution whose shapes are apart."""
 _TURN = 6.283185307179586
 _ROUNDING = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
@@ -335,6 +337,7 @@ def begin(p, w, fresh, offsets, q0):
     store(w.state, SLOW, select(fresh, 0.0, load(w.state, SLOW)))
     store(w.state, AGE, select(fresh, -1.0, load(w.state, AGE)))
     store(w.state, SCORE, select(fresh, np.inf, load(w.state, SCORE)))
+    store(w.state, _CLEAR, select(fresh, 0.0, load(w.state, _CLEAR)))
 
 
 @kernel
@@ -457,11 +460,39 @@ def promises(p, w, usual_restarts, restarts):
 
 
 @kernel
-def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait):
+def is_clear(p, w, address):
+    """Whether all shapes are as far apart as asked at w.q, one number wide; w.best is the best q where they are not."""
+    call(w.routines[CLEAR], p, w, address)
+    if w.clearance[0] >= p.guard[0].distance:
+        return True
+    if w.clearance[0] > w.clearance[1]:
+        w.clearance[1] = w.clearance[0]
+        for i in range(len(w.q)):
+            w.best[i] = w.q[i]
+    return False
+
+
+@kernel
+def reject_colliding(p, w, v, address):
+    """Let lanes that have converged to where shapes are too near begin anew."""
+    for lane in range(WIDTH):
+        if v.state[SCORE, lane] <= INSIDE and v.state[_CLEAR, lane] < 0.5:
+            for i in range(len(w.q)):
+                w.q[i] = v.q[i, lane]
+            if is_clear(p, w, address):
+                v.state[_CLEAR, lane] = 1.0
+            else:
+                v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
+                v.state[_COST, lane], v.state[LIMIT, lane] = np.inf, np.inf
+
+
+@kernel
+def search(p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait, scene, address):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up
-    to `restarts`, the smaller the least error is.  Returns (lane or -1, restarts spent, whether it may go on).
+    to `restarts`, the smaller the least error is.  Where there is a `scene`, a solution counts where its shapes are far
+    enough apart.  Returns (lane or -1, restarts spent, whether it may go on).
     """
     for _ in range(chunk):
         caring = w.state[_PATIENCE, 1] > 0.0
@@ -482,6 +513,9 @@ def search(p, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, s
             bold = bold & (load(w.state, _PATIENCE) <= 0.0)
         store(w.state, _COST, cost), store(w.state, SCORE, score)
         store(w.state, AGE, age), store(w.state, SLOW, slow)
+        if scene and any_of(score <= INSIDE):
+            reject_colliding(p, own, w, address)
+            score, slow = load(w.state, SCORE), load(w.state, SLOW)
         if any_of(score <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
             if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
@@ -636,13 +670,19 @@ def search_lanes(p, w, v, address):
         lane = found if least < np.inf else -1
     else:
         lane, spent, more = search(
-            p, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
-            told.chunk, told.nearest != 0,
+            p, w, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
+            told.chunk, told.nearest != 0, told.scene, address,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
             out[CODE] = RUNNING
             return
+    out[STATIONARY] = 0.0
+    if lane < 0 and told.scene and w.clearance[1] > -np.inf:
+        out[CODE], out[ITERATIONS], out[START] = BLOCKED, 0.0, 0.0
+        for i in range(count):
+            w.q[i] = w.best[i]
+        return
     if lane < 0:
         for k in range(WIDTH):
             if v.state[STARTED, k] >= 0.0:
@@ -672,12 +712,14 @@ def solve(address):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
+        if told.scene:
+            w.clearance[1] = -np.inf
         if len(p.arms) > 0 and told.max_restarts > 0:
-            call(w.routines[CLOSED_FORM], p, w, wide(p, told.wide, told.wide_routines))
+            call(w.routines[CLOSED_FORM], p, w, wide(p, told.wide, told.wide_routines), address)
             if out[CODE] == SOLVED:
                 return SOLVED
         iterations, cost, score = track(p, w, w.pool, told.max_iterations)
-        if score <= INSIDE:
+        if score <= INSIDE and (told.scene == 0 or is_clear(p, w, address)):
             if near_turn(p, w, w.pool):
                 cost, score = evaluate(p, w)
             return answer(p, w, cost, score, iterations, np.int64(0), np.int64(0), False)
@@ -685,8 +727,9 @@ def solve(address):
     if out[CODE] == RUNNING:
         return RUNNING
     near_turn(p, w, w.pool)
-    restarts, start = np.int64(out[RESTARTS]), np.int64(out[START])
-    return finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
+    restarts, start, blocked = np.int64(out[RESTARTS]), np.int64(out[START]), out[CODE] == BLOCKED
+    code = finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
+    return BLOCKED if blocked else code
 
 
 @entry_point(WHOLE, REALS, TABLE)

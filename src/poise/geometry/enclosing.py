@@ -1,0 +1,109 @@
+"""Shapes around what is none of them: cylinders and ellipsoids.
+
+Nothing may be left outside, so a cylinder becomes the prism around it with 16 sides, whose edges stand out by
+1 / cos(pi / 16) - 1, which is 2 % of its radius.  Its flat ends stay where they are.  Descriptions of robots that know
+no capsules write a cylinder with a sphere at either end: these three are one capsule, and nothing is added but what
+the spheres do not fit, if they do to 1 % of the radius.
+
+An ellipsoid is within the points that are its shortest semi-axis away from a flat ellipse, whose semi-axes are shorter
+by that much: a sphere if all are equal, a capsule if two are, else a prism likewise around that ellipse.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar, final
+
+import numpy as np
+
+from poise.geometry.shapes import Capsule, ConvexHull, Shape, Sphere
+from poise.spatial import SE3, Array
+
+Other = TypeVar("Other")
+_SIDES: Final = 16
+_NEAR: Final = 0.01
+"""How far a sphere may be from fitting the end of a cylinder, as a share of the radius: files have few digits."""
+_ROUNDING: Final = 1e-9
+"""What counts as nothing [m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cylinder:
+    """A cylinder of a robot's description, about z of its pose."""
+
+    pose: SE3
+    radius: float
+    length: float
+
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """(3,) and (3,) the middles of its flat ends [m]."""
+        half = 0.5 * self.length
+        return self.pose.act((0.0, 0.0, -half)), self.pose.act((0.0, 0.0, half))
+
+
+def polygon(semi_axes: Sequence[float]) -> Array:
+    """(16, 2) corners of a polygon around an ellipse with these semi-axes along x and y [m]."""
+    angles = 2.0 * math.pi / _SIDES * np.arange(_SIDES)
+    return np.column_stack([np.cos(angles), np.sin(angles)]) * semi_axes / math.cos(math.pi / _SIDES)
+
+
+def prism(cylinder: Cylinder) -> ConvexHull:
+    """The prism around a cylinder."""
+    corners = np.zeros((2 * _SIDES, 3))
+    corners[:, :2] = np.tile(polygon((cylinder.radius, cylinder.radius)), (2, 1))
+    corners[:_SIDES, 2], corners[_SIDES:, 2] = -0.5 * cylinder.length, 0.5 * cylinder.length
+    return ConvexHull.of_corners(corners, pose=cylinder.pose)
+
+
+def around_ellipsoid(pose: SE3, semi_axes: Sequence[float]) -> Shape:
+    """A shape around an ellipsoid with these three semi-axes along x, y and z of its pose [m]."""
+    least, middle, longest = np.argsort(semi_axes, kind="stable").tolist()
+    radius = semi_axes[least]
+    short, long = semi_axes[middle] - radius, semi_axes[longest] - radius
+    if long <= _ROUNDING:
+        return Sphere(pose.xyz, semi_axes[longest])
+    if short <= _ROUNDING:
+        end = np.zeros(3)
+        end[longest] = long
+        return Capsule(pose.act(-end), pose.act(end), semi_axes[middle])
+    corners = np.zeros((_SIDES, 3))
+    corners[:, [longest, middle]] = polygon((long, short))
+    return ConvexHull.of_corners(corners, radius, pose=pose)
+
+
+def enclosed(parts: Iterable[Other | Shape | Cylinder]) -> tuple[Other | Shape, ...]:
+    """The parts of a link, with capsules or prisms for cylinders; spheres that belong to a capsule are part of it."""
+    parts = list(parts)
+    spheres = [part for part in parts if isinstance(part, Sphere)]
+    out: list[Other | Shape] = []
+    caps: set[int] = set()
+    for part in parts:
+        if not isinstance(part, Cylinder):
+            out.append(part)
+            continue
+        first, last = (_cap(part, end, spheres) for end in part.ends)
+        if first is None or last is None:
+            out.append(prism(part))
+        else:
+            out.append(_capsule(part, first, last))
+            caps |= {id(first), id(last)}
+    return tuple(part for part in out if id(part) not in caps)
+
+
+def _cap(cylinder: Cylinder, end: Array, spheres: list[Sphere]) -> Sphere | None:
+    """The sphere that makes an end round, if there is one."""
+    near = _NEAR * cylinder.radius
+    return next((s for s in spheres if _beyond(cylinder, end, s) <= near and s.radius >= cylinder.radius - near), None)
+
+
+def _beyond(cylinder: Cylinder, end: Array, cap: Sphere) -> float:
+    """How far a cap goes beyond one that fits [m]."""
+    return math.dist(cap.centre, end) + max(cap.radius - cylinder.radius, 0.0)
+
+
+def _capsule(cylinder: Cylinder, first: Sphere, last: Sphere) -> Capsule:
+    """The capsule of a cylinder and its caps, thicker by what those do not fit."""
+    more = max(_beyond(cylinder, end, cap) for end, cap in zip(cylinder.ends, (first, last), strict=True))
+    return Capsule(first.centre, last.centre, cylinder.radius + (more if more > _ROUNDING else 0.0))

@@ -1,0 +1,184 @@
+"""Meshes as capsules and spheres that hold all of them.
+
+One capsule is put around all corners.  Then the surface is cut by a plane, and each half gets a capsule of its own,
+where that takes away volume; this goes on with the half that gains the most.  Triangles are cut along the plane, so
+what is on one side of it, surface and inside, is in the convex hull of the corners of that side, and in its capsule:
+nothing of the solid is outside the union, whatever the search for planes and axes finds.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from poise.geometry.hull import hull_faces
+from poise.geometry.shapes import Capsule, ConvexHull, Sphere
+from poise.geometry.smallest import directions, outermost, principal_axes, smallest_capsule, volume
+from poise.geometry.triangles import distances, enclosed_volume, halves, is_closed
+from poise.spatial import SE3, Array
+
+_WORTH: Final = 0.1
+"""The share of all volume that a cut must take away."""
+_SHARES: Final = (0.2, 0.35, 0.5, 0.65, 0.8)
+"""Where along an axis a cut is tried."""
+_LOOKED_AT: Final = 1000
+"""Triangles by which cuts are compared."""
+_SAMPLES: Final = 20_000
+_FEWER_SAMPLES: Final = 2_000
+"""Points by which the volume of a union is counted, and where many are compared."""
+_ROBERTS: Final = (np.arange(1, _SAMPLES + 1)[:, None] / 1.22074408460575947536 ** np.arange(1, 4)) % 1.0
+"""(n, 3) points spread evenly over a cube; the number is the root of x^4 = x + 1."""
+_ON_SURFACE: Final = 150
+"""Points on each shape that are looked at for how far it stands out."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The shapes around one mesh, in the frame in which its triangles were given."""
+
+    shapes: tuple[Capsule | Sphere | ConvexHull, ...]
+    closed: bool
+    """Whether the surface has an inside.  If not, its volume here is that of its convex hull."""
+    volume: float
+    """Of the mesh [m^3]."""
+    fitted: float
+    """Of the union of the shapes [m^3], to about 1 % where there are several."""
+    protrusion: float
+    """How far the shapes stand out of the mesh at most [m]."""
+
+
+def fit_capsules(triangles: Array, most: int) -> Fit:
+    """At most `most` capsules and spheres around a surface of triangles (n, 3, 3)."""
+    pieces = [triangles]
+    shapes: list[Capsule | Sphere] = [_around(triangles)]
+    whole = union_volume(shapes)
+    stuck: set[int] = set()
+    while len(shapes) < most and len(stuck) < len(pieces):
+        at = max((i for i in range(len(pieces)) if id(pieces[i]) not in stuck), key=lambda i: volume(shapes[i]))
+        cut = _best_cut(pieces[at])
+        halved = [_around(half) for half in cut]
+        others = [*shapes[:at], *shapes[at + 1 :]]
+        smaller = union_volume([*others, *halved]) if cut else whole
+        if whole - smaller < _WORTH * whole:
+            stuck.add(id(pieces[at]))
+            continue
+        pieces[at : at + 1], shapes[at : at + 1], whole = cut, halved, smaller
+    return _judged(triangles, tuple(shapes), whole)
+
+
+def fit_hull(triangles: Array) -> Fit:
+    """The convex hull of a surface of triangles (n, 3, 3), of few corners, and larger by as much as those leave out."""
+    points = triangles.reshape(-1, 3)
+    corners = outermost(points)
+    faces = hull_faces(corners)
+    if faces is None:
+        return fit_capsules(triangles, 1)
+    corners = corners[np.unique(faces)]
+    faces = hull_faces(corners)
+    if faces is None:
+        return fit_capsules(triangles, 1)
+    middle = corners.mean(axis=0)
+    a, b, c = (corners - middle)[faces].swapaxes(0, 1)
+    normals = np.cross(b - a, c - a)
+    heights = np.einsum("ij,ij->i", normals, a)
+    reach = np.max(
+        [(normals @ (piece - middle).T).max(axis=1) for piece in np.array_split(points, len(points) // 4096 + 1)],
+        axis=0,
+    )
+    larger = max(1.0, float((reach / heights).max()))
+    corners = middle + (corners - middle) * (1.0 if larger < 1.0 + 1e-12 else larger)
+    size = enclosed_volume(corners[faces])
+    return _judged(triangles, (ConvexHull.of_corners(corners, pose=SE3.identity()),), size)
+
+
+def _around(triangles: Array, *, thorough: bool = True) -> Capsule | Sphere:
+    return smallest_capsule(triangles.reshape(-1, 3), thorough=thorough)
+
+
+def _best_cut(triangles: Array) -> list[Array]:
+    """The two halves whose capsules have the least volume together; none where there are no halves."""
+    some = triangles[:: len(triangles) // _LOOKED_AT + 1]
+    points = some.reshape(-1, 3)
+    best, plane = math.inf, (np.zeros(3), 0.0)
+    for axis in np.concatenate([principal_axes(outermost(points)), np.eye(3)]):
+        along = points @ axis
+        low, high = float(along.min()), float(along.max())
+        for share in _SHARES:
+            height = low + share * (high - low)
+            parts = [part for part in halves(some, axis, height) if len(part)]
+            size = union_volume([_around(part, thorough=False) for part in parts], _FEWER_SAMPLES)
+            if len(parts) == 2 and size < best:
+                best, plane = size, (axis, height)
+    cut = list(halves(triangles, *plane))
+    return cut if all(map(len, cut)) else []
+
+
+def _judged(triangles: Array, shapes: tuple[Capsule | Sphere | ConvexHull, ...], fitted: float) -> Fit:
+    closed = is_closed(triangles)
+    size = abs(enclosed_volume(triangles)) if closed else _hull_volume(triangles)
+    return Fit(shapes, closed, size, max(fitted, size), _protrusion(triangles, shapes))
+
+
+def _hull_volume(triangles: Array) -> float:
+    points = outermost(triangles.reshape(-1, 3))
+    faces = hull_faces(points)
+    return 0.0 if faces is None else enclosed_volume(points[faces])
+
+
+def union_volume(shapes: Sequence[Capsule | Sphere], samples: int = _SAMPLES) -> float:
+    """The volume of the union [m^3], counted by points of the sequence of Roberts (2018) if there are several."""
+    if len(shapes) == 1:
+        return volume(shapes[0])
+    ends = np.array([_ends(shape) for shape in shapes])
+    radii = np.array([shape.radius for shape in shapes])[:, None]
+    low, high = (ends.min(axis=1) - radii).min(axis=0), (ends.max(axis=1) + radii).max(axis=0)
+    points = low + _ROBERTS[:samples] * (high - low)
+    within = np.any([depths(shape, points) >= 0.0 for shape in shapes], axis=0)
+    return float(within.mean() * np.prod(high - low))
+
+
+def depths(shape: Capsule | Sphere, points: Array) -> Array:
+    """(n,) how far within a shape points (n, 3) are [m]; negative outside."""
+    start, end = _ends(shape)
+    way = end - start
+    share = np.clip((points - start) @ way / max(float(way @ way), np.finfo(float).tiny), 0.0, 1.0)
+    return shape.radius - np.linalg.norm(points - start - share[:, None] * way, axis=1)
+
+
+def _ends(shape: Capsule | Sphere) -> tuple[Array, Array]:
+    if isinstance(shape, Capsule):
+        return np.array(shape.start), np.array(shape.end)
+    return np.array(shape.centre), np.array(shape.centre)
+
+
+def _protrusion(triangles: Array, shapes: tuple[Capsule | Sphere | ConvexHull, ...]) -> float:
+    """How far the surface of the union is from the mesh at most [m]; between the points looked at it may be more."""
+    farthest = 0.0
+    for i, shape in enumerate(shapes):
+        points = surface(shape)
+        for other in (*shapes[:i], *shapes[i + 1 :]):
+            if not isinstance(other, ConvexHull):
+                points = points[depths(other, points) <= 0.0]
+        farthest = max(farthest, float(distances(points, triangles).max(initial=0.0)))
+    return farthest
+
+
+def surface(shape: Capsule | Sphere | ConvexHull) -> Array:
+    """(n, 3) points on the surface of a shape: round ends and, of a capsule, its side; the corners of a hull."""
+    if isinstance(shape, ConvexHull):
+        return shape.core.pose.act(shape.core.vertices)
+    start, end = _ends(shape)
+    ways = directions(_ON_SURFACE // 2)
+    ways = np.concatenate([ways, -ways])
+    forward = ways @ (end - start) > 0.0
+    round_ends = np.where(forward[:, None], end, start) + shape.radius * ways
+    if not isinstance(shape, Capsule) or shape.length == 0.0:
+        return round_ends
+    axis = (end - start) / shape.length
+    flat = ways - (ways @ axis)[:, None] * axis
+    flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), np.finfo(float).tiny)
+    share = (np.arange(len(ways)) + 0.5)[:, None] / len(ways)
+    return np.concatenate([round_ends, start + share * (end - start) + shape.radius * flat])

@@ -1,0 +1,92 @@
+"""The convex hull of points in space, by quickhull (Barber, Dobkin and Huhdanpaa 1996, doi:10.1145/235815.235821)."""
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.spatial import Array
+
+Triangles = npt.NDArray[np.intp]
+_THIN = 1e-9
+"""What lies less than this share of the extent above a face counts as on it."""
+
+
+def hull_faces(points: Array) -> Triangles | None:
+    """(m, 3) the faces of the convex hull of `points` (n, 3), as triangles that turn left seen from outside.
+
+    None where the points have no volume, or lie so that rounding decides what is a face.
+    """
+    extent = float(np.ptp(points, axis=0).max(initial=0.0))
+    thin = _THIN * extent
+    corners = _simplex(points, thin)
+    if corners is None:
+        return None
+    faces = corners[np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])]
+    normals, heights = _planes(points, faces)
+    above = _above(points, np.arange(len(points)), normals, heights, thin)
+    while any(len(ones) for ones in above):
+        face = next(i for i, ones in enumerate(above) if len(ones))
+        apex = above[face][np.argmax(points[above[face]] @ normals[face])]
+        seen = normals @ points[apex] - heights > thin
+        rim = _rim(faces[seen])
+        fresh = np.column_stack([rim, np.full(len(rim), apex)])
+        loose = np.concatenate([ones for ones, visible in zip(above, seen, strict=True) if visible])
+        loose = loose[loose != apex]
+        fresh_normals, fresh_heights = _planes(points, fresh)
+        faces, normals = np.concatenate([faces[~seen], fresh]), np.concatenate([normals[~seen], fresh_normals])
+        heights = np.concatenate([heights[~seen], fresh_heights])
+        above = [ones for ones, visible in zip(above, seen, strict=True) if not visible]
+        above += _above(points, loose, fresh_normals, fresh_heights, thin)
+    return faces if _hold(points, normals, heights, 10.0 * thin) else None
+
+
+def enclosed_volume(points: Array, faces: Triangles) -> float:
+    """The volume [m^3] within a closed surface of triangles (m, 3) that turn left seen from outside."""
+    a, b, c = (points - points.mean(axis=0))[faces].swapaxes(0, 1)
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+def _simplex(points: Array, thin: float) -> Triangles | None:
+    """Four points that span a volume, the first three turning left seen from outside."""
+    first = int(np.argmin(points[:, 0]))
+    arms = points - points[first]
+    second = int(np.argmax(np.einsum("ij,ij->i", arms, arms)))
+    across = np.cross(arms, arms[second])
+    third = int(np.argmax(np.einsum("ij,ij->i", across, across)))
+    normal = np.cross(arms[second], arms[third])
+    length = float(np.linalg.norm(normal))
+    if not length > thin * float(np.linalg.norm(arms[second])):
+        return None
+    depths = arms @ (normal / length)
+    fourth = int(np.argmax(np.abs(depths)))
+    if not abs(depths[fourth]) > thin:
+        return None
+    return np.array([first, second, third, fourth] if depths[fourth] < 0.0 else [first, third, second, fourth])
+
+
+def _planes(points: Array, faces: Triangles) -> tuple[Array, Array]:
+    """(m, 3) the outward unit normals of faces, and how far out they lie along them (m,)."""
+    a, b, c = points[faces].swapaxes(0, 1)
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
+    return normals, np.einsum("ij,ij->i", normals, a)
+
+
+def _above(points: Array, which: Triangles, normals: Array, heights: Array, thin: float) -> list[Triangles]:
+    """For each face those of the points that lie above it; each point is given to the face that it is farthest from."""
+    out = points[which] @ normals.T - heights
+    nearest = np.argmax(out, axis=1)
+    outside = out[np.arange(len(which)), nearest] > thin
+    return [which[outside & (nearest == i)] for i in range(len(heights))]
+
+
+def _rim(faces: Triangles) -> Triangles:
+    """(k, 2) the edges between these faces and the others, each as the face that goes has it."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    there = set(map(tuple, edges.tolist()))
+    return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in there], dtype=np.intp).reshape(-1, 2)
+
+
+def _hold(points: Array, normals: Array, heights: Array, thin: float) -> bool:
+    """Whether no point lies above any face."""
+    pieces = range(0, len(points), 4096)
+    return all((points[i : i + 4096] @ normals.T - heights <= thin).all() for i in pieces)

@@ -1,0 +1,70 @@
+"""The `<collision>` elements of a URDF: boxes, spheres, capsules, cylinders and meshes.
+
+Cylinders are taken as `poise.geometry.enclosing` says.  Meshes are not opened here, only looked for.
+"""
+
+from collections.abc import Callable, Iterator
+
+from poise.geometry.enclosing import Cylinder, enclosed
+from poise.geometry.meshes import LinkShape, MeshShape
+from poise.geometry.shapes import Box, Capsule, Sphere
+from poise.io.elements import Element
+from poise.io.notes import Notes
+from poise.spatial import SE3
+
+_HERE = SE3.identity()
+
+
+def link_shapes(
+    link: Element, pose: Callable[[Element], SE3], find: Callable[[str], str], notes: Notes
+) -> tuple[LinkShape, ...]:
+    """The shapes of a link, in its frame.
+
+    `pose` reads an `<origin>`, `find` says where the file of a mesh is.  Raises ModelError for sizes that no solid has.
+    """
+    return enclosed(_parts(link, pose, find, notes))
+
+
+def _parts(
+    link: Element, pose: Callable[[Element], SE3], find: Callable[[str], str], notes: Notes
+) -> Iterator[LinkShape | Cylinder]:
+    for collision in link.all("collision"):
+        geometry, origin = collision.child("geometry"), collision.child("origin")
+        place = _HERE if origin is None else pose(origin)
+        for solid in [] if geometry is None else geometry.children:
+            part = _part(solid, place, find)
+            if part is None:
+                notes.add(f"unknown tag <{solid.tag}> in <geometry>", solid.line)
+            else:
+                yield part
+
+
+def _part(solid: Element, place: SE3, find: Callable[[str], str]) -> LinkShape | Cylinder | None:
+    match solid.tag:
+        case "box":
+            return Box(place, _lengths(solid, "size", 3))
+        case "sphere":
+            return Sphere(place.xyz, _length(solid, "radius"))
+        case "cylinder":
+            return Cylinder(place, _length(solid, "radius"), _length(solid, "length"))
+        case "capsule":
+            half = 0.5 * _length(solid, "length")
+            return Capsule(place.act((0.0, 0.0, -half)), place.act((0.0, 0.0, half)), _length(solid, "radius"))
+        case "mesh":
+            scale = solid.numbers("scale", 3) if "scale" in solid.attributes else (1.0, 1.0, 1.0)
+            if not all(scale):
+                raise solid.error(f"{solid.label} is scaled by 0, and no solid is left")
+            return MeshShape(find(solid.text("filename")), place, scale)
+        case _:
+            return None
+
+
+def _length(solid: Element, attribute: str) -> float:
+    return _lengths(solid, attribute, 1)[0]
+
+
+def _lengths(solid: Element, attribute: str, count: int) -> tuple[float, ...]:
+    lengths = solid.numbers(attribute, count)
+    if any(length < 0.0 for length in lengths):
+        raise solid.error(f'{solid.label} has {attribute}="{solid.text(attribute)}"; no length may be negative')
+    return lengths

@@ -1,0 +1,1 @@
+"""How far shapes are from each other, and how deep in."""

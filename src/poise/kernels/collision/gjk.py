@@ -1,0 +1,138 @@
+"""The nearest points of two polytopes that are apart, by the algorithm of Gilbert, Johnson and Keerthi 1988.
+
+One number wide.  `numbers` begin with the frames of both, then come the corners of a simplex within
+the set of all differences, a point of the second less one of the first.
+"""
+
+from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
+from poise.kernels.collision.directions import TOUCH
+from poise.kernels.collision.half_spaces import farthest
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z
+from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.layout import BOX, FRAME, HULL, SEGMENT
+
+FIRST, SECOND, SIMPLEX = 0, FRAME, 2 * FRAME
+"""Where the frames of the first and of the second are, and the simplex."""
+CORNER = 9
+"""Numbers of a corner: the difference, and the points of the first and of the second."""
+_WEIGHTS = SIMPLEX + 4 * CORNER
+"""Where the weights of the corners are."""
+GJK_ROOM = _WEIGHTS + 4
+"""Numbers that are worked in."""
+_MOST = 128
+"""Steps; a search among few corners needs a dozen."""
+_ENOUGH = 1e-15
+"""Of the squared distance, what a step must promise."""
+_NEAR = 1e-12
+"""Squared distance [m^2] below which a triangle says more of the direction than the way does."""
+
+
+@kernel
+def support(shape, vertices, numbers, at, v):
+    """The point of a core, whose frame is at `at`, that lies farthest along v."""
+    p, z, core, half = vector(numbers, at + ORIGIN), vector(numbers, at + Z), shape.core, shape.half
+    if core == SEGMENT:
+        return plus(p, scaled(half[2] if dot(z, v) >= 0.0 else -half[2], z))
+    if core != BOX and core != HULL:
+        return p
+    x, y = vector(numbers, at + X), vector(numbers, at + Y)
+    a, b, c = dot(x, v), dot(y, v), dot(z, v)
+    if core == BOX:
+        a = half[0] if a >= 0.0 else -half[0]
+        b = half[1] if b >= 0.0 else -half[1]
+        c = half[2] if c >= 0.0 else -half[2]
+    else:
+        a, b, c = farthest(shape, vertices, (a, b, c))
+    return plus(plus(p, scaled(a, x)), plus(scaled(b, y), scaled(c, z)))
+
+
+@kernel
+def add_corner(first, second, vertices, numbers, at, v):
+    """Write at `at` the difference that lies farthest along v, with its two points, and return it."""
+    p, q = support(first, vertices, numbers, FIRST, opposite(v)), support(second, vertices, numbers, SECOND, v)
+    w = minus(q, p)
+    for i in range(3):
+        numbers[at + i], numbers[at + 3 + i], numbers[at + 6 + i] = w[i], p[i], q[i]
+    return w
+
+
+@kernel
+def nearest_points(first, second, vertices, numbers, n):
+    """Distance [m], nearest points and unit vector between two polytopes.
+
+    The search begins along n.  A distance of 0 says that they touch or overlap.
+    """
+    v = add_corner(first, second, vertices, numbers, SIMPLEX, opposite(n))
+    p, q = vector(numbers, SIMPLEX + 3), vector(numbers, SIMPLEX + 6)
+    count, square = 1, dot(v, v)
+    for _ in range(_MOST):
+        at = SIMPLEX + count * CORNER
+        w = add_corner(first, second, vertices, numbers, at, opposite(v))
+        if square - dot(v, w) <= _ENOUGH * square or _is_known(numbers, count, w):
+            break
+        size, a, b, c, d = _nearest_of(numbers, count + 1)
+        if not size < square:
+            break  # by rounding, or by no number
+        square, count = size, _keep(numbers, count + 1, (a, b, c, d))
+        v, p, q = _weighted(numbers, count, 0), _weighted(numbers, count, 3), _weighted(numbers, count, 6)
+        if count == 4 or square < TOUCH * TOUCH:
+            return 0.0, p, q, n
+    distance = sqrt(square)
+    along = scaled(1.0 / sqrt(dot(v, v)), v)
+    if count == 3 and square < _NEAR:
+        w = vector(numbers, SIMPLEX)
+        m = cross(minus(vector(numbers, SIMPLEX + CORNER), w), minus(vector(numbers, SIMPLEX + 2 * CORNER), w))
+        size = sqrt(dot(m, m))
+        if size > 0.0:
+            along = scaled((1.0 if dot(m, v) > 0.0 else -1.0) / size, m)
+    return distance, p, q, along
+
+
+@kernel
+def _is_known(numbers, count, w):
+    """Whether a corner is one of the simplex already."""
+    for k in range(count):
+        at = SIMPLEX + k * CORNER
+        if w[0] == numbers[at] and w[1] == numbers[at + 1] and w[2] == numbers[at + 2]:
+            return True
+    return False
+
+
+@kernel
+def _nearest_of(numbers, count):
+    """Squared distance of the simplex from the origin, and the weights of its corners."""
+    p, q = vector(numbers, SIMPLEX), vector(numbers, SIMPLEX + CORNER)
+    if count == 2:
+        size, a, b = on_edge(p, q)
+        return size, a, b, 0.0, 0.0
+    r = vector(numbers, SIMPLEX + 2 * CORNER)
+    if count == 3:
+        size, a, b, c = on_triangle(p, q, r)
+        return size, a, b, c, 0.0
+    return on_tetrahedron(p, q, r, vector(numbers, SIMPLEX + 3 * CORNER))
+
+
+@kernel
+def _keep(numbers, count, weights):
+    """Keep the corners that have a weight; returns how many."""
+    kept = 0
+    for k in range(count):
+        if weights[k] > 0.0:
+            if kept < k:
+                for i in range(CORNER):
+                    numbers[SIMPLEX + kept * CORNER + i] = numbers[SIMPLEX + k * CORNER + i]
+            numbers[_WEIGHTS + kept] = weights[k]
+            kept += 1
+    return kept
+
+
+@kernel
+def _weighted(numbers, count, i):
+    """The weighted sum of the vectors that begin at number i of each corner."""
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(count):
+        at, weight = SIMPLEX + k * CORNER + i, numbers[_WEIGHTS + k]
+        x, y, z = x + weight * numbers[at], y + weight * numbers[at + 1], z + weight * numbers[at + 2]
+    return x, y, z

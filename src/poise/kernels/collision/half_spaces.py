@@ -1,0 +1,61 @@
+"""Distances to a half-space, all that is below the plane through o across the unit vector z.
+
+Each kernel gives the distance [m], negative below the plane, the deepest point of the core, its foot on the plane and
+the unit vector from the core to the half-space.
+"""
+
+import functools
+
+from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
+from poise.kernels.collision.directions import TOUCH, absolute, alike
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z, combined, part
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import select
+from poise.kernels.machine.layout import BOX, HULL, SEGMENT
+
+
+@functools.partial(kernel, inline=True)
+def to_half_space(shape, vertices, frames, a, b):
+    """From the core of `shape`, at frame a, to the half-space at frame b."""
+    p, z = part(frames, a, ORIGIN), part(frames, b, Z)
+    if shape.core == SEGMENT:
+        axis = part(frames, a, Z)
+        p = plus(p, scaled(_lowest(dot(axis, z), shape.half[2]), axis))
+    elif shape.core == BOX:
+        half = shape.half
+        i = _lowest(dot(part(frames, a, X), z), half[0])
+        j = _lowest(dot(part(frames, a, Y), z), half[1])
+        k = _lowest(dot(part(frames, a, Z), z), half[2])
+        p = plus(p, combined(frames, a, i, j, k))
+    elif shape.core == HULL:
+        i, j, k = farthest(shape, vertices, opposite(_seen(frames, a, z)))
+        p = plus(p, combined(frames, a, i, j, k))
+    distance = dot(z, minus(p, part(frames, b, ORIGIN)))
+    return distance, p, minus(p, scaled(distance, z)), opposite(z)
+
+
+@kernel
+def _lowest(slope, half):
+    """Where from -half to half an edge that rises so is lowest; its middle where it is level."""
+    return select(absolute(slope) < TOUCH, 0.0, select(slope < 0.0, half, -half))
+
+
+@kernel
+def _seen(frames, k, v):
+    """A vector of the world along the x, y and z axes of frame k."""
+    return dot(part(frames, k, X), v), dot(part(frames, k, Y), v), dot(part(frames, k, Z), v)
+
+
+@kernel
+def farthest(shape, vertices, v):
+    """The vertex of a hull that lies farthest along v, both seen from its pose."""
+    at = 3 * shape.first_vertex
+    x, y, z = alike(v[0], vertices[at]), alike(v[0], vertices[at + 1]), alike(v[0], vertices[at + 2])
+    most = dot(v, (x, y, z))
+    for k in range(shape.first_vertex + 1, shape.last_vertex):
+        at = 3 * k
+        along = vertices[at] * v[0] + vertices[at + 1] * v[1] + vertices[at + 2] * v[2]
+        more = along > most
+        most = select(more, along, most)
+        x, y, z = select(more, vertices[at], x), select(more, vertices[at + 1], y), select(more, vertices[at + 2], z)
+    return x, y, z

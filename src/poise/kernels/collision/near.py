@@ -1,0 +1,257 @@
+"""Which shapes of a scene are near: bounding spheres eight at a time, then the distances of the pairs that are left.
+
+`s` is the problem of a scene, `x` its workspace; x.q (nq) is the configuration.
+"""
+
+import functools
+
+import numpy as np
+
+from poise.kernels.collision.placing import place_shapes
+from poise.kernels.collision.proximity import signed_distance
+from poise.kernels.kinematics.forward import forward
+from poise.kernels.machine.jit import call, kernel, routine
+from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, store
+from poise.kernels.machine.layout import FRAME, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
+from poise.kernels.machine.views import section
+
+FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
+"""Rows of a pair: its shapes' numbers, their distance [m], a point of each, the unit vector from the first on."""
+
+
+@functools.partial(kernel, inline=True)
+def place_movers(s, x):
+    """Put the shapes that move where x.q has them."""
+    forward(s.units, x.q, x.frames)
+    place_shapes(s, 0, s.scene[0].movers, x.frames, x.shape_frames)
+
+
+@kernel
+def place_all(s, x):
+    """Put all shapes where x.q has them."""
+    forward(s.units, x.q, x.frames)
+    place_shapes(s, 0, len(s.shapes), x.frames, x.shape_frames)
+
+
+@kernel
+def looked_at(s, i, j):
+    """Whether shapes i and j may meet."""
+    return s.apart[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
+
+
+@routine
+def measure(s, x, i, j):
+    """x.pair is what is known of shapes i and j.
+
+    A routine of its own, for it is by far the longest part of all that measure.
+    """
+    store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
+    signed_distance(s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY))
+
+
+@functools.partial(kernel, inline=True)
+def distance_between(s, x, i, j):
+    """x.pair is what is known of shapes i and j; their distance [m]."""
+    call(x.routines[MEASURE], s, x, i, j)
+    return load(x.pair, DISTANCE)
+
+
+@functools.partial(kernel, inline=True)
+def _centres(s, x):
+    """x.centres are the places of all bounding spheres, x, y and z in a packed row each; rows from one to the next."""
+    bounded = s.scene[0].bounded
+    row = pitch(x.centres, bounded)
+    for k in range(bounded):
+        for r in range(3):
+            x.centres[r * row + k] = x.shape_frames[FRAME * k + r]
+    return row
+
+
+@functools.partial(kernel, inline=True)
+def _gaps(x, row, i, c, reach):
+    """Of shape i and eight more, pack c: how much their squared distance is less than that of `reach` and theirs."""
+    dx = load_pack(x.centres, c) - x.centres[i]
+    dy = load_pack(x.centres, c + row // WIDTH) - x.centres[row + i]
+    dz = load_pack(x.centres, c + 2 * (row // WIDTH)) - x.centres[2 * row + i]
+    far = load_pack(x.reach, c) + reach
+    return far * select(far > 0.0, far, 0.0) - (dx * dx + dy * dy + dz * dz)
+
+
+@kernel
+def find_near(s, x, margin):
+    """x.near are the pairs nearer than `margin` and what they may both come, at x.q; one configuration.
+
+    x.reach and x.travel say how far each shape may come [m].
+    """
+    place_movers(s, x)
+    movers, bounded = s.scene[0].movers, s.scene[0].bounded
+    row = _centres(s, x)
+    x.near[0] = 0.0
+    for i in range(movers):
+        for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
+            if any_of(_gaps(x, row, i, c, x.reach[i] + margin) > 0.0):
+                for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
+                    _keep_near(s, x, i, j, margin)
+        for j in range(bounded, len(s.shapes)):
+            _keep_near(s, x, i, j, margin)
+
+
+@kernel
+def _keep_near(s, x, i, j, margin):
+    """Note shapes i and j in x.near if they are near, in place of the farthest where there is no room."""
+    movers = s.scene[0].movers
+    if not looked_at(s, i, j):
+        return
+    margin = margin + x.travel[i]
+    if j < movers:
+        margin = margin + x.travel[j]
+    if not spheres_within(s, x, i, j, margin):
+        return
+    if not distance_between(s, x, i, j) < margin:
+        return
+    place = np.int64(x.near[0])
+    if place == MOST_NEAR:
+        place = 0
+        for k in range(1, MOST_NEAR):
+            if x.near[1 + NEAR * k + DISTANCE] > x.near[1 + NEAR * place + DISTANCE]:
+                place = k
+        if not x.pair[DISTANCE] < x.near[1 + NEAR * place + DISTANCE]:
+            return
+    else:
+        x.near[0] = place + 1.0
+    for r in range(NEAR):
+        x.near[1 + NEAR * place + r] = x.pair[r]
+
+
+@kernel
+def spheres_within(s, x, i, j, margin):
+    """Whether the bounding spheres of shapes i and j are nearer than `margin`, or one has none."""
+    reach = s.shapes[i].bound + s.shapes[j].bound + margin
+    if not reach < 1e300:
+        return True
+    square = splat(x.shape_frames, 0.0)
+    for r in range(3):
+        gap = load(x.shape_frames, FRAME * i + r) - load(x.shape_frames, FRAME * j + r)
+        square = square + gap * gap
+    return any_of(square < reach * max(reach, 0.0))
+
+
+@kernel
+def nearest_pair(s, x):
+    """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
+
+    One configuration.  x.reach are the radii of bounding spheres.
+    """
+    place_movers(s, x)
+    movers, bounded = s.scene[0].movers, s.scene[0].bounded
+    row = _centres(s, x)
+    best = 1e300
+    first, second = np.int64(x.near[1 + FIRST]), np.int64(x.near[1 + SECOND])
+    if x.near[0] > 0.5:  # the last configuration's pair most likely is a good guess
+        best = _keep_nearest(s, x, first, second, best)
+    x.near[0] = 0.0
+    for i in range(movers):
+        for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
+            if any_of(_gaps(x, row, i, c, x.reach[i] + best) > 0.0):
+                for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
+                    if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
+                        best = _keep_nearest(s, x, i, j, best)
+        for j in range(bounded, len(s.shapes)):
+            if looked_at(s, i, j):
+                best = _keep_nearest(s, x, i, j, best)
+    x.near[0] = 1.0 if best < 1e300 else 0.0
+    return best
+
+
+@kernel
+def _keep_nearest(s, x, i, j, best):
+    """Note shapes i and j as the first pair of x.near if their distance is at most `best`; the less of both."""
+    distance = distance_between(s, x, i, j)
+    if not distance <= best:
+        return best
+    for r in range(NEAR):
+        x.near[1 + r] = x.pair[r]
+    return distance
+
+
+@kernel
+def nearest_pairs(s, x):
+    """`nearest_pair` of eight configurations, one a lane."""
+    place_movers(s, x)
+    movers, total = s.scene[0].movers, len(s.shapes)
+    best = splat(x.pair, 1e300)
+    store(x.near, 1 + DISTANCE, best)
+    for i in range(movers):
+        for j in range(i + 1, total):
+            if looked_at(s, i, j) and _any_nearer(s, x, i, j, best):
+                distance = distance_between(s, x, i, j)
+                nearer = distance < best
+                best = select(nearer, distance, best)
+                for r in range(NEAR):
+                    store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
+    return best
+
+
+@functools.partial(kernel, inline=True)
+def _any_nearer(s, x, i, j, best):
+    """Whether the bounding spheres of shapes i and j are nearer than `best` in any lane."""
+    reach = s.shapes[i].bound + s.shapes[j].bound
+    if not reach < 1e300:
+        return True
+    square = splat(x.shape_frames, 0.0)
+    for r in range(3):
+        gap = load(x.shape_frames, FRAME * i + r) - load(x.shape_frames, FRAME * j + r)
+        square = square + gap * gap
+    far = best + reach
+    return any_of((far > 0.0) & (square < far * far))
+
+
+@kernel
+def shared_columns(s, i, j):
+    """How many of the first columns of the chains of shapes i and j are the same: they move both alike."""
+    a, b, count = s.chains[i], s.chains[j], 0
+    most = min(a.last_column - a.first_column, b.last_column - b.first_column)
+    while count < most and s.columns[a.first_column + count].axis == s.columns[b.first_column + count].axis:
+        count += 1
+    return count
+
+
+@kernel
+def distance_row(s, x, pair):
+    """x.row (nv) = how fast each velocity of the model lets the distance of a pair (NEAR rows) grow.
+
+    It is n . (J_b - J_a), J_a and J_b being the Jacobians of the pair's points.
+    """
+    for v in range(len(x.row)):
+        x.row[v] = 0.0
+    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    shared = shared_columns(s, i, j)
+    _add_columns(s, x, i, shared, pair, POINTS, -1.0)
+    _add_columns(s, x, j, shared, pair, POINTS + 3, 1.0)
+
+
+@kernel
+def _add_columns(s, x, i, shared, pair, point, sign):
+    """x.row += sign n . J, J of the point at row `point` of the pair, which belongs to shape i."""
+    n0, n1, n2 = sign * pair[NORMAL], sign * pair[NORMAL + 1], sign * pair[NORMAL + 2]
+    chain = s.chains[i]
+    for k in range(chain.first_column + shared, chain.last_column):
+        c = s.columns[k]
+        z0, z1, z2 = x.frames[c.axis], x.frames[c.axis + 1], x.frames[c.axis + 2]
+        along = z0 * n0 + z1 * n1 + z2 * n2
+        rate = along
+        if c.kind != PRISMATIC:
+            d0, d1, d2 = pair[point] - x.frames[c.place], pair[point + 1] - x.frames[c.place + 1], (
+                pair[point + 2] - x.frames[c.place + 2]
+            )  # fmt: skip
+            rate = n0 * (z1 * d2 - z2 * d1) + n1 * (z2 * d0 - z0 * d2) + n2 * (z0 * d1 - z1 * d0) + c.pitch * along
+        x.row[c.column] = x.row[c.column] + c.scale * rate
+
+
+@kernel
+def travel(s, i, first, speeds):
+    """How far a point of shape i can go with changes of up to |speeds| (nv), but for its first columns' [m]."""
+    chain, way = s.chains[i], 0.0
+    for k in range(chain.first_column + first, chain.last_column):
+        way += abs(speeds[s.columns[k].column]) * s.levers[chain.first_lever + k - chain.first_column]
+    return way

@@ -1,0 +1,99 @@
+"""Distances of a scene's shapes at one configuration and at many; see `poise.kernels.collision.near`."""
+
+import numpy as np
+
+from poise.kernels.collision.near import (
+    distance_between,
+    distance_row,
+    looked_at,
+    nearest_pair,
+    nearest_pairs,
+    place_all,
+    spheres_within,
+)
+from poise.kernels.machine.jit import REALS, WHOLE, entry_point
+from poise.kernels.machine.layout import NEAR, WIDTH
+from poise.kernels.machine.views import narrow, problem_at, section, wide
+
+LARGEST = 2.0**50
+"""The largest angle or length [rad or m] that a double has digits left for."""
+
+
+@entry_point(WHOLE, WHOLE, WHOLE)
+def place(scene, work, routines):
+    """Put all shapes where x.q has them: those that stand still stay there."""
+    s = problem_at(scene)
+    place_all(s, narrow(s, work, routines))
+
+
+@entry_point(WHOLE, WHOLE, WHOLE)
+def place_in_lanes(scene, work, routines):
+    """`place` in eight lanes."""
+    s = problem_at(scene)
+    place_all(s, wide(s, work, routines))
+
+
+@entry_point(WHOLE, WHOLE, WHOLE)
+def nearest_at(scene, work, routines):
+    """x.near holds the pair with the least distance at x.q; that distance [m], infinite where no pair may meet.
+
+    NaN where a number of x.q is none, or too large to compute with.
+    """
+    s = problem_at(scene)
+    x = narrow(s, work, routines)
+    for i in range(len(x.q)):
+        if not abs(x.q[i]) <= LARGEST:
+            return np.nan
+    best = nearest_pair(s, x)
+    return best if best < 1e300 else np.inf
+
+
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, WHOLE)
+def nearest_of_many(scene, work, routines, q, out, count):
+    """out (count x NEAR): the same pair at each q (count x nq); its distance is 1e300 where no pair may meet."""
+    s = problem_at(scene)
+    x = wide(s, work, routines)
+    nq = len(q) // count
+    for first in range(0, count, WIDTH):
+        for lane in range(WIDTH):
+            k = min(first + lane, count - 1)
+            for i in range(nq):
+                x.q[i, lane] = q[k * nq + i]
+        nearest_pairs(s, x)
+        for lane in range(min(WIDTH, count - first)):
+            for r in range(NEAR):
+                out[(first + lane) * NEAR + r] = x.near[1 + r, lane]
+
+
+@entry_point(WHOLE, WHOLE, WHOLE, REALS)
+def slopes(scene, work, routines, out):
+    """out (nv): how fast each velocity lets the distance of x.near's first pair grow at x.q, where it was found."""
+    s = problem_at(scene)
+    x = narrow(s, work, routines)
+    distance_row(s, x, section(x.near, 1, NEAR))
+    for v in range(len(out)):
+        out[v] = x.row[v]
+
+
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, WHOLE)
+def meetings(scene, work, routines, q, margin, hits, last, least, count):
+    """How often each pair of groups meets at q (count x nq), and how near it comes [m].
+
+    hits, last and least are (groups x groups), last being where it met last, from 1 on.  Shapes farther apart than
+    margin[0] are not looked at closely.
+    """
+    s = problem_at(scene)
+    x = narrow(s, work, routines)
+    nq, total, groups = len(q) // count, len(s.shapes), s.scene[0].groups
+    for k in range(count):
+        for i in range(nq):
+            x.q[i] = q[k * nq + i]
+        place_all(s, x)
+        for i in range(s.scene[0].movers):
+            for j in range(i + 1, total):
+                if looked_at(s, i, j) and spheres_within(s, x, i, j, margin[0]):
+                    distance = distance_between(s, x, i, j)
+                    at = s.chains[i].group * groups + s.chains[j].group
+                    least[at] = min(least[at], distance)
+                    if distance < 0.0 and last[at] != k + 1.0:
+                        hits[at], last[at] = hits[at] + 1.0, k + 1.0

@@ -1,0 +1,236 @@
+"""How near a model's links are to one another and to a world, and which of them need no look."""
+
+import math
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.geometry.shapes import Shape
+from poise.geometry.world import World
+from poise.kernels.collision import queries
+from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import NEAR
+from poise.model.frame import WORLD
+from poise.model.scene import Scene
+from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
+_NO_PAIR: Final = 1e300
+"""A distance that kernels give where no two shapes may meet."""
+_SAMPLES: Final = 2048
+"""Random configurations at which pairs of links are looked at where no file says which of them may meet."""
+_ALWAYS: Final = 0.95
+"""Links that meet at more than this share of them are built to."""
+_NEVER: Final = 0.05
+"""Links that come no nearer than this share of the robot's size are taken to never meet."""
+
+
+@final
+class Proximity:
+    """The two shapes that are nearest to each other."""
+
+    __slots__ = ("_names", "_near", "distance")
+    distance: float
+    """[m] between them; negative, how deep they are in each other: the least way that would part them.  Infinite where
+    no two shapes may meet."""
+
+    def __init__(self, distance: float, near: Array, names: tuple[str, ...]) -> None:
+        self.distance, self._near, self._names = distance, near, names
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The links, or the names of shapes of the world; empty where no two may meet."""
+        if self.distance == math.inf:
+            return "", ""
+        return self._names[int(self._near[FIRST])], self._names[int(self._near[SECOND])]
+
+    @property
+    def points(self) -> Array:
+        """(2, 3) the nearest, or deepest, point of each in the world [m]; NaN where no two may meet."""
+        found = self._near[POINTS:NORMAL].reshape(2, 3)
+        return found if self.distance < math.inf else np.full((2, 3), math.nan)
+
+    @property
+    def normal(self) -> Array:
+        """(3,) the unit vector in which the second gets away from the first; NaN where no two may meet."""
+        return self._near[NORMAL:] if self.distance < math.inf else np.full(3, math.nan)
+
+    def __float__(self) -> float:
+        return self.distance
+
+    def __repr__(self) -> str:
+        one, other = self.pair
+        return f"Proximity({self.distance:.6g} m, {one!r} and {other!r})" if one else "Proximity(nothing may meet)"
+
+
+@final
+class Proximities:
+    """The two nearest shapes at each of n configurations; see `Proximity`."""
+
+    __slots__ = ("_names", "_near", "distance")
+    distance: Array
+    """(n,) [m]"""
+
+    def __init__(self, near: Array, names: tuple[str, ...]) -> None:
+        self._near, self._names, self.distance = near, names, near[:, DISTANCE]
+        self.distance[self.distance >= _NO_PAIR] = math.inf
+
+    @property
+    def pair(self) -> npt.NDArray[np.str_]:
+        """(n, 2) links, or names of shapes of the world."""
+        return np.array([self[i].pair for i in range(len(self))], dtype=str).reshape(-1, 2)
+
+    @property
+    def points(self) -> Array:
+        """(n, 2, 3) [m]"""
+        return np.array([self[i].points for i in range(len(self))]).reshape(-1, 2, 3)
+
+    @property
+    def normal(self) -> Array:
+        """(n, 3)"""
+        return np.array([self[i].normal for i in range(len(self))]).reshape(-1, 3)
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def __getitem__(self, i: int) -> Proximity:
+        return Proximity(float(self.distance[i]), self._near[i], self._names)
+
+    def __repr__(self) -> str:
+        least = f", {self.distance.min():.6g} m at least" if len(self) else ""
+        return f"Proximities({len(self):,} configurations{least})"
+
+
+_Pool = list[Scene]
+
+
+@final
+class _Pools:
+    """Scenes of a model that nobody uses at the moment, by world."""
+
+    def __init__(self) -> None:
+        self.alone: _Pool = []
+        self.worlds: weakref.WeakKeyDictionary[World, _Pool] = weakref.WeakKeyDictionary()
+
+    def of(self, world: World | None) -> _Pool:
+        """Those with this world."""
+        if world is None:
+            return self.alone
+        found = self.worlds.get(world)
+        return self.worlds.setdefault(world, []) if found is None else found
+
+
+_POOLS: Final = "scenes of a model"
+_UNMET: Final = "pairs of links that do not meet"
+
+
+def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity | Proximities:
+    """The nearest two shapes at q (nq,), or at each of q (n, nq).
+
+    Raises ShapeError, and ValueError for numbers that are not finite.
+    """
+    pools = model.queries.get(_POOLS)
+    if pools is None:
+        prepare(queries.nearest_at)
+        pools = model.queries.setdefault(_POOLS, _Pools())
+    pool: _Pool = pools.of(world)
+    try:
+        scene = pool.pop()
+        scene.sync()
+    except IndexError:
+        scene = Scene(model, link_shapes(model), world, apart=unmet(model))
+    try:
+        try:
+            scene.q_view[:] = q
+            distance = queries.nearest_at(*scene.addresses)
+        except (TypeError, ValueError):  # no doubles, or not as many
+            distance = math.nan
+        if distance == distance:
+            return Proximity(distance, scene.near.copy(), scene.names)
+        checked = model.check_q(q)
+        if checked.ndim == 1:
+            return nearest_in(scene, checked)
+        if checked.ndim > 2:
+            raise ShapeError(f"q must have shape ({model.nq},) or (n, {model.nq}), got {checked.shape}")
+        return _nearest_of_many(scene, np.array(checked, order="C"))
+    finally:
+        pool.append(scene)
+
+
+def nearest_in(scene: Scene, q: Array) -> Proximity:
+    """The nearest two shapes of a scene at q (nq,)."""
+    prepare(queries.nearest_at)
+    scene.q[:] = q
+    return Proximity(queries.nearest_at(*scene.addresses), scene.near.copy(), scene.names)
+
+
+def _nearest_of_many(scene: Scene, q: Array) -> Proximities:
+    """The nearest two shapes at each of q (n, nq)."""
+    found = np.empty((len(q), NEAR))
+    if len(q):
+        prepare(queries.nearest_of_many)
+        queries.nearest_of_many(*scene.lanes, q.reshape(-1), found.reshape(-1), len(q))
+    return Proximities(found, scene.names)
+
+
+def link_shapes(model: "Model") -> Mapping[str, tuple[Shape, ...]]:
+    """What of each link may collide, meshes fitted."""
+    return {link: tuple(x for x in some if isinstance(x, Shape)) for link, some in model.shapes.items()}
+
+
+def unmet(model: "Model") -> frozenset[frozenset[str]]:
+    """The pairs of links that need no look: what the model says, else what random configurations show.
+
+    Where no SRDF or the like says which: links that are fixed to each other or joined by a joint, those that meet at
+    the model's home or nearly always, for they are built so, and those that never come near each other.  What a file
+    has put into the world is no link, and always looked at.
+    """
+    found: frozenset[frozenset[str]] | None = model.queries.get(_UNMET)
+    if found is None:
+        found = model.disabled or _sampled(model, link_shapes(model))
+        model.queries[_UNMET] = found
+    return found
+
+
+def _sampled(model: "Model", shapes: Mapping[str, Sequence[Shape]]) -> frozenset[frozenset[str]]:
+    """The pairs of links that need no look, as random configurations show."""
+    links = tuple(shapes)
+    joined = _joined(model, links)
+    scene = Scene(model, shapes, apart=joined)
+    count = len(scene.groups)
+    places = [model.pose(link, model.home).xyz for link in shapes]
+    margin = np.array([_NEVER * float(np.ptp(places, axis=0).max())]) if places else np.zeros(1)
+    home, _ = _meetings(scene, model.home[None], margin)
+    hits, least = _meetings(scene, model.sample(_SAMPLES, seed=0), margin)
+    unmet = (home > 0.0) | (hits > _ALWAYS * _SAMPLES) | (least > margin[0])
+    names = [name for _, name in scene.groups]
+    pairs = (frozenset((names[i], names[j])) for i in range(count) for j in range(i) if unmet[i, j])
+    return joined | frozenset(pair for pair in pairs if WORLD not in pair)
+
+
+def _meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
+    """(groups, groups) how often two groups meet at q (n, nq), and how near they come; symmetric."""
+    count = len(scene.groups)
+    hits, last, least = np.zeros((count, count)), np.zeros(count**2), np.full((count, count), math.inf)
+    prepare(queries.meetings)
+    queries.meetings(*scene.addresses, np.array(q).ravel(), margin, hits.reshape(-1), last, least.reshape(-1), len(q))
+    return hits + hits.T, np.minimum(least, least.T)
+
+
+def _joined(model: "Model", links: Sequence[str]) -> frozenset[frozenset[str]]:
+    """The pairs of these links that are fixed to each other or joined by a joint."""
+    tree = model.tree
+    carriers = {unit for unit, _ in tree.links.values()}
+    above = {-1: -2}
+    for i, unit in enumerate(tree.units):
+        above[i] = unit.parent if unit.parent in carriers else above[unit.parent]
+    own = [link for link in links if link != WORLD]
+    pairs = ((a, b, tree.links[a][0], tree.links[b][0]) for i, a in enumerate(own) for b in own[:i])
+    return frozenset(frozenset((a, b)) for a, b, u, v in pairs if u == v or above[u] == v or above[v] == u)

@@ -1,0 +1,363 @@
+"""Shapes that must not meet, as the kernels read them: those of a model's links and of a world.
+
+Names become numbers here.  A scene has a workspace of its own, and so belongs to one thread at a time.
+"""
+
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.geometry.shapes import Core, Shape
+from poise.geometry.world import Entry, Snapshot, World
+from poise.kernels.collision import queries
+from poise.kernels.collision.near import measure
+from poise.kernels.collision.proximity import HULL_ROOM
+from poise.kernels.machine import layout
+from poise.kernels.machine.jit import WHOLE, address, prepare
+from poise.kernels.machine.lanes import workspace
+from poise.kernels.machine.layout import (
+    BALL_AXES,
+    BALL_TURN,
+    CHAIN,
+    COLUMN,
+    FRAME,
+    HALF_SPACE,
+    MOST_NEAR,
+    NEAR,
+    PRISMATIC,
+    REVOLUTE,
+    SCENE,
+    SHAPE,
+    UNIT,
+    WIDTH,
+    joined,
+)
+from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
+from poise.spatial import SE3, Array, quaternion_matrix
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
+_EMPTY: Final = Snapshot(-1, -1, ())
+_NOWHERE: Final = -1e300
+"""The reach of a sphere that is not there."""
+_FAR: Final = 1e3
+"""How far a slide without limits takes what hangs on it [m], where a lever is asked for."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A shape of a scene."""
+
+    name: str
+    """Of its link, or of the world's shape."""
+    core: Core
+    unit: int
+    """The model's unit that carries it; -1: it stands still."""
+    pose: SE3
+    """Of the core in the unit's own frame."""
+    group: tuple[str, str]
+    """The kind, "link" or "world", and the name; whether two groups may meet is said once."""
+    entry: Entry | None = None
+
+
+@final
+class Scene:
+    """The shapes of a model's links, and of a world if there is one; `sync` takes over what has changed in that.
+
+    `apart` are the pairs of links that need no look, None for all of them; `allowed` are pairs of links or shapes of
+    the world that may meet.  `ahead` [s]: shapes of the world are taken to where their velocities bring them by then.
+    `addresses` are those of its words, of the workspace of one configuration, and of the routines for it; `q` and
+    `near` are the configuration there and the first pair that is near.
+    """
+
+    __slots__ = (
+        "_ahead",
+        "_allowed",
+        "_apart",
+        "_arrays",
+        "_model",
+        "_number",
+        "_places",
+        "_seen",
+        "_shapes",
+        "_structure",
+        "_world",
+        "addresses",
+        "groups",
+        "names",
+        "narrow",
+        "near",
+        "q",
+        "q_view",
+        "wide",
+        "words",
+    )
+
+    def __init__(
+        self,
+        model: "Model",
+        shapes: Mapping[str, Sequence[Shape]],
+        world: World | None = None,
+        *,
+        apart: frozenset[frozenset[str]] | None = frozenset(),
+        allowed: frozenset[frozenset[str]] = frozenset(),
+        ahead: float = 0.0,
+    ) -> None:
+        """`shapes` are those of links, seen from there.
+
+        Raises ValueError for a half-space that a joint moves, FrameNotFound for a link that the model does not have.
+        """
+        self._model, self._shapes, self._apart, self._allowed, self._ahead = model, shapes, apart, allowed, ahead
+        self._world = None if world is None else weakref.ref(world)
+        self._structure, self._seen = -2, -2
+        self.sync()
+
+    def sync(self) -> bool:
+        """Take over what has changed in the world; whether anything has.  Then addresses may be others."""
+        world = None if self._world is None else self._world()
+        if world is None:
+            if self._structure == -1:
+                return False
+            self._pack(_EMPTY)
+            return True
+        if world.version == self._seen:
+            return False
+        now = world.snapshot()
+        if now.structure != self._structure:
+            self._pack(now)
+        else:
+            self._move(now)
+        return True
+
+    # Packing ---------------------------------------------------------------------------------------------------------
+
+    def _pack(self, now: Snapshot) -> None:
+        """Make everything anew."""
+        model = self._model
+        pieces = _pieces(model, self._shapes, now.entries)
+        units, number = carrying(model.tree, sorted({piece.unit for piece in pieces if piece.unit >= 0}))
+        arrays = unit_arrays(units, set(range(len(units))))
+        self._arrays, self._number = arrays, number
+        groups = list(dict.fromkeys(piece.group for piece in pieces))
+        chains, columns, levers = _chains(units, arrays, number, model, pieces)
+        shapes = np.zeros(len(pieces), dtype=SHAPE.dtype)
+        corners = [piece.core.vertices for piece in pieces]
+        shapes["core"], shapes["unit"] = [piece.core.kind for piece in pieces], [number[p.unit] for p in pieces]
+        shapes["last_vertex"] = np.cumsum([len(x) for x in corners])
+        shapes["first_vertex"] = shapes["last_vertex"] - [len(x) for x in corners]
+        for shape, piece in zip(shapes, pieces, strict=True):
+            _put(shape, piece.core, arrays.seen_from(number[piece.unit], piece.pose))
+        movers = sum(piece.unit >= 0 for piece in pieces)
+        bounded = sum(piece.core.kind != HALF_SPACE for piece in pieces)
+        row = WIDTH * -(-bounded // WIDTH)
+        self.words = layout.pack(
+            {
+                "units": joined(UNIT, arrays.numbers, arrays.places),
+                "shapes": shapes.view(np.int64),
+                "vertices": np.concatenate([np.zeros((0, 3)), *corners]).ravel(),
+                "columns": columns,
+                "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
+                "chains": joined(CHAIN, [[*c, groups.index(p.group)] for c, p in zip(chains, pieces, strict=True)], ()),
+                "levers": levers,
+                "apart": _apart(groups, pieces, self._apart, self._allowed).ravel(),
+            },
+            {
+                "q": model.nq,
+                "frames": FRAME * len(units),
+                "shape_frames": FRAME * len(pieces),
+                "centres": 3 * row,
+                "reach": row,
+                "travel": movers,
+                "near": 1 + NEAR * MOST_NEAR,
+                "near_before": 1 + NEAR * MOST_NEAR,
+                "pair": NEAR,
+                "row": model.nv,
+                "room": HULL_ROOM,
+            },
+        )
+        self.narrow: Array = workspace(layout.total_rows(self.words))
+        self.wide: Array | None = None
+        self.rows("q")[:], self.rows("near")[0], self.rows("reach")[:] = model.home, -1.0, _NOWHERE
+        self.rows("reach")[:bounded] = shapes["bound"][:bounded]
+        self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
+        # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
+        self.q_view: Any = memoryview(self.rows("q").data)
+        self.q, self.near = self.rows("q"), self.rows("near")[1 : 1 + NEAR]
+        self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
+        self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
+        self._structure = now.structure
+        self._move(now)
+
+    def _move(self, now: Snapshot) -> None:
+        """Put the shapes of the world where they are now."""
+        shapes, vertices = layout.unpack(self.words, "shapes"), layout.unpack(self.words, "vertices").reshape(-1, 3)
+        for entry in now.entries:
+            k, core = self._places[entry.name], entry.shape.core
+            unit, pose = _held(self._model, entry)
+            if any(entry.velocity):
+                pose = SE3.from_parts(self._ahead * np.array(entry.velocity)) @ pose
+            _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
+            vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
+            if core.kind != HALF_SPACE:
+                self.rows("reach")[k] = core.bound
+        prepare(queries.place)
+        queries.place(*self.addresses)
+        if self.wide is not None:
+            self._place_lanes(self.wide)
+        self._seen = now.version
+
+    # What kernels are told -------------------------------------------------------------------------------------------
+
+    def rows(self, name: str) -> Array:
+        """A section of the workspace of one configuration."""
+        return self.narrow[layout.rows_of(self.words, name)]
+
+    @property
+    def lanes(self) -> tuple[int, int, int]:
+        """Where its words are, the workspace of eight configurations, and the routines for it."""
+        wide = self.wide
+        if wide is None:
+            wide = self.wide = workspace(len(self.narrow), WIDTH)
+            self._place_lanes(wide)
+        return int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE)
+
+    def _place_lanes(self, wide: Array) -> None:
+        wide[layout.rows_of(self.words, "q")] = self._model.home[:, None]
+        prepare(queries.place_in_lanes)
+        queries.place_in_lanes(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
+
+
+@lru_cache
+def _table(width: Any) -> npt.NDArray[np.int64]:
+    table = np.zeros(layout.FIRST_ROWS, dtype=np.int64)
+    table[layout.MEASURE] = address(measure, PROBLEM_VIEW, width, WHOLE, WHOLE)
+    return table
+
+
+def _routines(width: Any) -> int:
+    """Where this process has the routine that measures two shapes, as a table."""
+    return int(_table(width).ctypes.data)
+
+
+def _put(shape: Any, core: Core, pose: SE3) -> None:
+    """Write where and how large a shape is into its record."""
+    shape["pose"] = [*quaternion_matrix(pose.wxyz).ravel(), *pose.xyz]
+    shape["half"], shape["radius"], shape["bound"] = core.half, core.radius, core.bound
+
+
+def _held(model: "Model", entry: Entry) -> tuple[int, SE3]:
+    """The unit that carries a shape of the world, and the pose of the shape's core in its frame."""
+    if entry.link is None:
+        return -1, entry.shape.core.pose
+    frame = model.frame(entry.link)
+    unit, hangs = model.tree.links[frame.link]
+    return unit, hangs @ frame.origin @ entry.shape.core.pose
+
+
+def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequence[Entry]) -> list[_Piece]:
+    """All shapes: those that move, those that stand still, and half-spaces."""
+    pieces = []
+    for link, some in shapes.items():
+        unit, hangs = model.tree.links[link]
+        pieces += [_Piece(link, x.core, unit, hangs @ x.core.pose, ("link", link)) for x in some]
+    for entry in entries:
+        unit, pose = _held(model, entry)
+        pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
+    for piece in pieces:
+        if piece.core.kind == HALF_SPACE and piece.unit >= 0:
+            raise ValueError(
+                f"the half-space of {piece.name!r} is carried by a joint; a half-space must stand still: make it a Box"
+            )
+    return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind == HALF_SPACE))
+
+
+def _apart(
+    groups: Sequence[tuple[str, str]],
+    pieces: Sequence[_Piece],
+    apart: frozenset[frozenset[str]] | None,
+    allowed: frozenset[frozenset[str]],
+) -> npt.NDArray[np.int64]:
+    """(groups, groups) 1 where two groups need no look."""
+    unit = {piece.group: piece.unit for piece in pieces}
+    entries = {piece.group: piece.entry for piece in pieces if piece.entry}
+    out = np.zeros((len(groups), len(groups)), dtype=np.int64)
+    for a, one in enumerate(groups):
+        for b, other in enumerate(groups[: a + 1]):
+            pair = frozenset((one[1], other[1]))
+            no_look = unit[one] == unit[other] or pair in allowed  # one body, or both stand still
+            for x, y in ((one, other), (other, one)):
+                no_look = no_look or (x in entries and y[0] == "link" and y[1] in entries[x].allowed)
+            if one[0] == other[0] == "link":
+                no_look = no_look or apart is None or pair in apart
+            out[a, b] = out[b, a] = no_look
+    return out
+
+
+def _chains(
+    units: Sequence[Unit],
+    arrays: UnitArrays,
+    number: Mapping[int, int],
+    model: "Model",
+    pieces: Sequence[_Piece],
+) -> tuple[list[list[int]], npt.NDArray[np.int64], Array]:
+    """Of each shape its first and last column and its first lever; the columns of all units; the levers.
+
+    A lever is how far a unit of its velocity can take a point of the shape, wherever the joints between are [m]: the
+    way along the tree from the axis to the shape, and across that.
+    """
+    lengths = [_length(unit, arrays, i, model) for i, unit in enumerate(units)]
+    found: dict[int, tuple[int, int, list[float]]] = {-1: (0, 0, [])}
+    whole: list[npt.NDArray[np.int64]] = []
+    real: list[Array] = []
+    chains: list[list[int]] = []
+    levers: list[float] = []
+    at = 0
+    for piece in pieces:
+        u = number[piece.unit]
+        if u not in found:
+            path: list[int] = []
+            k = u
+            while k >= 0:
+                path, k = [k, *path], units[k].parent
+            made = unit_columns(units, [(i, 1.0) for i in path])
+            velocities = np.array(made.velocities, dtype=np.int64)
+            raw = made.raw.copy()
+            raw[:, 3] = velocities[np.where(raw[:, 3] < 0, -1 - raw[:, 3], raw[:, 3])] if len(raw) else raw[:, 3]
+            # From the axis of each column on to the end of the path.
+            ways = [sum(lengths[m] for m in path[path.index(int(axis) // FRAME) + 1 :]) for axis in raw[:, 0]]
+            found[u] = at, at + len(raw), ways
+            whole.append(raw)
+            real.append(made.scales)
+            at += len(raw)
+        first, last, ways_of = found[u]
+        chains.append([first, last, len(levers)])
+        if last > first:
+            raw, scales = np.concatenate(whole)[first:last], np.concatenate(real)[first:last]
+            place = arrays.seen_from(u, piece.pose).xyz
+            across = float(np.linalg.norm(place)) + piece.core.bound
+            for way, kind, (scale, pitch) in zip(ways_of, raw[:, 2], scales, strict=True):
+                own = 1.0 if kind == PRISMATIC else way + across + abs(pitch)
+                levers.append(abs(scale) * own)
+    columns = joined(COLUMN, np.concatenate(whole) if whole else (), np.concatenate(real) if real else ())
+    return chains, columns, np.array(levers)
+
+
+def _length(unit: Unit, arrays: UnitArrays, i: int, model: "Model") -> float:
+    """How far the origin of a unit's frame can be from that of its parent's [m]."""
+    place = arrays.places[i]
+    multiplier, pitch, lift = place[12], place[14], place[15]
+    across, along = (abs(place[0]), place[3]) if arrays.numbers[i, 4] else (float(np.linalg.norm(place[9:12])), 0.0)
+    slide = 0.0
+    if unit.kind not in (REVOLUTE, BALL_AXES, BALL_TURN):
+        ends = np.array([model.lower[unit.iq], model.upper[unit.iq]]) * multiplier * pitch
+        slide = float(np.abs(np.clip(ends, -_FAR, _FAR) + lift + along).max())
+        along = 0.0
+    return across + abs(along) + slide

@@ -1,0 +1,144 @@
+"""Shapes that must not come near each other: the limit, and how a method and a search are told of it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.errors import ShapeNotFound
+from poise.geometry.world import World
+from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
+from poise.methods.checks import positive
+from poise.model.frame import WORLD
+from poise.model.model import Model
+from poise.model.proximity import Proximity, link_shapes, nearest_in, unmet
+from poise.model.scene import Scene
+from poise.solving.problem import Problem
+from poise.spatial import Array
+
+_RESERVE: Final = 5e-4
+"""What a tracker aims to keep beyond the least distance [m]: more than the curvature of a step takes back."""
+_SHARE: Final = 0.5
+_RETREAT: Final = 0.01
+_TRAVEL: Final = 0.05
+"""Of an update without a time step: the share of what is left that a pair may get nearer by, how much one that is too
+near gets apart at most [m], and how far any point goes at most [m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class CollisionLimit:
+    """No two shapes, of links and of a world, come nearer to each other than `min_distance`.
+
+    In a `Tracker` each pair that both could reach within a step gets an inequality: its distance d may shrink by no
+    more than 1 - exp(-rate dt) of what is left of it (a velocity damper, Faverjon and Tournassoud 1987).  The step is
+    then taken as far as distances at its end and along it say that nothing is too near.  Pairs that are too near
+    already get apart, no faster than `retreat`.  In `solve` a solution counts where all pairs are that far apart.
+    """
+
+    world: World | None = None
+    """What stands in the way, and what links carry; None: links against links alone.  It may change at any time."""
+    min_distance: float = 0.01
+    """[m]; 0 lets shapes touch."""
+    self_collision: bool = True
+    """Whether links are kept from one another too."""
+    allowed: Sequence[tuple[str, str]] = ()
+    """Pairs that may touch, links or shapes of the world, such as feet and the floor."""
+    rate: float = 50.0
+    """[1/s] how quickly a pair may close in on `min_distance`."""
+    retreat: float = 0.1
+    """[m/s] how fast a pair that is too near gets apart at most."""
+
+    def __post_init__(self) -> None:
+        if self.world is not None and not isinstance(self.world, World):
+            raise TypeError(f"world must be a World, as in CollisionLimit(World([Box(...)])), got {self.world!r}")
+        number = isinstance(self.min_distance, (int, float, np.floating, np.integer))
+        if not number or isinstance(self.min_distance, bool) or not 0.0 <= self.min_distance < math.inf:
+            raise ValueError(f"min_distance is {self.min_distance!r}; it must be a finite number, 0 or more [m]")
+        if not isinstance(self.self_collision, bool):
+            raise TypeError(f"self_collision must be True or False, got {self.self_collision!r}")
+        if not all(isinstance(p, (tuple, list)) and len(p) == 2 and p[0] != p[1] for p in self.allowed):
+            raise ValueError(f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}")
+        positive("rate", self.rate)
+        positive("retreat", self.retreat)
+
+    def scene(self, model: Model, *, ahead: float = 0.0) -> Scene:
+        """The shapes as they are now, and will be in `ahead` seconds.
+
+        Raises ValueError for a model without shapes.
+        """
+        shapes = link_shapes(model)
+        if not shapes and not (self.world is not None and len(self.world)):
+            raise ValueError(
+                f"{model.name} has no collision shapes, so nothing can be kept apart: give it some with "
+                "model.with_shapes, or leave the CollisionLimit out"
+            )
+        return Scene(
+            model,
+            shapes,
+            self.world,
+            apart=unmet(model) if self.self_collision else None,
+            allowed=self._pairs(model),
+            ahead=ahead,
+        )
+
+    def nearest(self, model: Model, q: Array) -> Proximity:
+        """The two shapes that are nearest to each other at q (nq,)."""
+        scene = self.scene(model)
+        return nearest_in(scene, q)
+
+    def _pairs(self, model: Model) -> frozenset[frozenset[str]]:
+        """What may touch; raises ShapeNotFound for a name that is neither a link's nor a shape's."""
+        known = {*model.links, WORLD, *(() if self.world is None else self.world.names)}
+        for name in (name for pair in self.allowed for name in pair):
+            if name not in known:
+                raise ShapeNotFound(name, known, owner="a pair in allowed")
+        return frozenset(map(frozenset, self.allowed))
+
+    def guard(self, dt: float | None) -> Any:
+        """The record that kernels read, for updates of `dt` [s], or without a time step."""
+        made = np.zeros(1, dtype=GUARD.dtype)
+        made["distance"], made["reserve"] = self.min_distance, _RESERVE
+        made["share"] = _SHARE if dt is None else -math.expm1(-self.rate * dt)
+        made["retreat"] = _RETREAT if dt is None else self.retreat * dt
+        made["travel"] = _TRAVEL if dt is None else math.inf
+        return made.view(np.int64)
+
+
+def guarded(model: Model, problem: Problem, limit: CollisionLimit) -> Problem:
+    """A problem whose solutions keep shapes apart."""
+    own = [*problem.velocities, model.nv]
+    return problem.extended(
+        {"velocities": own, "guard": limit.guard(None)},
+        {"best": model.nq, **guard_rows(len(problem.velocities))},
+    )
+
+
+def guard_rows(columns: int) -> dict[str, int]:
+    """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
+    return {"guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH), "guard_most": MOST_NEAR, "clearance": 2}
+
+
+def position_limits(limits: bool | Sequence[CollisionLimit]) -> tuple[bool, CollisionLimit | None]:
+    """Whether joint limits hold, and what keeps shapes apart, of the `limits` of a solve.
+
+    Raises TypeError for what is neither.
+    """
+    if isinstance(limits, bool):
+        return limits, None
+    if not isinstance(limits, (list, tuple)) or not all(isinstance(limit, CollisionLimit) for limit in limits):
+        raise TypeError(
+            f"limits must be True or False, whether joint limits hold, or a list that holds a CollisionLimit, got "
+            f"{limits!r}; other limits are for a Tracker, which knows of time"
+        )
+    return True, one_collision_limit(limits)
+
+
+def one_collision_limit(limits: Sequence[Any]) -> CollisionLimit | None:
+    """The collision limit among these; raises ValueError where there are two."""
+    found = [limit for limit in limits if isinstance(limit, CollisionLimit)]
+    if len(found) > 1:
+        raise ValueError("limits holds two CollisionLimits: put all shapes into one World and keep one limit")
+    return found[0] if found else None

@@ -1,0 +1,122 @@
+"""The shapes of a model's links: built, replaced, and carried along when another model is made of it."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import poise as pz
+
+BALL, BAR = pz.Sphere([0, 0, 0.1], 0.1), pz.Capsule([0, 0, 0], [0, 0, 1], 0.05)
+FLOOR, MESH = pz.HalfSpace([0, 0, 0], [0, 0, 1]), pz.MeshShape("hand.stl", scale=(1, -1, 1))
+
+
+def builder() -> pz.ModelBuilder:
+    b = pz.ModelBuilder("arm", file="arm.py")
+    b.shape("world", FLOOR)
+    b.shape("upper", BAR, BALL)  # links may come later
+    b.joint("shoulder", "revolute", parent="base", child="upper")
+    b.joint("elbow", "revolute", parent="upper", child="lower")
+    b.joint("wrist", "fixed", parent="lower", child="hand")
+    b.joint("side", "revolute", parent="base", child="other")
+    b.shape("hand", MESH)
+    b.shape("hand", BALL)
+    b.shape("other", BALL)
+    b.disable("base", "upper")
+    b.disable("upper", "base")
+    b.disable("hand", "other")
+    b.disable("world", "base")
+    return b
+
+
+ARM = builder().build()
+SHAPES = {"world": (FLOOR,), "upper": (BAR, BALL), "hand": (MESH, BALL), "other": (BALL,)}
+DISABLED = {frozenset(pair) for pair in (("base", "upper"), ("hand", "other"), ("world", "base"))}
+
+
+def test_shapes_are_those_that_the_builder_was_given() -> None:
+    assert dict(ARM.shapes) == SHAPES
+    assert ARM.disabled == DISABLED
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_they_travel_with_the_model(way: Any) -> None:
+    again = way(ARM)
+    assert (dict(again.shapes), again.disabled) == (SHAPES, DISABLED)
+
+
+def test_a_locked_model_keeps_all() -> None:
+    locked = ARM.lock(elbow=0.3)
+    assert (dict(locked.shapes), locked.disabled) == (SHAPES, DISABLED)
+
+
+def test_a_chain_keeps_what_is_on_its_links() -> None:
+    whole, part = ARM.chain("world", "hand"), ARM.chain("upper", "hand")
+    assert dict(whole.shapes) == {link: SHAPES[link] for link in ("world", "upper", "hand")}
+    assert whole.disabled == DISABLED - {frozenset(("hand", "other"))}
+    assert dict(part.shapes) == {link: SHAPES[link] for link in ("upper", "hand")}
+    assert part.disabled == frozenset()
+    assert dict(ARM.chain("base", "hand").shapes) == dict(whole.shapes)
+
+
+def test_a_model_can_be_given_others() -> None:
+    other = ARM.with_shapes({"hand": BALL, "lower": [BAR, BALL], "upper": ()})
+    assert dict(other.shapes) == {"hand": (BALL,), "lower": (BAR, BALL)}
+    assert other.disabled == DISABLED
+    assert ARM.with_shapes({}, [("hand", "lower")]).disabled == {frozenset(("hand", "lower"))}
+    assert (other.home.tolist(), other.frames, other.joints) == (ARM.home.tolist(), ARM.frames, ARM.joints)
+    assert dict(ARM.shapes) == SHAPES
+
+
+def test_they_cannot_be_written_to() -> None:
+    with pytest.raises(TypeError):
+        ARM.shapes["hand"] = ()  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        ARM.shapes = {}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda b: b.shape("hnad", BALL), "a shape is given to the link 'hnad', which does not exist"),
+        (lambda b: b.disable("hand", "hnad"), "collisions are disabled for the link 'hnad', which does not exist"),
+        (lambda b: b.disable("hand", "hand"), "collisions of link 'hand' with itself are never looked at"),
+        (lambda b: b.shape("hand", (0, 0, 1)), r"link 'hand' is given \(0, 0, 1\) as a shape; a shape is a Sphere"),
+        (lambda b: b.shape("", BALL), "a link with a shape has no name"),
+    ],
+)
+def test_a_builder_refuses_what_cannot_be(change: Any, message: str) -> None:
+    b = builder()
+    with pytest.raises(pz.ModelError, match=message) as caught:
+        change(b) or b.build()
+    assert caught.value.file == "arm.py"
+
+
+@pytest.mark.parametrize(
+    ("shapes", "disabled", "error", "message"),
+    [
+        ({"hnad": BALL}, None, pz.FrameNotFound, "arm has no frame 'hnad'; did you mean 'hand'"),
+        ({"hand": [BALL, 3]}, None, TypeError, "link 'hand' is given 3 as a shape"),
+        ({}, [("hand", "hnad")], pz.FrameNotFound, "did you mean 'hand'"),
+        ({}, [("hand", "hand")], ValueError, r"disabled holds \('hand',\); a pair is two links"),
+        ({}, [("hand", "base", "upper")], ValueError, "a pair is two links"),
+    ],
+)
+def test_a_model_refuses_what_cannot_be(shapes: Any, disabled: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ARM.with_shapes(shapes, disabled)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: pz.MeshShape(""), TypeError, "file must be the path of a mesh"),
+        (lambda: pz.MeshShape("a.stl", scale=(1, 0, 1)), ValueError, "scaled by 0 is no solid"),
+        (lambda: pz.MeshShape("a.stl", scale=(1, 1)), pz.ShapeError, r"scale must have shape \(3,\)"),
+        (lambda: pz.MeshShape("a.stl", [0, 0, 0]), TypeError, "pose must be one SE3"),
+    ],
+)
+def test_a_mesh_needs_a_file_and_a_scale(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()

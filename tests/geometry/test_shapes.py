@@ -1,0 +1,210 @@
+"""Shapes: checked fields, equality by numbers, and one encoding for all."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.spatial
+from hypothesis import given
+from hypothesis import strategies as st
+
+import poise as pz
+from poise.geometry.hull import enclosed_volume, hull_faces
+from poise.geometry.shapes import Shape
+from poise.kernels.machine.layout import HALF_SPACE, HULL
+
+POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, -0.2, 0.9])
+
+
+def corners(shape: Shape) -> Any:
+    """(8, 3) the corners of the core of the box with rounded edges, and the radius."""
+    numbers = shape.core.rounded
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1).T
+    return numbers[9:12] + (signs * numbers[12:15]) @ numbers[:9].reshape(3, 3).T, numbers[15]
+
+
+def test_a_box_is_its_own_core() -> None:
+    found, radius = corners(pz.Box(POSE, [0.2, 0.4, 0.6]))
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1).T
+    np.testing.assert_allclose(found, POSE.act(signs * [0.1, 0.2, 0.3]), rtol=0, atol=1e-15)
+    assert radius == 0.0
+
+
+@pytest.mark.parametrize("end", [[0.5, 0.1, -0.2], [0.1, 0.2, 0.9], [0.1, 0.2, -0.9], [0.1, 0.2, 0.3]])
+def test_the_core_of_a_capsule_is_its_segment(end: list[float]) -> None:
+    start = [0.1, 0.2, 0.3]
+    found, radius = corners(pz.Capsule(start, end, 0.05))
+    assert radius == 0.05
+    for point in found:
+        assert min(np.linalg.norm(point - start), np.linalg.norm(point - end)) < 1e-15
+    assert len(np.unique(found.round(12), axis=0)) == (1 if end == start else 2)
+
+
+def test_the_core_of_a_sphere_is_its_centre() -> None:
+    found, radius = corners(pz.Sphere([1.0, 2.0, 3.0], 0.4))
+    np.testing.assert_array_equal(found, np.tile([1.0, 2.0, 3.0], (8, 1)))
+    assert radius == 0.4
+    assert pz.Sphere([1, 2, 3]).radius == 0.0
+
+
+def test_shapes_are_equal_where_their_numbers_are() -> None:
+    for make in (
+        lambda x: pz.Sphere(np.array([x, 0.0, 0.0]), 0.1),
+        lambda x: pz.Capsule([x, 0.0, 0.0], np.ones(3), 0.1),
+        lambda x: pz.Box(pz.SE3.from_parts([x, 0.0, 0.0]), (1.0, 2.0, 3.0)),
+    ):
+        assert make(0.5) == make(0.5) != make(0.6)
+        assert hash(make(0.5)) == hash(make(0.5))
+        assert make(0.5) != 0.5
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: pz.Sphere([1.0, 2.0], 0.1), pz.ShapeError, r"centre must have shape \(3,\), got \(2,\)"),
+        (lambda: pz.Sphere([[1.0, 2.0, 3.0]] * 2), pz.ShapeError, r"centre must have shape \(3,\), got \(2, 3\)"),
+        (lambda: pz.Sphere([1.0, np.nan, 0.0], 0.1), ValueError, r"centre\[1\] is nan"),
+        (lambda: pz.Sphere([1.0, 2.0, 3.0], -0.1), ValueError, "radius is -0.1; it must be a finite number, 0 or more"),
+        (lambda: pz.Capsule([0, 0, 0], [0, 0, 1], np.inf), ValueError, "radius is inf"),
+        (lambda: pz.Capsule([0, 0, 0], [0, 1], 0.1), pz.ShapeError, r"end must have shape \(3,\)"),
+        (lambda: pz.Box([0, 0, 0], [1, 1, 1]), TypeError, r"pose must be one SE3, .* got \[0, 0, 0\]"),
+        (lambda: pz.Box(pz.SE3.from_parts(np.zeros((2, 3))), [1, 1, 1]), TypeError, "pose must be one SE3"),
+        (lambda: pz.Box(POSE, [1, -1, 1]), ValueError, r"size\[1\] is -1.0; the length of an edge must be 0 or more"),
+        (lambda: pz.Box(POSE, 1.0), pz.ShapeError, r"size must have shape \(3,\)"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+# Half-spaces and hulls -------------------------------------------------------------------------------------------
+
+
+SHAPES = [
+    pz.Sphere([0.3, -0.2, 0.5], 0.1),
+    pz.Capsule([0.1, 0.2, 0.3], [-0.2, 0.1, 0.9], 0.05),
+    pz.Capsule([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], 0.05),
+    pz.Box(POSE, [0.2, 0.4, 0.6]),
+    pz.Box(POSE, [0.2, 0.0, 0.6]),
+    pz.HalfSpace([0.1, 0.2, 0.3], [1.0, -2.0, 0.5]),
+    pz.ConvexHull(np.random.default_rng(1).normal(size=(30, 3)), 0.1),
+    pz.ConvexHull([[1.0, 2.0, 3.0]], pose=POSE),
+]
+
+
+def support(shape: Shape, way: Any) -> float:
+    """How far the shape goes along a unit vector."""
+    core = shape.core
+    x, y, z = core.pose.rotation.matrix().T
+    if core.kind == HALF_SPACE:
+        return float(core.pose.xyz @ way) if np.allclose(z, way, rtol=0, atol=1e-9) else np.inf
+    reach = np.abs([x @ way, y @ way, z @ way]) @ core.half
+    if core.kind == HULL:
+        reach = (core.pose.rotation.act(core.vertices) @ way).max()
+    return float(core.pose.xyz @ way + reach + core.radius)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
+def test_a_placed_shape_is_the_same_seen_from_elsewhere(shape: Shape) -> None:
+    motion = pz.SE3.from_xyz_rpy([0.7, -0.1, 0.4], [1.0, 0.3, -2.0])
+    moved = shape.placed(motion)
+    assert type(moved) is type(shape)
+    ways = np.random.default_rng(2).normal(size=(50, 3))
+    if isinstance(shape, pz.HalfSpace):
+        ways[0] = shape.normal
+    for way in ways / np.linalg.norm(ways, axis=1, keepdims=True):
+        there = motion.rotation.act(way)
+        assert support(moved, there) == pytest.approx(support(shape, way) + there @ motion.xyz, abs=1e-14)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
+def test_a_shape_can_be_brought_to_a_pose_and_back(shape: Shape) -> None:
+    away = shape.at(pz.SE3.from_xyz_rpy([0.7, -0.1, 0.4], [1.0, 0.3, -2.0]))
+    np.testing.assert_allclose(away.pose.xyz, [0.7, -0.1, 0.4], rtol=0, atol=1e-15)
+    back = away.at(shape.pose)
+    ways = np.random.default_rng(3).normal(size=(20, 3))
+    for way in ways / np.linalg.norm(ways, axis=1, keepdims=True):
+        assert support(back, way) == pytest.approx(support(shape, way), abs=1e-14)
+    assert shape.at(shape.pose).core.vertices.tolist() == shape.core.vertices.tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
+def test_the_bound_holds_the_shape_and_no_more_than_it_must(shape: Shape) -> None:
+    core = shape.core
+    ways = np.random.default_rng(4).normal(size=(500, 3))
+    reach = max(support(shape, way) - core.pose.xyz @ way for way in ways / np.linalg.norm(ways, axis=1, keepdims=True))
+    assert reach <= core.bound + 1e-15
+    assert core.bound == np.inf or core.bound < 1.2 * reach + 1e-15
+
+
+def test_the_normal_of_a_half_space_is_a_unit_vector() -> None:
+    for scale in (1e-200, 1.0, 1e200):
+        floor = pz.HalfSpace([0, 0, 0.5], [0, 3 * scale, 4 * scale])
+        assert floor.normal == pytest.approx((0.0, 0.6, 0.8), abs=1e-15)
+    np.testing.assert_allclose(floor.core.pose.rotation.act([0, 0, 1]), [0.0, 0.6, 0.8], rtol=0, atol=1e-15)
+
+
+def test_the_core_of_a_hull_has_no_points_inside() -> None:
+    rng = np.random.default_rng(5)
+    cube = 0.5 * np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
+    points = rng.permutation(np.concatenate([cube, cube, rng.uniform(-0.5, 0.5, (200, 3))]))
+    core = pz.ConvexHull(points + np.array([1.0, 2.0, 3.0])).core
+    np.testing.assert_allclose(core.pose.xyz, [1.0, 2.0, 3.0], rtol=0, atol=1e-15)
+    assert sorted(core.vertices.tolist()) == sorted(cube.tolist())
+
+
+@given(st.integers(4, 40), st.integers(0, 2**32 - 1), st.sampled_from(["ball", "grid", "flat"]))
+def test_hulls_are_those_of_qhull(count: int, seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(count, 3))
+    if kind == "grid":
+        points = points.round()
+    elif kind == "flat":
+        points = points[:, :2] @ rng.normal(size=(2, 3))
+    faces = hull_faces(points)
+    try:
+        other = scipy.spatial.ConvexHull(points)
+    except scipy.spatial.QhullError:
+        assert faces is None
+        return
+    assert faces is not None
+    assert enclosed_volume(points, faces) == pytest.approx(other.volume, rel=1e-12)
+    corners = set(map(tuple, points[np.unique(faces)].tolist()))
+    assert set(map(tuple, points[other.vertices].tolist())) <= corners
+
+
+@pytest.mark.parametrize("points", [[[1.0, 2.0, 3.0]] * 5, np.outer(np.arange(4.0), [1, 2, 3]), np.eye(3)])
+def test_points_without_volume_are_kept(points: Any) -> None:
+    core = pz.ConvexHull(points).core
+    seen = np.unique(np.asarray(points), axis=0)
+    np.testing.assert_allclose(core.pose.act(core.vertices), seen, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: pz.HalfSpace([0, 0, 0], [0, 0, 0]), ValueError, "normal is 0 0 0; it must point out"),
+        (lambda: pz.HalfSpace([0, 0, 0], [0, np.inf, 0]), ValueError, r"normal\[1\] is inf"),
+        (lambda: pz.HalfSpace([0, 0], [0, 0, 1]), pz.ShapeError, r"point must have shape \(3,\)"),
+        (lambda: pz.ConvexHull(np.zeros((0, 3))), pz.ShapeError, r"points must have shape \(n, 3\) with n at least 1"),
+        (lambda: pz.ConvexHull([1.0, 2.0, 3.0]), pz.ShapeError, r"points must have shape \(n, 3\)"),
+        (lambda: pz.ConvexHull([[1.0, 2.0, np.nan]]), ValueError, r"points\[0, 2\] is nan"),
+        (lambda: pz.ConvexHull([[1.0, 2.0, 3.0]], -1.0), ValueError, "radius is -1.0"),
+        (lambda: pz.ConvexHull([[1.0, 2.0, 3.0]], pose=[0, 0, 0]), TypeError, "pose must be one SE3"),
+        (lambda: pz.Sphere([0, 0, 0]).at([1, 2, 3]), TypeError, "pose must be one SE3"),
+        (lambda: pz.Sphere([0, 0, 0]).placed(pz.SE3(np.tile(POSE.array, (2, 1)))), TypeError, "pose must be one SE3"),
+    ],
+)
+def test_half_spaces_and_hulls_refuse_nonsense(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
+def test_shapes_travel(shape: Shape) -> None:
+    again = pickle.loads(pickle.dumps(shape))
+    assert again == shape
+    assert hash(again) == hash(shape)
+    np.testing.assert_array_equal(again.core.vertices, shape.core.vertices)
