@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.model.model import Model
+from poise.model.proximity import nearest_in, nearest_of_many
+from poise.solving.collision import CollisionLimit
 from poise.spatial import Array
 
 _NUDGE: Final = 1e-6
@@ -20,9 +22,39 @@ _FINE: Final = 0.02
 class Clearance:
     """The least distance of configurations from all obstacles, and how much of it is asked for."""
 
-    def __init__(self, model: Model, distances: Callable[[Array], Array], least: float = 0.0) -> None:
-        """`distances` gives (n,) signed distances [m] at q (n, nq); `least` is what they must be [m]."""
-        self.model, self._distances, self.least = model, distances, least
+    def __init__(
+        self,
+        model: Model,
+        distances: Callable[[Array], Array],
+        least: float = 0.0,
+        *,
+        words: Callable[[Array], str] | None = None,
+    ) -> None:
+        """`distances` gives (n,) signed distances [m] at q (n, nq); `least` is what they must be [m].
+
+        `words` says what is nearest at q (nq,).
+        """
+        self.model, self._distances, self.least, self._words = model, distances, least, words
+
+    @classmethod
+    def of(cls, model: Model, limit: CollisionLimit) -> "Clearance":
+        """What a limit asks for, with the shapes as they are now."""
+        scene = limit.scene(model)
+
+        def words(q: Array) -> str:
+            one, other = nearest_in(scene, q).pair
+            return f"{one!r} and {other!r}"
+
+        def distances(q: Array) -> Array:
+            return nearest_of_many(scene, np.ascontiguousarray(q)).distance
+
+        return cls(model, distances, limit.min_distance, words=words)
+
+    def words(self, q: Array) -> str:
+        """What is too near at q (nq,), as a sentence."""
+        room = float(self(q[None])[0])
+        found = "shapes" if self._words is None else self._words(q)
+        return f"{found} are {room + self.least:.3g} m from each other, and {self.least:.3g} m is asked for."
 
     def __call__(self, q: Array) -> Array:
         """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""

@@ -2,8 +2,8 @@
 
 minimise 1/2 d^T A d - b^T d, for changes d_t of n configurations; A is block tridiagonal, with diagonal matrices beside
 the blocks of its diagonal.  Each change has bounds, its product with one row may have a least value, and the difference
-of neighbours may have bounds too.  What these add to A keeps its form, so each iteration is one solve of such a system (Nocedal
-and Wright 2006, Numerical Optimization, section 16.6).
+of neighbours may have bounds too.  What these add to A keeps its form, so each iteration is two solves of such systems
+(Nocedal and Wright 2006, Numerical Optimization, section 16.6).
 """
 
 from collections.abc import Callable, Iterator

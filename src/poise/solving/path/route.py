@@ -79,7 +79,7 @@ class Route:
     def solve(self, waypoint: int, start: Array) -> Solution:
         """The solver's own answer to one waypoint, from a start (nq,)."""
         code, late = 0, False
-        with self.search.scratch() as scratch:
+        with self.search.scratch(self.model) as scratch:
             scratch.goal[:], scratch.start[:] = self.goals[waypoint], start
             code, late = self.search.solve_one(self.model, scratch, self.seed)
             out = scratch.out.copy()
@@ -125,7 +125,7 @@ class Route:
         path, scores = np.empty((k, n, self.model.nq)), np.empty((k, n))
 
         def lead(group: slice) -> None:
-            with self.search.scratch() as scratch:
+            with self.search.scratch(self.model) as scratch:
                 part, score = path[group], scores[group]
                 scratch.tell(problems=len(part), steps=n)
                 scratch.tell_of(goals=goals, starts=np.ascontiguousarray(starts[group]), path=part, answers=score)
@@ -160,13 +160,13 @@ class Route:
         return self._descend(self.goals, q)
 
     def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """One descent from each start (m, nq) to its goal (m, .): q, or the start where that fails, and which do not."""
-        with self.near.scratch() as scratch:
+        """One descent from each start (m, nq) to its goal (m, .): q, the start where that fails, and which do not."""
+        with self.near.scratch(self.model) as scratch:
             width = len(scratch.out)
         raw = np.full((len(goals), width), np.nan)
 
         def work(some: slice) -> None:
-            with self.near.scratch() as scratch:
+            with self.near.scratch(self.model) as scratch:
                 self.near.solve_many(
                     scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
                 )
@@ -182,7 +182,7 @@ class Route:
         """
         n, m = len(self), 3 * self.problem.blocks
         e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(self.active))), np.empty(n)
-        with self.search.scratch() as scratch:
+        with self.search.scratch(self.model) as scratch:
             scratch.tell(steps=n)
             scratch.tell_of(goals=self.goals, path=np.ascontiguousarray(q), answers=scores)
             rows_along(scratch.address, e, jacobians)

@@ -12,7 +12,8 @@ from poise.errors import ShapeError
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, cores, one_start, refuse_all_but_bools, whole
+from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.collision import CollisionLimit, position_limits
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.jumps import FACTOR, LEAST, around
@@ -43,7 +44,7 @@ def solve_path(
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
-    limits: bool = True,
+    limits: bool | Sequence[CollisionLimit] = True,
     closed: bool = False,
     dt: float | None = None,
     velocity: npt.ArrayLike | None = None,
@@ -73,13 +74,18 @@ def solve_path(
     there are accelerations.  A step of a joint by more than `max_jump` [rad or m] is a jump; by default, one that
     `jumps` finds.
 
+    With `limits=[CollisionLimit(world, ...)]` no shapes come too near at any waypoint, or on the straight way of the
+    joints from each to the next.
+
     Never an exception for a path that cannot be followed: see `JointPath.status` and `first_failure`.  The same seed
     gives the same path on any number of threads, unless `max_time` cuts it short.  Raises FrameNotFound, ShapeError,
     and ValueError for numbers that are not finite and settings that make no sense.
     """
+    within, apart = position_limits(limits)
     return followed(
-        model, tasks, poses, q0=q0, limits=limits, closed=closed, dt=dt, velocity=velocity, acceleration=acceleration,
-        max_jump=max_jump, optimise=optimise, max_time=max_time, seed=seed, threads=threads, clearance=None,
+        model, tasks, poses, q0=q0, limits=within, closed=closed, dt=dt, velocity=velocity, acceleration=acceleration,
+        max_jump=max_jump, optimise=optimise, max_time=max_time, seed=seed, threads=threads,
+        clearance=None if apart is None else Clearance.of(model, apart),
     )  # fmt: skip
 
 
@@ -103,7 +109,6 @@ def followed(
 ) -> JointPath:
     """`solve_path`, free of what `clearance` measures."""
     began = perf_counter()
-    refuse_all_but_bools(limits)
     for name, flag in (("closed", closed), ("optimise", optimise)):
         if not isinstance(flag, bool):
             raise TypeError(f"{name} must be True or False, got {flag!r}")
@@ -273,7 +278,7 @@ class _Run:
             out += [
                 PathFailure(
                     int(t) + 1, PathStatus.COLLISION,
-                    f"on the way from waypoint {t} an obstacle is {-free[t]:.3g} m nearer than asked.",
+                    f"on the way from waypoint {t} shapes come {-free[t]:.3g} m nearer than asked.",
                 )
                 for t in np.flatnonzero((free < 0.0) & both & ~jumping)
             ]  # fmt: skip
@@ -282,10 +287,8 @@ class _Run:
     def _missed(self, t: int, q: Array, solution: Any) -> PathFailure:
         if solution is not None and solution.success:
             if self.clearance is not None and float(self.clearance(q[None])[0]) < 0.0:
-                return PathFailure(
-                    t, PathStatus.COLLISION,
-                    "no configuration that meets it was found that keeps its distance from the obstacles.",
-                )  # fmt: skip
+                reason = "no configuration that was found for it is free: at the one chosen "
+                return PathFailure(t, PathStatus.COLLISION, reason + self.clearance.words(q))
             reason = "it can be reached, but by no way that was found from the others."
             return PathFailure(t, PathStatus.NOT_REACHED, reason)
         reason = "not reached either." if solution is None else solution.explain()

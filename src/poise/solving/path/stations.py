@@ -12,7 +12,8 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, cores, one_start, refuse_all_but_bools, whole
+from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.collision import CollisionLimit, position_limits
 from poise.solving.path.candidates import distinct
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.connect import connect
@@ -40,7 +41,7 @@ def plan(
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
-    limits: bool = True,
+    limits: bool | Sequence[CollisionLimit] = True,
     step: float = 0.05,
     velocity: npt.ArrayLike | None = None,
     acceleration: npt.ArrayLike | None = None,
@@ -52,15 +53,17 @@ def plan(
 
     Configurations of all poses are chosen so that they are near each other, by the sum of the squares of the joints'
     ways: the best of what many starts and a closed form give, then moved together on their self-motions.  From each to
-    the next the joints go straight, in steps of at most `step` [rad or m], or around obstacles.  With `q0` (nq,) the
+    the next the joints go straight, in steps of at most `step` [rad or m], or, with
+    `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the
     path begins there, and else at the first pose.
 
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised.
     """
+    within, apart = position_limits(limits)
     return planned(
-        model, tasks, poses, q0=q0, limits=limits, step=step, velocity=velocity, acceleration=acceleration,
-        max_time=max_time, seed=seed, threads=threads, clearance=None,
+        model, tasks, poses, q0=q0, limits=within, step=step, velocity=velocity, acceleration=acceleration,
+        max_time=max_time, seed=seed, threads=threads, clearance=None if apart is None else Clearance.of(model, apart),
     )  # fmt: skip
 
 
@@ -81,7 +84,6 @@ def planned(
 ) -> JointPath:
     """`plan`, free of what `clearance` measures."""
     began = perf_counter()
-    refuse_all_but_bools(limits)
     positive("step", step)
     if max_time is not None:
         positive("max_time", max_time)
