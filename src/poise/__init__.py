@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poise.errors import ModelWarning as ModelWarning
     from poise.errors import PoiseError as PoiseError
     from poise.errors import ShapeError as ShapeError
+    from poise.errors import ShapeNotFound as ShapeNotFound
     from poise.geometry.meshes import MeshShape as MeshShape
     from poise.geometry.shapes import Box as Box
     from poise.geometry.shapes import Capsule as Capsule
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from poise.solving.branches import BranchSolver as BranchSolver
     from poise.solving.branches import Solutions as Solutions
     from poise.solving.branches import solve_all as solve_all
+    from poise.solving.collision import CollisionLimit as CollisionLimit
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
@@ -146,6 +148,7 @@ _HOME = {
     "ChiaveriniSicilianoEgeland": "poise.methods.damping",
     "ClampMag": "poise.methods.base",
     "Clearance": "poise.methods.criteria",
+    "CollisionLimit": "poise.solving.collision",
     "Comparison": "poise.bench.report",
     "ConeTask": "poise.tasks.cone",
     "Constant": "poise.methods.damping",
@@ -202,6 +205,7 @@ _HOME = {
     "RestPosture": "poise.methods.criteria",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
+    "ShapeNotFound": "poise.errors",
     "Solution": "poise.solving.solution",
     "SolutionBatch": "poise.solving.batch",
     "Solutions": "poise.solving.branches",

@@ -176,6 +176,7 @@ class Scene:
                 "centres": 3 * row,
                 "reach": row,
                 "travel": movers,
+                "drift": 3 * len(pieces),
                 "near": 1 + NEAR * MOST_NEAR,
                 "near_before": 1 + NEAR * MOST_NEAR,
                 "pair": NEAR,
@@ -202,8 +203,10 @@ class Scene:
         for entry in now.entries:
             k, core = self._places[entry.name], entry.shape.core
             unit, pose = _held(self._model, entry)
-            if any(entry.velocity):
-                pose = SE3.from_parts(self._ahead * np.array(entry.velocity)) @ pose
+            drift = self._ahead * np.array(entry.velocity)
+            if drift.any():
+                pose = SE3.from_parts(drift) @ pose
+            self.rows("drift")[3 * k : 3 * k + 3] = drift
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
             vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
             if core.kind != HALF_SPACE:

@@ -15,6 +15,7 @@ from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.collision.near import (
     DISTANCE,
     FIRST,
+    NORMAL,
     SECOND,
     distance_row,
     find_near,
@@ -59,17 +60,29 @@ def watch(p, w, address):
         distance_row(s, x, pair)
         for a in range(row):
             w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if a < n else 0.0
-        w.guard_most[k] = may_approach(guard, pair[DISTANCE])
+        w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair))
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
     w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
 
 
 @kernel
-def may_approach(guard, distance):
-    """How much nearer a pair may come in an update [m]; negative where it must get apart."""
-    left = guard.share * (distance - guard.distance - guard.reserve)
-    return max(left, -guard.retreat)
+def may_approach(guard, distance, drift):
+    """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
+
+    `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it.
+    """
+    left = guard.share * (distance - drift - guard.distance - guard.reserve)
+    return max(left, -guard.retreat) + drift
+
+
+@kernel
+def drifted(x, pair):
+    """What the way that shapes of the world go of themselves adds to the distance of a pair [m]."""
+    drift, i, j = 0.0, np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    for r in range(3):
+        drift += pair[NORMAL + r] * (x.drift[3 * j + r] - x.drift[3 * i + r])
+    return drift
 
 
 @kernel

@@ -301,6 +301,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "centres",
         "reach",
         "travel",
+        "drift",
         "near",
         "near_before",
         "pair",
@@ -326,7 +327,8 @@ branch of a closed form, room: what the method at hand asked for, query: the fea
 and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 
 Of a scene: centres (3 packed rows) of bounding spheres, reach (a packed row) their radii and how far they may come in
-an update, travel (movers) the latter alone [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs are near and
+an update, travel (movers) the latter alone [m], drift (3 a shape) how far a shape of the world goes of itself
+meanwhile [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs are near and
 which, before an update too, pair (NEAR) the pair at hand, row (nv) what each velocity does to its distance.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, and
 clearance (2): the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]."""

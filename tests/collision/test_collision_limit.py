@@ -1,0 +1,189 @@
+"""Nothing comes nearer than asked: trackers aimed through obstacles, and solves among them."""
+
+import numpy as np
+import pytest
+
+import poise as pz
+
+ROBOT = "panda_collision"
+HAND = "panda_hand"
+
+
+@pytest.fixture(scope="module")
+def arm() -> pz.Model:
+    return pz.load(ROBOT)
+
+
+def scene() -> pz.World:
+    return pz.World(
+        {
+            "ball": pz.Sphere((0.5, 0.0, 0.5), 0.1),
+            "wall": pz.Box(pz.SE3.from_parts((0.6, 0.0, 0.5)), (0.005, 2.0, 2.0)),
+            "floor": pz.HalfSpace((0.0, 0.0, -0.2), (0.0, 0.0, 1.0)),
+        }
+    )
+
+
+def free(arm: pz.Model, world: pz.World, least: float, count: int, seed: int):
+    q = arm.sample(40 * count, seed=seed)
+    return q[arm.distance(q, world).distance > least][:count]
+
+
+@pytest.mark.parametrize("method", ["qp", "priority"])
+@pytest.mark.parametrize("dt", [0.002, 0.02, 0.1])
+def test_a_tracker_keeps_its_distance_at_full_speed(arm: pz.Model, method: str, dt: float) -> None:
+    world, least = scene(), 0.02
+    limit = pz.CollisionLimit(world, min_distance=least)
+    tracker = pz.Tracker(arm, pz.PositionTask(HAND), method, dt=dt, limits=[limit])
+    rng = np.random.default_rng(7)
+    for q in free(arm, world, least, 6, seed=1):
+        targets = np.repeat(rng.uniform((-0.8, -0.8, 0.0), (0.9, 0.8, 1.0), (5, 1, 3)), 60, axis=0)
+        path = np.vstack([q[None], tracker.rollout(q, targets)])
+        assert (arm.distance(path, world).distance >= least - 1e-12).all()
+        assert (np.abs(np.diff(path, axis=0)) <= arm.velocity * dt * (1.0 + 1e-12)).all()
+        assert (path >= arm.lower).all()
+        assert (path <= arm.upper).all()
+
+
+def test_without_a_time_step_too(arm: pz.Model) -> None:
+    world, least = scene(), 0.0
+    tracker = pz.Tracker(arm, pz.PositionTask(HAND), limits=[pz.CollisionLimit(world, min_distance=least)])
+    for q in free(arm, world, 0.001, 5, seed=2):
+        path = tracker.rollout(q, np.full((200, 1, 3), (0.9, 0.1, 0.4)))
+        assert (arm.distance(path, world).distance >= -1e-12).all()
+
+
+def test_a_fast_sphere_does_not_pass_through_a_thin_wall() -> None:
+    builder = pz.ModelBuilder("slider")
+    builder.joint("x", "prismatic", parent="world", child="ball", axis=(1, 0, 0), limits=(-2, 2), velocity=50.0)
+    ball = builder.build().with_shapes({"ball": pz.Sphere((0, 0, 0), 0.05)})
+    wall = pz.World({"wall": pz.Box(pz.SE3.from_parts((0.3, 0.0, 0.0)), (0.001, 1.0, 1.0))})
+    for dt in (0.002, 0.02, 0.5):
+        tracker = pz.Tracker(ball, pz.PositionTask("ball"), dt=dt, limits=[pz.CollisionLimit(wall, min_distance=0.02)])
+        q = np.array([-1.0])
+        for _ in range(400):
+            q = tracker.step(q, (1.0, 0.0, 0.0)).copy()
+            assert q[0] <= 0.3 - 0.0005 - 0.05 - 0.02 + 1e-12
+        assert q[0] == pytest.approx(0.2295, abs=1e-3)
+
+
+def test_the_target_is_reached_where_nothing_is_in_the_way(arm: pz.Model) -> None:
+    world = scene()
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=[pz.CollisionLimit(world, min_distance=0.01)])
+    goal = pz.SE3.from_xyz_rpy((0.3, 0.3, 0.6), (np.pi, 0.0, 0.0))
+    q = arm.home
+    for _ in range(600):
+        q = tracker.step(q, goal).copy()
+    assert np.linalg.norm(arm.pose(HAND, q).xyz - goal.xyz) < 1e-4
+
+
+def test_a_start_that_is_too_near_gets_out_and_no_faster_than_asked(arm: pz.Model) -> None:
+    world, q = scene(), arm.home.copy()
+    hand = arm.pose(HAND, q).xyz
+    world.move("ball", pz.SE3.from_parts(hand + np.array((0.12, 0.0, 0.0))))
+    before = arm.distance(q, world)
+    assert before.distance < 0.0
+    limit = pz.CollisionLimit(world, min_distance=0.01, retreat=0.2)
+    tracker = pz.Tracker(arm, pz.PositionTask(HAND), dt=0.01, limits=[limit])
+    last = before.distance
+    for _ in range(200):
+        q = tracker.step(q, hand).copy()
+        now = arm.distance(q, world).distance
+        assert now >= min(last, 0.01) - 1e-9
+        last = now
+    assert last >= 0.01
+
+
+def test_obstacles_that_come_near_push_the_arm_away(arm: pz.Model) -> None:
+    world = pz.World({"ball": pz.Sphere((0.9, 0.0, 0.5), 0.08)})
+    limit, dt = pz.CollisionLimit(world, min_distance=0.02), 0.01
+    tracker = pz.Tracker(arm, pz.PositionTask(HAND), dt=dt, limits=[limit])
+    q = arm.home.copy()
+    aim = arm.pose(HAND, q).xyz
+    speed = np.array((-0.25, 0.0, 0.0))
+    for k in range(200):
+        world.move("ball", pz.SE3.from_parts((0.9, 0.0, 0.5) + k * dt * speed), velocity=speed)
+        q = tracker.step(q, aim).copy()
+        world.move("ball", pz.SE3.from_parts((0.9, 0.0, 0.5) + (k + 1) * dt * speed), velocity=speed)
+        assert arm.distance(q, world).distance >= 0.02 - 1e-9
+
+
+def test_one_limit_and_methods_that_keep_it(arm: pz.Model) -> None:
+    limit = pz.CollisionLimit(scene())
+    assert pz.Tracker(arm, pz.PositionTask(HAND), limits=[limit]).method.name == "qp"
+    with pytest.raises(ValueError, match="two CollisionLimits"):
+        pz.Tracker(arm, pz.PositionTask(HAND), limits=[limit, limit])
+    with pytest.raises(ValueError, match="choose 'qp'"):
+        pz.Tracker(arm, pz.PositionTask(HAND), "dls", limits=[limit])
+    with pytest.raises(ValueError, match="min_distance is -1"):
+        pz.CollisionLimit(min_distance=-1.0)
+    with pytest.raises(TypeError, match="world must be a World"):
+        pz.CollisionLimit([])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has no collision shapes"):
+        pz.Tracker(arm.with_shapes({}), pz.PositionTask(HAND), limits=[pz.CollisionLimit()])
+    with pytest.raises(pz.ShapeNotFound, match="panda_hand"):
+        pz.Tracker(arm, pz.PositionTask(HAND), limits=[pz.CollisionLimit(allowed=[("panda_hnd", "panda_link1")])])
+    with pytest.raises(ValueError, match="one update at a time"):
+        pz.Tracker(arm, pz.PositionTask(HAND), limits=[limit], updates=3)
+
+
+def crowd(seed: int, count: int = 20) -> pz.World:
+    """Obstacles of three kinds around the arm."""
+    rng = np.random.default_rng(seed)
+    shapes = {}
+    for i in range(count):
+        angle, far = rng.uniform(-np.pi, np.pi), rng.uniform(0.35, 0.9)
+        place = np.array([far * np.cos(angle), far * np.sin(angle), rng.uniform(0.0, 1.0)])
+        box = pz.Box(pz.SE3.from_xyz_rpy(place, rng.uniform(-3, 3, 3)), (0.1, 0.15, 0.1))
+        end = place + rng.uniform(-0.15, 0.15, 3)
+        shapes[f"obstacle{i}"] = (pz.Sphere(place, 0.08), box, pz.Capsule(place, end, 0.05))[i % 3]
+    return pz.World(shapes)
+
+
+def test_solve_finds_what_is_free_of_collisions(arm: pz.Model) -> None:
+    world, task = crowd(3), pz.PoseTask(HAND)
+    limit = pz.CollisionLimit(world, min_distance=0.01)
+    solver = pz.Solver(arm, task, limits=[limit])
+    starts = free(arm, world, 0.01, 150, seed=5)
+    goals = pz.SE3(np.array([arm.pose(HAND, q).array for q in starts]))
+    solved = [solver(goals[i]) for i in range(len(starts))]
+    assert all(s.success for s in solved)
+    assert all(s.position_error < 1e-5 for s in solved)
+    assert (arm.distance(np.array([s.q for s in solved]), world).distance >= 0.01).all()
+    batch = solver.batch(goals)
+    assert batch.success.all()
+    assert (arm.distance(batch.q, world).distance >= 0.01).all()
+    np.testing.assert_array_equal(batch.q, solver.batch(goals, threads=1).q)
+    one = pz.solve(arm, pz.PoseTask(HAND, target=goals[0]), limits=[limit])
+    np.testing.assert_array_equal(one.q, solved[0].q)
+    assert one.nearest is not None
+    assert one.nearest.distance >= 0.01
+
+
+def test_a_target_within_an_obstacle_is_blocked_and_says_by_what(arm: pz.Model) -> None:
+    goal = arm.pose(HAND, arm.home)
+    world = pz.World({"rock": pz.Sphere(goal.xyz, 0.1)})
+    answer = pz.solve(arm, pz.PoseTask(HAND, target=goal), limits=[pz.CollisionLimit(world)], max_restarts=40)
+    assert answer.status is pz.Status.COLLISION_BLOCKED
+    assert not answer.success
+    assert answer.position_error < 1e-5
+    assert "rock" in answer.explain()
+    batch = pz.solve_batch(arm, pz.PoseTask(HAND), goal.array[None], limits=[pz.CollisionLimit(world)], max_restarts=40)
+    assert batch.status[0] is pz.Status.COLLISION_BLOCKED
+
+
+def test_an_arm_with_a_closed_form_takes_another_branch() -> None:
+    arm = pz.load("ur10")
+    spheres = {link: pz.Sphere((0, 0, 0), 0.06) for link in ("forearm_link", "wrist_1_link", "wrist_2_link")}
+
+    arm = arm.with_shapes(spheres, disabled=[("forearm_link", "wrist_1_link"), ("wrist_1_link", "wrist_2_link")])
+    goal = pz.SE3.from_xyz_rpy((0.6, 0.3, 0.5), (2.5, 0.3, 0.2))
+    task = pz.PoseTask("tool0", target=goal)
+    every = pz.solve_all(arm, task, q0=arm.home)
+    nearest = every[0]
+    elbow = arm.pose("forearm_link", nearest.q).xyz
+    world = pz.World({"block": pz.Sphere(elbow, 0.05)})
+    answer = pz.solve(arm, task, limits=[pz.CollisionLimit(world)])
+    assert answer.success
+    assert arm.distance(answer.q, world).distance >= 0.01
+    assert np.abs(answer.q - nearest.q).max() > 0.1
