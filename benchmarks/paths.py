@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import poise as pz
-from poise.solving.collision import CollisionLimit
 
 FILES = {"panda": "panda/panda_arm_hand_formatted.urdf", "fetch": "fetch/fetch_formatted.urdf"}
 TIPS = {"panda": "panda_hand", "fetch": "gripper_link"}
@@ -60,7 +59,7 @@ def paths(rounds: int) -> list[Followed]:
 
 def _ways(name: str, problem: dict[str, Any], folder: Path, rounds: int) -> list[Followed]:
     arm, task, poses, world = _read(problem, folder)
-    limits = [CollisionLimit(world, min_distance=0.0)]
+    limits = [pz.CollisionLimit(world, min_distance=0.0)]
     rows = []
     for way, optimise in (("first", False), ("optimised", True)):
         pz.solve_path(arm, task, poses[:2], limits=limits, optimise=optimise)
@@ -76,15 +75,18 @@ def _ways(name: str, problem: dict[str, Any], folder: Path, rounds: int) -> list
 
 
 def _step_by_step(
-    arm: pz.Model, task: pz.PoseTask, poses: pz.SE3, limits: list[CollisionLimit], n: int
+    arm: pz.Model, task: pz.PoseTask, poses: pz.SE3, limits: list[pz.CollisionLimit], n: int
 ) -> tuple[np.ndarray, float]:
     """A Tracker, from the first solution on."""
     began = time.perf_counter()
     q = pz.solve(arm, pz.PoseTask(task.frame, poses[0]), limits=limits).q
-    tracker = pz.Tracker(arm, task, updates=UPDATES, limits=limits, settle=False)
+    tracker = pz.Tracker(arm, task, limits=limits)
     out = [q]
     for k in range(1, n):
-        out.append(tracker.step(out[-1], poses[k]).copy())
+        q = out[-1]
+        for _ in range(UPDATES):
+            q = tracker.step(q, poses[k])
+        out.append(q.copy())
     return np.array(out), time.perf_counter() - began
 
 
@@ -101,9 +103,7 @@ def _row(
     met = (away < 1e-3) & (turned < 1e-2) & (distances >= 0.0)
     speed = float((np.abs(steps) * 100.0 / arm.velocity).max())
     largest, length = float(np.abs(steps).max()), float(np.linalg.norm(steps, axis=1).sum())
-    return Followed(
-        name, len(q), way, seconds, status, int(met.sum()), length, largest, speed, float(distances.min())
-    )
+    return Followed(name, len(q), way, seconds, status, int(met.sum()), length, largest, speed, float(distances.min()))
 
 
 def _read(problem: dict[str, Any], folder: Path) -> tuple[pz.Model, pz.PoseTask, pz.SE3, pz.World]:
@@ -139,5 +139,7 @@ def show(rows: list[Followed]) -> None:
     for r in rows:
         status = r.status or ("" if r.reached == r.waypoints else "not all met")
         numbers = f"{r.length:.2f} | {r.largest:.4f} | {r.speed:.2f} | {r.clearance:.4f}"
-        print(f"| {r.problem} | {r.way} | {1e3 * r.seconds:,.1f} | {r.reached} of {r.waypoints} | {status} | {numbers} |")
+        print(
+            f"| {r.problem} | {r.way} | {1e3 * r.seconds:,.1f} | {r.reached} of {r.waypoints} | {status} | {numbers} |"
+        )
     sys.stdout.flush()

@@ -26,7 +26,7 @@ _FEW: Final = 8
 
 @final
 class Candidates:
-    """Strands along a route: q (k, n, nq), and which waypoints each reaches, free of obstacles (k, n)."""
+    """Strands along a route, q (k, n, nq)."""
 
     def __init__(
         self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
@@ -39,7 +39,10 @@ class Candidates:
         self.cap, self.thorough = cap, thorough
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
-        self.reached = np.empty((0, n), dtype=np.bool_)
+        self.met = np.empty((0, n), dtype=np.bool_)
+        """(k, n) which waypoints each strand meets."""
+        self.inside: Array = np.empty((0, n))
+        """(k, n) by how much each is too near to obstacles [m]."""
         self.missed: dict[int, Solution] = {}
         """What the solver says of waypoints that it did not reach."""
         self.answers: dict[int, Solution] = {}
@@ -107,10 +110,22 @@ class Candidates:
 
     def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
         """Add strands q (k, n, nq), of which those that come too near to obstacles do not count there."""
+        inside = np.zeros(reached.shape)
         if self.clearance is not None:
-            free = self.clearance(q.reshape(-1, q.shape[-1])).reshape(reached.shape) >= 0.0
-            reached = reached & free
-        self.q, self.reached = np.concatenate([self.q, q]), np.concatenate([self.reached, reached])
+            inside = np.maximum(-self.clearance(q.reshape(-1, q.shape[-1])).reshape(reached.shape), 0.0)
+        self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
+        self.inside = np.concatenate([self.inside, inside])
+
+    @property
+    def reached(self) -> npt.NDArray[np.bool_]:
+        """(k, n) which waypoints each strand meets, far enough from obstacles."""
+        return self.met & ~(self.inside > 0.0)
+
+    def blocked(self) -> npt.NDArray[np.intp]:
+        """The strands that meet every waypoint, but not all of them free, those that are least inside first."""
+        inside = (self.inside**2).sum(axis=1)
+        ones = np.flatnonzero(self.met.all(axis=1) & (inside > 0.0))
+        return ones[np.argsort(inside[ones], kind="stable")]
 
     def sequence(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the best sequence through all strands, and (n,) which waypoints it reaches."""

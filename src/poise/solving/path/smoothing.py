@@ -27,7 +27,7 @@ _STIFF: Final = 1e7
 _HELD: Final = 1e10
 """Weight of a change that is given."""
 _DEAR: Final = 1e4
-"""Weight of what of a step is beyond its cap."""
+"""Weight of what of a step is beyond its cap, and of how much too near an obstacle is."""
 _LONGEST, _SHORTEST, _SHRINK = 0.3, 1e-6, 0.3
 """Largest change of a coordinate in an iteration, at first and at last [rad or m]; by how much it shrinks where the
 changes made the path no shorter."""
@@ -70,13 +70,15 @@ class Smoother:
     cap: Array
     """(active velocities,) what each may change by in a step [rad or m]; infinite where there is none."""
 
-    def shorten(self, q: Array, iterations: int, end: float) -> Array:
+    def shorten(self, q: Array, iterations: int, end: float, *, until_free: bool = False) -> Array:
         """(n, nq) a path with a smaller sum of squares of its steps, from q (n, nq), all of it reached.
 
-        At most so many iterations, until the time `end` [s] of `perf_counter`.
+        At most so many iterations, until the time `end` [s] of `perf_counter`.  A path that is free stays so; one that
+        is not is pushed out of the obstacles, and returned `until_free` as soon as it is, if that is all that is asked.
         """
         prepare(solve_blocks)
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
+        free = self.free(q)
         for _ in range(iterations):
             if (
                 idle >= _LAST
@@ -84,6 +86,7 @@ class Smoother:
                 or longest < _SHORTEST
                 or perf_counter() > end
                 or not cost > 0.0
+                or (until_free and free)
             ):
                 break
             found = self._changes(q, damping, longest)
@@ -91,11 +94,13 @@ class Smoother:
                 damping *= 100.0
                 continue
             moved, after = self._tried(q, *found)
-            if not after < cost:
+            freed = after < cost and self.free(moved)
+            if not after < cost or (free and not freed):
                 longest = _SHRINK * min(longest, float(np.abs(found[0]).max()))
                 continue
             idle = idle + 1 if after > (1.0 - _ENOUGH) * cost else 0
             q, cost, damping, longest = moved, after, max(0.1 * damping, _LEAST_DAMPING), min(2.0 * longest, _LONGEST)
+            free = freed
         return q
 
     def _tried(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> tuple[Array, float]:
@@ -104,13 +109,18 @@ class Smoother:
         return (q, np.inf) if moved is None else (moved, self.cost(moved))
 
     def cost(self, q: Array) -> float:
-        """The sum of the squares of all steps, of what is beyond their caps much more."""
+        """The sum of the squares of all steps; what is beyond their caps, or too near to obstacles, is dear."""
         steps = self.route.steps(q)
         over = np.maximum(np.abs(steps) - self.cap, 0.0)
-        return float((steps**2).sum() + _DEAR * (over**2).sum())
+        inside = 0.0 if self.clearance is None else float((np.minimum(self.clearance(q), 0.0) ** 2).sum())
+        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + inside)
+
+    def free(self, q: Array) -> bool:
+        """Whether all configurations keep their distance from obstacles."""
+        return self.clearance is None or bool(self.clearance(q).min() >= 0.0)
 
     def _moved(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> Array | None:
-        """(n, nq) where the changes (n, active velocities) lead, on all waypoints and free; None if they do not.
+        """(n, nq) where the changes (n, active velocities) lead, on all waypoints; None if they do not.
 
         What is `held` does not move on the way back to the waypoints, where it can be helped.
         """
@@ -136,8 +146,6 @@ class Smoother:
             moved[0] = q[0]
         if self.closed:
             moved[-1] = moved[0]
-        if self.clearance is not None and self.clearance(moved).min() < 0.0:
-            return None
         return moved
 
     def _changes(self, q: Array, damping: float, longest: float) -> tuple[Array, npt.NDArray[np.bool_]] | None:
@@ -154,10 +162,18 @@ class Smoother:
         blocks[:, every, every] += 2.0 + damping
         blocks[[0, -1], every[:, None], every[:, None]] -= 1.0
         low, high = self._room(q)
+        right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
+        lean, least = None, np.zeros(0)
+        if self.clearance is not None:
+            lean, room = self._obstacles(q, self.clearance)
+            # What is free stays so; what is not is pushed out, as far as the tasks let it.
+            out = np.where(room < 0.0, _DEAR, 0.0)
+            blocks += out[:, None, None] * lean[:, :, None] * lean[:, None, :]
+            right += (out * (_MARGIN - room))[:, None] * lean
+            least = np.where(room < 0.0, -_WIDE, np.minimum(_MARGIN - room, 0.0))
         program = Program(
-            blocks, np.full(steps.shape, -1.0), pull + _STIFF * (e[:, None] @ jacobians)[:, 0],
-            np.maximum(low, -longest) - _LEEWAY, np.minimum(high, longest) + _LEEWAY, *self._obstacles(q),
-            self._widest(steps), self.closed,
+            blocks, np.full(steps.shape, -1.0), right, np.maximum(low, -longest) - _LEEWAY,
+            np.minimum(high, longest) + _LEEWAY, lean, least, self._widest(steps), self.closed,
         )  # fmt: skip
         if self.fixed:
             blocks[0, every, every] += _HELD
@@ -203,16 +219,14 @@ class Smoother:
             low[:, v], high[:, v] = c["lower"] - q[:, i], c["upper"] - q[:, i]
         return low[:, route.active], high[:, route.active]
 
-    def _obstacles(self, q: Array) -> tuple[Array | None, Array]:
-        """(n, active velocities) rows and (n,) what they must be at least, so that nothing comes too near."""
-        if self.clearance is None:
-            return None, np.zeros(0)
-        room = self.clearance(q)
+    def _obstacles(self, q: Array, clearance: Clearance) -> tuple[Array, Array]:
+        """(n, active velocities) how the clearance changes, 0 where nothing is near, and (n,) what it is."""
+        room = clearance(q)
         near: npt.NDArray[np.intp] = np.flatnonzero(room < _NEAR)
         rows = np.zeros((len(q), len(self.route.active)))
         if len(near):
-            rows[near] = self.clearance.gradients(q[near], self.route.active)
-        return rows, np.where(room < _NEAR, np.minimum(_MARGIN - room, 0.0), -_WIDE)
+            rows[near] = clearance.gradients(q[near], self.route.active)
+        return rows, np.minimum(room, _WIDE)
 
 
 def _forces(jacobians: Array, e: Array) -> Array:

@@ -30,6 +30,8 @@ _TRIED, _FEWEST, _WAYPOINTS = 8, 2, 1500
 as have so many waypoints together, and a few in any case."""
 _TRIAL, _ITERATIONS = 3, 60
 """Iterations of a trial, and of the path that is kept."""
+_PUSHED, _PUSHES = 12, 20
+"""Strands that are pushed out of obstacles, at most, where none is free, and iterations of each."""
 _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
@@ -190,6 +192,8 @@ class _Run:
         self.optimise = optimise
         self.candidates = Candidates(route, start, clearance, cap, fixed=fixed, closed=closed, thorough=optimise)
         self.smoother = Smoother(route, clearance, fixed, closed, cap)
+        self.freed: list[Array] = []
+        """Paths that were pushed out of obstacles."""
 
     def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the path, and (n,) which waypoints it meets."""
@@ -198,9 +202,34 @@ class _Run:
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
         q, reached = self._best()
+        if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
+            pushed = self._pushed()
+            if pushed:
+                q, reached = pushed[0], np.ones(len(q), dtype=np.bool_)
+                self.freed = pushed
         if not self.optimise or not reached.all() or len(q) < 2:
             return q, reached
         return self._shortest(q), reached
+
+    def _pushed(self) -> list[Array]:
+        """Paths of strands that meet all waypoints, pushed out of the obstacles; the first alone, or some."""
+        candidates, out = self.candidates, list[Array]()
+        tried: list[Array] = []
+        for k in candidates.blocked():
+            one = self._closing(candidates.q[k].copy())
+            if candidates.fixed and not (one[0] == candidates.q0).all():
+                continue
+            if len(tried) == _PUSHED or perf_counter() > self.end:
+                break
+            if self._jumps(one) or any(np.abs(one - other).max() <= _APART for other in tried):
+                continue
+            tried.append(one)
+            free = self.smoother.shorten(one, _PUSHES, self.end, until_free=True)
+            if self.smoother.free(free) and not self._jumps(free):
+                out.append(free)
+                if not self.optimise:
+                    break
+        return out
 
     def _best(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The best strand that meets all waypoints without a jump, or else the best sequence through all strands."""
@@ -241,7 +270,7 @@ class _Run:
         sequence, met = candidates.sequence()
         if met.all():
             others.insert(0, self._closing(sequence))
-        for one in [*others, q]:
+        for one in [*others, *self.freed, q]:
             if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
                 tried.append(one)
         trials = [smoother.shorten(one, _TRIAL, self.end) for one in tried]
