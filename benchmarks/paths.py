@@ -19,6 +19,8 @@ import poise as pz
 
 FILES = {"panda": "panda/panda_arm_hand_formatted.urdf", "fetch": "fetch/fetch_formatted.urdf"}
 TIPS = {"panda": "panda_hand", "fetch": "gripper_link"}
+UNSEEN = ("finger", "wheel", "head", "bellows")
+"""Parts of links' names that CppFlow leaves out of what may collide."""
 UPDATES = 5
 """Of the Tracker, for each waypoint."""
 
@@ -115,7 +117,7 @@ def _read(problem: dict[str, Any], folder: Path) -> tuple[pz.Model, pz.PoseTask,
     shapes = {}
     for link in arm.links:
         file = folder / robot / "capsules" / f"{link.removeprefix('panda_')}{'_collision' * (robot == 'fetch')}.txt"
-        if file.exists() and "finger" not in link:
+        if file.exists() and not any(part in link for part in UNSEEN):
             *ends, radius = np.loadtxt(file, delimiter=",").tolist()
             shapes[link] = pz.Capsule(ends[:3], ends[3:], radius)
     arm = arm.with_shapes(shapes)

@@ -121,6 +121,11 @@ class Candidates:
         """(k, n) which waypoints each strand meets, far enough from obstacles."""
         return self.met & ~(self.inside > 0.0)
 
+    @property
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        """(n,) which waypoints some strand meets, free or not."""
+        return self.met.any(axis=0)
+
     def blocked(self) -> npt.NDArray[np.intp]:
         """The strands that meet every waypoint, but not all of them free, those that are least inside first."""
         inside = (self.inside**2).sum(axis=1)

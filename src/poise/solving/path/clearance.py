@@ -60,14 +60,13 @@ class Clearance:
         """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
         return np.asarray(self._distances(q), dtype=np.float64) - self.least
 
-    def gradients(self, q: Array, velocities: npt.NDArray[np.intp]) -> Array:
-        """(n, k) how the distance changes with each of k velocities at q (n, nq) [m per rad or m]."""
+    def gradients(self, q: Array, room: Array, velocities: npt.NDArray[np.intp]) -> Array:
+        """(n, k) how the clearance, `room` (n,) at q (n, nq), changes with each of k velocities [m per rad or m]."""
         n, k = len(q), len(velocities)
-        moves = np.zeros((2 * k, self.model.nv))
-        moves[np.arange(k), velocities], moves[np.arange(k, 2 * k), velocities] = _NUDGE, -_NUDGE
+        moves = np.zeros((k, self.model.nv))
+        moves[np.arange(k), velocities] = _NUDGE
         moved = self.model.integrate(q[:, None], moves[None]).reshape(-1, self.model.nq)
-        ahead, behind = np.split(self(moved).reshape(n, 2 * k), 2, axis=1)
-        return (ahead - behind) / (2.0 * _NUDGE)
+        return (self(moved).reshape(n, k) - room[:, None]) / _NUDGE
 
     def on_steps(self, q: Array) -> Array:
         """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""

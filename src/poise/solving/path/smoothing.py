@@ -4,8 +4,8 @@ The sum of the squares of all steps is least where no waypoint's configuration c
 it.  Each iteration solves for the changes d_t of all configurations: the tasks' rows J_t d_t = e_t have a large weight,
 neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the forces that
 they withstand, is found by differences of the Jacobians.  What comes of it is taken back to the waypoints, and counts
-if it is shorter.  To take the whole trajectory as one problem is what global methods do by boundary conditions; here the
-ends are free, fixed, or the same.
+if it is shorter.  To take the whole trajectory as one problem is what global methods do by boundary conditions; here
+the ends are free, fixed, or the same.
 """
 
 from dataclasses import dataclass
@@ -225,7 +225,7 @@ class Smoother:
         near: npt.NDArray[np.intp] = np.flatnonzero(room < _NEAR)
         rows = np.zeros((len(q), len(self.route.active)))
         if len(near):
-            rows[near] = clearance.gradients(q[near], self.route.active)
+            rows[near] = clearance.gradients(q[near], room[near], self.route.active)
         return rows, np.minimum(room, _WIDE)
 
 

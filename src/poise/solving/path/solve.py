@@ -30,7 +30,7 @@ _TRIED, _FEWEST, _WAYPOINTS = 8, 2, 1500
 as have so many waypoints together, and a few in any case."""
 _TRIAL, _ITERATIONS = 3, 60
 """Iterations of a trial, and of the path that is kept."""
-_PUSHED, _PUSHES = 12, 20
+_PUSHED, _PUSHES = 8, 12
 """Strands that are pushed out of obstacles, at most, where none is free, and iterations of each."""
 _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
@@ -202,6 +202,10 @@ class _Run:
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
         q, reached = self._best()
+        if not self.optimise and ((candidates.reachable & ~reached).any() or self._jumps(q)):
+            candidates.thorough = True
+            candidates.gather(_MORE_STARTS)
+            q, reached = self._best()
         if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
             pushed = self._pushed()
             if pushed:
