@@ -20,6 +20,8 @@ _ALIKE: Final = 1e-3
 """Solutions whose coordinates differ by no more are one [rad or m]."""
 _ANCHORS: Final = 6
 """Waypoints from which strands begin, at most."""
+_STRANDS: Final = 128
+"""Strands that begin at a waypoint, at most."""
 _FEW: Final = 8
 """Starts that tell whether a waypoint is in reach, where its neighbour is not."""
 
@@ -156,7 +158,8 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        return distinct(found)
+        found = distinct(found)
+        return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
 
     def _spread(self, waypoint: int, starts: int) -> Array:
         """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""

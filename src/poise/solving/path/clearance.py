@@ -1,7 +1,6 @@
 """What keeps a path free of obstacles: the one place where a path asks for distances."""
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
@@ -70,9 +69,14 @@ class Clearance:
 
     def on_steps(self, q: Array) -> Array:
         """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
-        return np.array([self(self.between(a, b)).min() for a, b in pairwise(q)])
+        steps = self.model.difference(q[:-1], q[1:])
+        looks = 1 + np.ceil(np.abs(steps).max(axis=1, initial=0.0) / _FINE).astype(np.int64)
+        first = np.append(0, np.cumsum(looks)[:-1])
+        step = np.repeat(np.arange(len(steps)), looks)
+        share = (np.arange(len(step)) - first[step]) / np.maximum(looks - 1, 1)[step]
+        between = self.model.integrate(q[step], share[:, None] * steps[step])
+        return np.asarray(np.minimum.reduceat(self(between), first), dtype=np.float64)
 
-    def between(self, q0: Array, q1: Array) -> Array:
-        """(k, nq) configurations on the straight way from q0 to q1, both ends among them."""
-        longest = float(np.abs(self.model.difference(q0, q1)).max(initial=0.0))
-        return self.model.interpolate(q0, q1, np.linspace(0.0, 1.0, int(np.ceil(longest / _FINE)) + 1))
+    def on_way(self, q0: Array, q1: Array) -> float:
+        """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
+        return float(self.on_steps(np.stack([q0, q1]))[0])

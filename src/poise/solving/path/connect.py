@@ -102,7 +102,7 @@ def _reach(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
 
 
 def _free(clearance: Clearance, q0: Array, q1: Array) -> bool:
-    return bool(clearance(clearance.between(q0, q1)).min() >= 0.0)
+    return clearance.on_way(q0, q1) >= 0.0
 
 
 def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator) -> Array:

@@ -32,6 +32,8 @@ _TRIAL, _ITERATIONS = 3, 60
 """Iterations of a trial, and of the path that is kept."""
 _PUSHED, _PUSHES = 8, 12
 """Strands that are pushed out of obstacles, at most, where none is free, and iterations of each."""
+_FREED: Final = 2
+"""So many that are free are enough."""
 _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
@@ -231,7 +233,7 @@ class _Run:
             free = self.smoother.shorten(one, _PUSHES, self.end, until_free=True)
             if self.smoother.free(free) and not self._jumps(free):
                 out.append(free)
-                if not self.optimise:
+                if len(out) == (_FREED if self.optimise else 1):
                     break
         return out
 
