@@ -1,5 +1,9 @@
 """The kernels of paths beside brute force: block elimination, the folded ring, the best sequence, least times."""
 
+import json
+import os
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -170,3 +174,35 @@ def test_without_accelerations_every_step_is_as_fast_as_can_be() -> None:
     q = np.array([[0.0, 0.0], [1.0, 0.5], [1.0, 0.5], [0.0, 2.5]])
     times = least_schedule(arm, q, np.array([2.0, 1.0]), np.full(2, np.inf))
     assert np.allclose(times, [0.0, 0.5, 0.5, 2.5])
+
+
+# Un-jitted ----------------------------------------------------------------------------------------------------------
+
+_CODE = """
+import json
+import numpy as np
+import poise as pz
+angle = np.linspace(0.0, 1.0, 5)
+points = np.stack([1.3 + 0.4 * np.cos(angle), 0.4 * np.sin(angle), 0.0 * angle], axis=1)
+path = pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), points, velocity=1.0, acceleration=2.0)
+print(json.dumps([path.q.tolist(), path.times.tolist(), path.status.name]))
+"""
+
+
+def test_un_jitted_they_give_what_they_give_compiled() -> None:
+    compiled, plain = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", _CODE],
+                env={**os.environ, "NUMBA_DISABLE_JIT": off},
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=300,
+            ).stdout
+        )
+        for off in ("0", "1")
+    )
+    assert plain[2] == compiled[2] == "FOLLOWED"
+    assert np.allclose(plain[0], compiled[0], atol=1e-5)
+    assert np.allclose(plain[1], compiled[1], rtol=1e-3)

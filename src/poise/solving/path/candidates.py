@@ -121,7 +121,7 @@ class Candidates:
     @property
     def reached(self) -> npt.NDArray[np.bool_]:
         """(k, n) which waypoints each strand meets, far enough from obstacles."""
-        return self.met & ~(self.inside > 0.0)
+        return self.met & (self.inside <= 0.0)
 
     @property
     def reachable(self) -> npt.NDArray[np.bool_]:
@@ -137,6 +137,7 @@ class Candidates:
     def sequence(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the best sequence through all strands, and (n,) which waypoints it reaches."""
         price = np.where(self.reached, 0.0, MISSED)
+        price[:, 0] += self.route.leaning(self.q[:, 0], self.q0)
         if self.fixed:
             price[:, 0] = np.where((self.q[:, 0] == self.q0).all(axis=1), price[:, 0], np.inf)
         chosen = self.route.sequence(self.q.swapaxes(0, 1), price.T, self.jump, closed=self.closed)

@@ -27,6 +27,8 @@ MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
 FINE: Final = 1e5
 """What a step that is a jump costs."""
+_LEANING: Final = 1e-5
+"""Weight of the square of the distance from q0."""
 _SAMPLES: Final = 24
 """Values of a joint that is swept, where there is a closed form for the others."""
 _SUBSTEPS: Final = 32
@@ -187,6 +189,11 @@ class Route:
             scratch.tell_of(goals=self.goals, path=np.ascontiguousarray(q), answers=scores)
             rows_along(scratch.address, e, jacobians)
         return e, jacobians, scores
+
+    def leaning(self, q: Array, q0: Array) -> Array:
+        """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
+        cost the same, such as by whole turns of a joint, the one that begins nearest to q0 is taken."""
+        return np.asarray(_LEANING * (self.model.difference(q0, q) ** 2).sum(axis=-1), dtype=np.float64)
 
     def steps(self, q: Array) -> Array:
         """(n - 1, active velocities) what moves the tasks from each configuration to the next."""

@@ -253,7 +253,7 @@ class _Run:
         if not len(ones) or len(self.route) < 2:
             return ones
         steps = self.route.model.difference(candidates.q[ones, :-1], candidates.q[ones, 1:])[..., self.route.active]
-        costs = (steps**2).sum(axis=(1, 2))
+        costs = (steps**2).sum(axis=(1, 2)) + self.route.leaning(candidates.q[ones, 0], candidates.q0)
         if self.closed:
             gaps = self.route.model.difference(candidates.q[ones, -1], candidates.q[ones, 0])
             costs += (gaps**2).sum(axis=1)
@@ -280,9 +280,12 @@ class _Run:
             if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
                 tried.append(one)
         trials = [smoother.shorten(one, _TRIAL, self.end) for one in tried]
-        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one)))
+        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._leaning(one)))
         best = smoother.shorten(best, _ITERATIONS, self.end)
         return best if self._jumps(best) <= self._jumps(q) else q
+
+    def _leaning(self, q: Array) -> float:
+        return float(self.route.leaning(q[:1], self.candidates.q0)[0])
 
     def _jumps(self, q: Array) -> int:
         steps = np.abs(self.route.steps(q))

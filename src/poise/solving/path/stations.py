@@ -98,7 +98,7 @@ def planned(
     first = None if q0 is None else start
     found, missed = _candidates(route, start, clearance)
     failures = [_missed(k, solution, clearance) for k, solution in missed.items()]
-    legs, blocked = _legs(route, found, first, clearance, end)
+    legs, blocked = _legs(route, found, start, first, clearance, end)
     failures += blocked
     rows, stations, times = _rows(model, legs, step, speeds, hardest, first is not None)
     failures.sort(key=lambda failure: failure.waypoint)
@@ -143,13 +143,13 @@ def _missed(k: int, solution: Solution | None, clearance: Clearance | None) -> P
 
 
 def _legs(
-    route: Route, found: list[Array], first: Array | None, clearance: Clearance | None, end: float
+    route: Route, found: list[Array], start: Array, first: Array | None, clearance: Clearance | None, end: float
 ) -> tuple[list[Array], list[PathFailure]]:
     """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone."""
     best: tuple[list[Array], list[PathFailure]] | None = None
     banned: set[tuple[int, int]] = set()
     for _ in range(_TRIES):
-        chosen, numbers = _chosen(route, found, first, banned)
+        chosen, numbers = _chosen(route, found, start, first, banned)
         chosen = _together(route, chosen, first, clearance, end)
         legs, blocked, wrong = _connected(route, chosen, first, clearance, end)
         if best is None or len(blocked) < len(best[1]):
@@ -162,7 +162,7 @@ def _legs(
 
 
 def _chosen(
-    route: Route, found: list[Array], first: Array | None, banned: set[tuple[int, int]]
+    route: Route, found: list[Array], start: Array, first: Array | None, banned: set[tuple[int, int]]
 ) -> tuple[Array, list[int]]:
     """(n, nq) one configuration of each pose, and which; the way from `first` counts too."""
     sets = found if first is None else [first[None], *found]
@@ -172,6 +172,7 @@ def _chosen(
     for k, some in enumerate(sets):
         q[k, : len(some)], price[k, : len(some)] = some, 0.0
         q[k, len(some) :] = some[0]
+    price[0] += route.leaning(q[0], start)
     for k, i in banned:
         price[k + shift, i] = 1e6
     numbers = route.sequence(q, price, np.inf, closed=False)
