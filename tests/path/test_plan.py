@@ -128,3 +128,12 @@ def test_one_station_and_bad_questions() -> None:
         pz.plan(arm, task, [[1.0, 1.0, 0.0]], step=0.0)
     with pytest.raises(ValueError, match="max_time"):
         pz.plan(arm, task, [[1.0, 1.0, 0.0]], max_time=-1.0)
+
+
+def test_a_collision_limit_holds_between_stations_too() -> None:
+    arm = pz.load("panda").with_shapes({"panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03)})
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts([0.4, 0.0, 0.25]), [0.3, 0.04, 0.5])})
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), limits=[pz.CollisionLimit(world, min_distance=0.02)])
+    assert path.success, path.explain()
+    assert arm.distance(path.q, world).distance.min() >= 0.02 - 1e-9
+    assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()).length < path.length

@@ -439,3 +439,42 @@ def test_a_question_that_is_wrong_is_refused() -> None:
     for name in ("limits", "closed", "optimise"):
         with pytest.raises(TypeError, match=name):
             pz.solve_path(arm, task, circle(), **{name: 1})
+
+
+def armed() -> pz.Model:
+    """A Panda with a capsule for its forearm and one for its hand."""
+    return pz.load("panda").with_shapes(
+        {
+            "panda_link3": pz.Capsule([0.0, 0.0, -0.2], [0.0, 0.0, 0.0], 0.06),
+            "panda_link5": pz.Capsule([0.0, 0.05, -0.2], [0.0, 0.0, 0.0], 0.06),
+            "panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03),
+        }
+    )
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+def test_a_collision_limit_holds_along_the_whole_path(optimise: bool) -> None:
+    """A post stands beside the path, where the elbow of the shortest one goes."""
+    arm, task = armed(), pz.PoseTask("panda_hand")
+    free = pz.solve_path(arm, task, across(), optimise=optimise)
+    elbow_at = arm.pose("panda_link4", free.q[40]).xyz
+    world = pz.World({"post": pz.Sphere(elbow_at + [0.0, 0.0, 0.12], 0.06)})
+    assert arm.in_collision(free.q, world, min_distance=0.03).any()
+    path = pz.solve_path(arm, task, across(), limits=[pz.CollisionLimit(world, min_distance=0.03)], optimise=optimise)
+    assert path.success, path.explain()
+    assert path.clearances is not None
+    assert arm.distance(path.q, world).distance.min() >= 0.03
+    assert np.allclose(path.clearances, arm.distance(path.q, world).distance)
+    between = 0.5 * (path.q[:-1] + path.q[1:])
+    assert arm.distance(between, world).distance.min() >= 0.03 - 1e-4
+
+
+def test_what_swallows_the_poses_is_named() -> None:
+    world = pz.World({"block": pz.Box(pz.SE3.from_parts([0.5, 0.3, 0.3]), [0.2, 0.2, 0.2])})
+    path = pz.solve_path(armed(), pz.PoseTask("panda_hand"), across(), limits=[pz.CollisionLimit(world)], max_time=5.0)
+    assert path.status is pz.PathStatus.COLLISION
+    assert path.first_failure is not None
+    assert "'block'" in path.first_failure.reason
+    assert "panda_hand" in path.first_failure.reason
+    with pytest.raises(ValueError, match="no collision shapes"):
+        pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), circle(), limits=[pz.CollisionLimit()])

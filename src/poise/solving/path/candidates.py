@@ -121,12 +121,12 @@ class Candidates:
     @property
     def reached(self) -> npt.NDArray[np.bool_]:
         """(k, n) which waypoints each strand meets, far enough from obstacles."""
-        return self.met & (self.inside <= 0.0)
+        return np.asarray(self.met & (self.inside <= 0.0), dtype=np.bool_)
 
     @property
     def reachable(self) -> npt.NDArray[np.bool_]:
         """(n,) which waypoints some strand meets, free or not."""
-        return self.met.any(axis=0)
+        return np.asarray(self.met.any(axis=0), dtype=np.bool_)
 
     def blocked(self) -> npt.NDArray[np.intp]:
         """The strands that meet every waypoint, but not all of them free, those that are least inside first."""

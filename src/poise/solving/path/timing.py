@@ -51,27 +51,22 @@ def _durations(steps: Array, ds: Array, velocity: Array, acceleration: Array) ->
     prepare(least_times)
     k = len(steps)
     slopes = steps / ds[:, None]
-    # Derivatives at the configurations by parabolas through three of them, and linear between.
+    # Derivatives at the configurations by parabolas through three of them; between two, those of both must do.
     wide = ds[:-1] + ds[1:]
     first = np.concatenate(
         [slopes[:1], (slopes[:-1] * ds[1:, None] + slopes[1:] * ds[:-1, None]) / wide[:, None], slopes[-1:]]
     )
     second = np.zeros_like(first)
     second[1:-1] = 2.0 * (slopes[1:] - slopes[:-1]) / wide[:, None]
-    at = np.arange(k * _POINTS + 1) / _POINTS
+    at = np.arange(k * _POINTS + 1)
+    ends = at // _POINTS, -(-at // _POINTS)
     fine = np.repeat(ds / _POINTS, _POINTS)
     x = np.zeros(k * _POINTS + 1)
-    least_times(fine, _between(first, at), _between(second, at), velocity, acceleration, x)
+    slope, bend = (np.concatenate([rows[end] for end in ends], axis=1) for rows in (first, second))
+    least_times(fine, slope, bend, np.tile(velocity, 2), np.tile(acceleration, 2), x)
     root = np.sqrt(x)
     passed = 2.0 * fine / np.maximum(root[:-1] + root[1:], 1e-150)
     return passed.reshape(k, _POINTS).sum(axis=1)
-
-
-def _between(rows: Array, at: Array) -> Array:
-    """(m, nv) rows (n, nv) at fractional places (m,)."""
-    low = np.minimum(at.astype(np.int64), len(rows) - 2)
-    share = (at - low)[:, None]
-    return np.ascontiguousarray((1.0 - share) * rows[low] + share * rows[low + 1])
 
 
 def _stretch(steps: Array, durations: Array, velocity: Array, acceleration: Array) -> float:
