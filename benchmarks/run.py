@@ -19,6 +19,8 @@ from branches import branches
 from branches import show as show_branches
 from near import Near, Reach, near, reach
 from near import show as show_near
+from paths import Followed, paths
+from paths import show as show_paths
 from peers import CROWDS, FOLLOWERS, PEERS, Peer, load
 from postures import Drawn, postures
 from postures import show as show_postures
@@ -38,7 +40,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "branches",
-    "rest", "reachability", "stream", "startup",
+    "rest", "reachability", "paths", "stream", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -108,6 +110,10 @@ def main() -> None:
     if "reachability" in options.scenarios:
         mapped = reachability(options.count)
         show_reachability(mapped)
+    whole: list[Followed] = []
+    if "paths" in options.scenarios:
+        whole = paths(options.rounds)
+        show_paths(whole)
     every: list[BranchRow] = []
     if "branches" in options.scenarios:
         every = branches(options.count)
@@ -134,6 +140,7 @@ def main() -> None:
         more["batches"] = [asdict(row) for row in crowds]
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
+        more["paths"] = [asdict(row) for row in whole]
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")

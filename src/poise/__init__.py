@@ -97,6 +97,13 @@ if TYPE_CHECKING:
     from poise.solving.inequalities import VelocityLimit as VelocityLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
+    from poise.solving.path.jumps import Jump as Jump
+    from poise.solving.path.jumps import jumps as jumps
+    from poise.solving.path.path import JointPath as JointPath
+    from poise.solving.path.path import PathFailure as PathFailure
+    from poise.solving.path.path import PathStatus as PathStatus
+    from poise.solving.path.solve import solve_path as solve_path
+    from poise.solving.path.stations import plan as plan
     from poise.solving.solution import Solution as Solution
     from poise.solving.solver import Solver as Solver
     from poise.solving.solver import solve as solve
@@ -121,6 +128,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "plan": "poise.solving.path.stations",
+    "solve_path": "poise.solving.path.solve",
+    "PathStatus": "poise.solving.path.path",
+    "PathFailure": "poise.solving.path.path",
+    "JointPath": "poise.solving.path.path",
+    "jumps": "poise.solving.path.jumps",
+    "Jump": "poise.solving.path.jumps",
     "BFGS": "poise.methods.quasi_newton",
     "DH": "poise.io.dh",
     "LBFGS": "poise.methods.quasi_newton",

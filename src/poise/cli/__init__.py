@@ -37,17 +37,19 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
     from poise.cli.info import Info
+    from poise.cli.path import Path
     from poise.cli.reach import Reach
     from poise.cli.reproduce import Reproduce
     from poise.cli.solve import Solve
     from poise.cli.warmup import Warmup
 
     try:
-        command: Solve | Batch | Compare | Reach | Info | Reproduce | Cite | Warmup = (
+        command: Solve | Batch | Path | Compare | Reach | Info | Reproduce | Cite | Warmup = (
             tyro.extras.subcommand_cli_from_dict(
                 {
                     "solve": Solve,
                     "batch": Batch,
+                    "path": Path,
                     "compare": Compare,
                     "reach": Reach,
                     "info": Info,

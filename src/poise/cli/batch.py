@@ -95,7 +95,7 @@ class Batch:
         return 0
 
     def _solver(self, source: "Source") -> "pz.Solver":
-        from poise.scale.columns import rotation_columns
+        from poise.scale.names import rotation_columns
 
         model = pz.load(self.robot, base=self.base)
         frame = self.frame or model.tip

@@ -159,7 +159,7 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity 
             return nearest_in(scene, checked)
         if checked.ndim > 2:
             raise ShapeError(f"q must have shape ({model.nq},) or (n, {model.nq}), got {checked.shape}")
-        return _nearest_of_many(scene, np.array(checked, order="C"))
+        return nearest_of_many(scene, np.array(checked, order="C"))
     finally:
         pool.append(scene)
 
@@ -171,7 +171,7 @@ def nearest_in(scene: Scene, q: Array) -> Proximity:
     return Proximity(queries.nearest_at(*scene.addresses), scene.near.copy(), scene.names)
 
 
-def _nearest_of_many(scene: Scene, q: Array) -> Proximities:
+def nearest_of_many(scene: Scene, q: Array) -> Proximities:
     """The nearest two shapes at each of q (n, nq)."""
     found = np.empty((len(q), NEAR))
     if len(q):

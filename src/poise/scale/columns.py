@@ -19,37 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from poise.model.model import Model
+from poise.scale.names import POSITION, QUATERNION, START, listed, refuse_lack, refuse_twins, rotation_columns
 from poise.spatial import SO3, Array
 from poise.tasks.pose import PoseTask, PositionTask
-
-POSITION: Final = ("x", "y", "z")
-QUATERNION: Final = ("qw", "qx", "qy", "qz")
-TURNS: Final = ("roll", "pitch", "yaw")
-START: Final = "q0"
 
 _NUMBERS: Final = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal, pa.types.is_null)
 
 TargetTask: TypeAlias = PoseTask | PositionTask
 """The tasks whose targets stand in columns."""
-
-
-def numeric(name: str) -> bool:
-    """Whether a column of this name holds the numbers of targets or starts."""
-    return name in (*POSITION, *QUATERNION, *TURNS) or name.startswith(f"{START}_")
-
-
-def rotation_columns(names: Sequence[str]) -> tuple[str, ...]:
-    """The columns that state the rotations, () where there is none.
-
-    Raises ValueError where they are not complete, or state it twice.
-    """
-    found = [wanted for wanted in (QUATERNION, TURNS) if set(wanted) & set(names)]
-    if len(found) > 1:
-        raise ValueError(f"the targets state their rotation twice, as {_list(QUATERNION)} and as {_list(TURNS)}")
-    for wanted in found:
-        _refuse_lack(wanted, names, "a rotation")
-        return wanted
-    return ()
 
 
 @final
@@ -71,14 +48,12 @@ class Columns:
         Raises ValueError for a column that is missing, is there twice, names no coordinate of the model or has the name
         of one of the answers.
         """
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"the targets have {names.count(name)} columns {name!r}; give each a name of its own")
-        _refuse_lack(POSITION, names, "a position")
+        refuse_twins(names)
+        refuse_lack(POSITION, names, "a position")
         rotation = rotation_columns(names) if isinstance(task, PoseTask) else ()
         if isinstance(task, PoseTask) and not rotation:
             raise ValueError(
-                f"the targets have no rotation, which {task.label} needs: add columns {_list(QUATERNION)}, or solve a "
+                f"the targets have no rotation, which {task.label} needs: add columns {listed(QUATERNION)}, or solve a "
                 "PositionTask"
             )
         start = _start_columns(model, names)
@@ -103,9 +78,9 @@ class Columns:
         if self.start != (START,):
             return _numbers(table, self.start)
         lists = table[START]
-        if not (pa.types.is_list(lists.type) or pa.types.is_fixed_size_list(lists.type)):
+        if not (pa.types.islisted(lists.type) or pa.types.is_fixed_sizelisted(lists.type)):
             raise ValueError(f"column {START!r} must hold lists of numbers, and holds {lists.type}")
-        if pa.types.is_fixed_size_list(lists.type) and lists.type.list_size != model.nq:
+        if pa.types.is_fixed_sizelisted(lists.type) and lists.type.list_size != model.nq:
             raise ValueError(
                 f"column {START!r} must hold lists of the {model.nq} numbers that {model.name} has, and they are of "
                 f"{lists.type.list_size}"
@@ -128,21 +103,9 @@ def _start_columns(model: Model, names: Sequence[str]) -> tuple[str, ...]:
     wanted = tuple(f"{START}_{name}" for name in model.coordinates)
     for name in single:
         if name not in wanted:
-            raise ValueError(f"column {name!r} starts no joint of {model.name}; its starts are {_list(wanted)}")
-    _refuse_lack(wanted, names, "a start")
+            raise ValueError(f"column {name!r} starts no joint of {model.name}; its starts are {listed(wanted)}")
+    refuse_lack(wanted, names, "a start")
     return wanted
-
-
-def _refuse_lack(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise ValueError(
-            f"the targets have no column {_list(missing)}: {what} is {_list(wanted)}; found {_list(names)}"
-        )
-
-
-def _list(names: Sequence[str]) -> str:
-    return " ".join(names)
 
 
 def _numbers(table: pa.Table, names: Sequence[str]) -> Array:

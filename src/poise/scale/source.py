@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from poise.scale.archive import Member, members
-from poise.scale.columns import POSITION, QUATERNION, START, numeric
+from poise.scale.names import POSITION, QUATERNION, START, numeric
 from poise.tasks.pose import PoseTask
 
 _BLOCK: Final = 4 << 20

@@ -11,6 +11,10 @@ from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.routines import ROUTINES
+from poise.kernels.path.blocks import solve_blocks
+from poise.kernels.path.follow import follow_lanes, rows_along
+from poise.kernels.path.sequence import best_sequence
+from poise.kernels.path.timing import least_times
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
@@ -29,6 +33,11 @@ def compile_all() -> None:
         method_loop.rollout_lanes,
         method_loop.iterate,
         reduced_hessian,
+        follow_lanes,
+        rows_along,
+        best_sequence,
+        solve_blocks,
+        least_times,
         query.poses,
         query.jacobians,
         manipulability.manipulabilities,

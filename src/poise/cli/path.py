@@ -1,0 +1,117 @@
+"""`poise path`: a joint path along a file of poses."""
+
+from dataclasses import dataclass
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+import poise as pz
+from poise.cli.solve import Base
+
+if TYPE_CHECKING:
+    from poise.solving.path.path import JointPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
+
+    Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.  Exit code
+    0 when all of it can be followed, 2 when not: then the first waypoint that cannot is named, and why.
+    """
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    poses: Positional[File]
+    """File of waypoints: .csv or .parquet."""
+    out: Annotated[File | None, arg(aliases=["-o"])] = None
+    """File for the joints, .csv or .parquet: a row a waypoint, whether or not all of it can be followed."""
+    frame: str | None = None
+    """The frame to lead there; left out, the end of the longest chain."""
+    q0: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
+    """Where the arm stands, nq numbers [rad or m]: the path begins there if that meets the first pose."""
+    closed: bool = False
+    """End in the configuration of the beginning; the last pose must be the first."""
+    dt: float | None = None
+    """Seconds from each waypoint to the next; left out, the least times that keep the limits."""
+    velocity: float | None = None
+    """Largest speed of each joint [rad/s or m/s]; left out, the robot's own."""
+    acceleration: float | None = None
+    """Largest acceleration of each joint [rad/s^2 or m/s^2]; left out, none."""
+    max_jump: float | None = None
+    """Largest change of a joint from a waypoint to the next [rad or m]; left out, none that is out of proportion."""
+    optimise: bool = True
+    """Make the path as short as can be; --no-optimise takes the first that can be followed."""
+    limits: bool = True
+    """Keep joint limits."""
+    seed: int = 0
+    """Seed of the random starts."""
+    threads: int | None = None
+    """Threads; left out, one a core."""
+    position_tolerance: float = 1e-6
+    """Largest distance from a position [m]."""
+    rotation_tolerance: float = 1e-6
+    """Largest angle from a rotation [rad]."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+    figure: File | None = None
+    """File for a picture, such as path.png."""
+    report: bool = False
+    """Print the table of the path: length, largest step, errors, distance from limits, duration."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Load, follow, write and print."""
+        from poise.cli.output import console, print_json
+        from poise.scale.waypoints import read_waypoints
+
+        if self.out is not None and self.out.suffix.lower() not in (".csv", ".parquet"):
+            raise ValueError(f"{self.out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
+        poses = read_waypoints(self.poses)
+        model = pz.load(self.robot, base=self.base)
+        frame = self.frame or model.tip
+        task: pz.PoseTask | pz.PositionTask
+        if poses.shape[1] == 7:
+            task = pz.PoseTask(
+                frame, position_tolerance=self.position_tolerance, rotation_tolerance=self.rotation_tolerance
+            )
+        else:
+            task = pz.PositionTask(frame, tolerance=self.position_tolerance)
+        found = pz.solve_path(
+            model,
+            task,
+            poses,
+            q0=self.q0,
+            limits=self.limits,
+            closed=self.closed,
+            dt=self.dt,
+            velocity=self.velocity,
+            acceleration=self.acceleration,
+            max_jump=self.max_jump,
+            optimise=self.optimise,
+            seed=self.seed,
+            threads=self.threads,
+        )
+        written = self._write(found)
+        if self.json:
+            print_json(found.facts())
+        else:
+            out = console()
+            out.print(found.report() if self.report else found.explain())
+            if written:
+                out.print(f"written: {', '.join(written)}")
+        return 0 if found.success else 2
+
+    def _write(self, found: "JointPath") -> list[str]:
+        """Write the files that were asked for; their names."""
+        written = []
+        if self.out is not None:
+            write = found.to_csv if self.out.suffix.lower() == ".csv" else found.to_parquet
+            write(self.out)
+            written.append(str(self.out))
+        if self.figure is not None:
+            found.figure().savefig(self.figure)
+            written.append(str(self.figure))
+        return written

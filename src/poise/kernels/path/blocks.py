@@ -1,0 +1,58 @@
+"""A block tridiagonal system, whose neighbours are tied coordinate by coordinate."""
+
+from poise.kernels.algebra.cholesky import factor, substitute
+from poise.kernels.machine.jit import REALS, WHOLE, entry_point, kernel
+from poise.kernels.machine.views import section
+
+
+@entry_point(WHOLE, REALS, REALS, REALS, REALS)
+def solve_blocks(size, blocks, ties, x, room):
+    """Replace x (n x size) by the solution y of A y = x; returns the least pivot, positive if A is positive definite.
+
+    A has the symmetric blocks (n x size x size) on its diagonal, of which the lower triangles are read and overwritten,
+    and beside them the diagonal matrices `ties` ((n - 1) x size).  `room` (size x size) is to work in.
+    """
+    n = len(x) // size
+    least = 1e300
+    for t in range(n):
+        block = section(blocks, t * size * size, size * size)
+        part = section(x, t * size, size)
+        if t > 0:
+            tie = section(ties, (t - 1) * size, size)
+            eliminate(size, section(blocks, (t - 1) * size * size, size * size), tie, block, room)
+            for i in range(size):
+                part[i] = part[i] - tie[i] * x[(t - 1) * size + i]
+        pivot = factor(size, block)
+        if not pivot > 0.0:
+            return pivot
+        least = min(least, pivot)
+        substitute(size, block, part)
+    for t in range(n - 2, -1, -1):
+        for i in range(size):
+            room[i] = ties[t * size + i] * x[(t + 1) * size + i]
+        substitute(size, section(blocks, t * size * size, size * size), section(room, 0, size))
+        for i in range(size):
+            x[t * size + i] = x[t * size + i] - room[i]
+    return least
+
+
+@kernel
+def eliminate(size, lower, tie, block, room):
+    """Take O S^-1 O from the lower triangle of a block, with S = L L^T and the diagonal O of a tie: Y^T Y, L Y = O."""
+    for i in range(size):
+        row = i * size
+        for j in range(i):
+            room[row + j] = 0.0
+        room[row + i] = tie[i]
+        for k in range(i):
+            share = lower[row + k]
+            for j in range(k + 1):
+                room[row + j] = room[row + j] - share * room[k * size + j]
+        inverse = 1.0 / lower[row + i]
+        for j in range(i + 1):
+            room[row + j] = room[row + j] * inverse
+    for k in range(size):
+        for i in range(k + 1):
+            share = room[k * size + i]
+            for j in range(i + 1):
+                block[i * size + j] = block[i * size + j] - share * room[k * size + j]

@@ -1,0 +1,66 @@
+"""The best sequence through candidates: dynamic programming (Viterbi 1967)."""
+
+import numpy as np
+
+from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, entry_point, kernel
+from poise.kernels.machine.views import problem_at
+from poise.kernels.solver.lm_solver import square_between
+
+
+@kernel
+def longest_between(p, q, q0):
+    """The largest change of one coordinate, or angle of a ball, between two configurations [rad or m]."""
+    longest = 0.0
+    for r in range(len(p.coordinates)):
+        i = p.coordinates[r].q
+        longest = max(longest, abs(q[i] - q0[i]))
+    for r in range(len(p.balls)):
+        i = p.balls[r].q
+        dot = q[i] * q0[i] + q[i + 1] * q0[i + 1] + q[i + 2] * q0[i + 2] + q[i + 3] * q0[i + 3]
+        longest = max(longest, 2.0 * np.arccos(min(abs(dot), 1.0)))
+    return longest
+
+
+@entry_point(WHOLE, BATCH, TABLE, REALS, TABLE, WHOLE_TABLE, WHOLES)
+def best_sequence(problem, q, price, settings, totals, before, chosen):
+    """Choose one candidate of each waypoint, so that the sum of all prices is least; into `chosen` (n,).
+
+    `q` (n, m, nq) are the candidates, `price` (n, m) what each costs, infinite where there is none.  A step costs the
+    square of its length, and if a coordinate changes by more than settings[0], settings[1] as well, at the beginning
+    twice as much as at the end, so that a sequence without a jump goes on as long as can be.  With settings[2]
+    from 0 on the sequence begins at this candidate, and the step from the last back to it counts too.  `totals` (2, m)
+    and `before` (n, m) are room to work in.  Returns the sum.
+    """
+    p = problem_at(problem)
+    n, m = price.shape
+    jump, fine, first = settings[0], settings[1], int(settings[2])
+    for j in range(m):
+        totals[0, j] = price[0, j] if first < 0 or j == first else np.inf
+    for t in range(1, n):
+        now, last = t % 2, 1 - t % 2
+        for j in range(m):
+            least, found = np.inf, 0
+            if price[t, j] < np.inf:
+                for i in range(m):
+                    if totals[last, i] < least:
+                        total = totals[last, i] + square_between(p, q[t, j], q[t - 1, i])
+                        if total < least:
+                            if longest_between(p, q[t, j], q[t - 1, i]) > jump:
+                                total += fine * (2.0 - t / n)
+                            if total < least:
+                                least, found = total, i
+            totals[now, j], before[t, j] = least + price[t, j], found
+    last, least, found = (n - 1) % 2, np.inf, 0
+    for j in range(m):
+        total = totals[last, j]
+        if first >= 0 and total < np.inf:
+            total += square_between(p, q[n - 1, j], q[0, first])
+            if longest_between(p, q[n - 1, j], q[0, first]) > jump:
+                total += fine
+        if total < least:
+            least, found = total, j
+    for t in range(n - 1, -1, -1):
+        chosen[t] = found
+        if t > 0:
+            found = before[t, found]
+    return least

@@ -1,0 +1,49 @@
+"""What the columns of a table of targets are called, without Arrow; what they mean stands in `columns`."""
+
+from collections.abc import Sequence
+from typing import Final
+
+POSITION: Final = ("x", "y", "z")
+QUATERNION: Final = ("qw", "qx", "qy", "qz")
+TURNS: Final = ("roll", "pitch", "yaw")
+START: Final = "q0"
+
+
+def numeric(name: str) -> bool:
+    """Whether a column of this name holds the numbers of targets or starts."""
+    return name in (*POSITION, *QUATERNION, *TURNS) or name.startswith(f"{START}_")
+
+
+def rotation_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns that state the rotations, () where there is none.
+
+    Raises ValueError where they are not complete, or state it twice.
+    """
+    found = [wanted for wanted in (QUATERNION, TURNS) if set(wanted) & set(names)]
+    if len(found) > 1:
+        raise ValueError(f"the targets state their rotation twice, as {listed(QUATERNION)} and as {listed(TURNS)}")
+    for wanted in found:
+        refuse_lack(wanted, names, "a rotation")
+        return wanted
+    return ()
+
+
+def refuse_twins(names: Sequence[str]) -> None:
+    """Raises ValueError for a column that is there twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the targets have {names.count(name)} columns {name!r}; give each a name of its own")
+
+
+def refuse_lack(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
+    """Raises ValueError where columns are missing."""
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise ValueError(
+            f"the targets have no column {listed(missing)}: {what} is {listed(wanted)}; found {listed(names)}"
+        )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a message."""
+    return " ".join(names)

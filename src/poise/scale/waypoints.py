@@ -1,0 +1,67 @@
+"""The waypoints of a path from a file: CSV by what Python brings, Parquet by Arrow."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poise.scale.names import POSITION, QUATERNION, refuse_lack, refuse_twins, rotation_columns
+from poise.spatial import SO3, Array
+
+
+def read_waypoints(path: Path) -> Array:
+    """(n, 3) positions, or (n, 7) poses where the file has the columns of a rotation too; see `poise.scale.columns`.
+
+    Raises ValueError for columns that are missing and for cells that are no numbers, MissingExtra for Parquet without
+    pyarrow, OSError for a file that cannot be read.
+    """
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".parquet"):
+        raise ValueError(f"{path} is no file of waypoints; its name must end in .csv or .parquet")
+    names, rows = _of_csv(path) if kind == ".csv" else _of_parquet(path)
+    refuse_twins(names)
+    refuse_lack(POSITION, names, "a position")
+    rotation = rotation_columns(names)
+    wanted = [names.index(name) for name in (*POSITION, *rotation)]
+    out = np.empty((len(rows), len(wanted)))
+    for i, row in enumerate(rows):
+        for k, column in enumerate(wanted):
+            try:
+                out[i, k] = float(row[column])
+            except (IndexError, TypeError, ValueError):
+                found = repr(row[column]) if column < len(row) else "nothing"
+                raise ValueError(f"{path}: {names[column]!r} of waypoint {i} is {found}, which is no number") from None
+    if not rotation or rotation == QUATERNION:
+        return out
+    if not np.isfinite(out).all():
+        i, k = np.argwhere(~np.isfinite(out))[0]
+        raise ValueError(f"{path}: {names[wanted[k]]!r} of waypoint {i} is {out[i, k]}")
+    return np.hstack([out[:, :3], SO3.from_rpy(out[:, 3:]).wxyz])
+
+
+def _of_csv(path: Path) -> tuple[list[str], list[list[Any]]]:
+    """The names of the columns, and the cells of all rows but empty ones."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} cannot be read as CSV: {error}") from None
+    if not rows:
+        raise ValueError(f"{path} is empty; its first line must name its columns")
+    return [name.strip() for name in rows[0]], rows[1:]
+
+
+def _of_parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
+    """The same of a Parquet file."""
+    from poise.scale import require_arrow
+
+    require_arrow()
+    from poise.scale.source import ParquetSource
+
+    source = ParquetSource(path)
+    names = list(source.schema.names)
+    columns = [table.to_pydict() for table in source.tables(2**20)]
+    return names, [list(row) for part in columns for row in zip(*(part[name] for name in names), strict=True)]

@@ -1,0 +1,198 @@
+"""Candidates for each waypoint: strands from many solutions of a few waypoints, forwards and backwards.
+
+A redundant arm has a continuum of solutions, and independent ones of two waypoints are hardly ever near each other.  A
+strand's are by construction.  Where a limit or the edge of the reach ends all strands, others begin at the waypoint
+that was missed.
+"""
+
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.solving.path.clearance import Clearance
+from poise.solving.path.jumps import FACTOR, LEAST
+from poise.solving.path.route import MISSED, Route
+from poise.solving.solution import Solution
+from poise.spatial import Array
+
+_ALIKE: Final = 1e-3
+"""Solutions whose coordinates differ by no more are one [rad or m]."""
+_ANCHORS: Final = 6
+"""Waypoints from which strands begin, at most."""
+_STRANDS: Final = 128
+"""Strands that begin at a waypoint, at most."""
+_FEW: Final = 8
+"""Starts that tell whether a waypoint is in reach, where its neighbour is not."""
+
+
+@final
+class Candidates:
+    """Strands along a route, q (k, n, nq)."""
+
+    def __init__(
+        self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
+        thorough: bool,
+    ) -> None:  # fmt: skip
+        """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began; a `thorough` look
+        asks for all branches that a closed form gives.  `cap` (active velocities,) is what each may change by in a
+        step [rad or m], infinite where nothing is said."""
+        self.route, self.q0, self.clearance, self.fixed, self.closed = route, q0, clearance, fixed, closed
+        self.cap, self.thorough = cap, thorough
+        n, nq = len(route), route.model.nq
+        self.q: Array = np.empty((0, n, nq))
+        self.met = np.empty((0, n), dtype=np.bool_)
+        """(k, n) which waypoints each strand meets."""
+        self.inside: Array = np.empty((0, n))
+        """(k, n) by how much each is too near to obstacles [m]."""
+        self.missed: dict[int, Solution] = {}
+        """What the solver says of waypoints that it did not reach."""
+        self.answers: dict[int, Solution] = {}
+        """What it says of those that it did, and no strand."""
+        self._anchors: set[int] = set()
+
+    def gather(self, starts: int) -> None:
+        """Strands from solutions that so many starts lead to, until a sequence of them reaches every waypoint that is
+        in reach without a jump, or a few waypoints have been begun at."""
+        known = np.zeros(len(self.route), dtype=np.bool_)
+        here: int | None = 0
+        for _ in range(_ANCHORS):
+            if here is None:
+                return
+            self._begin_at(here, starts)
+            if len(self.complete()):
+                return
+            known |= self.reached.any(axis=0)
+            here = self._lost(known)
+            if here is None and len(self.q):
+                here = self._jumping()
+
+    def _lost(self, known: npt.NDArray[np.bool_]) -> int | None:
+        """The first waypoint in reach that is not known of, None if there is none; those before it are known then."""
+        while not known.all():
+            here = int(np.argmin(known))
+            gap = here + int(np.argmax(np.append(known[here:], True)))
+            found = self._in_reach(here, gap)
+            known[here : gap if found is None else found] = True
+            if found is not None:
+                return found
+        return None
+
+    def _jumping(self) -> int | None:
+        """The first waypoint to which the best sequence jumps, and at which no strand began; None if there is none."""
+        q, reached = self.sequence()
+        far = np.abs(self.route.steps(q)).max(axis=1, initial=0.0) > self.jump
+        for t in np.flatnonzero(far & reached[:-1] & reached[1:]):
+            if int(t) + 1 not in self._anchors:
+                return int(t) + 1
+        return None
+
+    @property
+    def jump(self) -> float:
+        """What counts as a jump while a sequence is chosen [rad or m]: a step out of proportion and beyond all caps.
+
+        One that is a little beyond its cap is made shorter later.
+        """
+        steps = np.abs(self.route.model.difference(self.q[:, :-1], self.q[:, 1:])).max(axis=2, initial=0.0)
+        both = self.reached[:, :-1] & self.reached[:, 1:]
+        usual = FACTOR * float(np.median(steps[both])) if both.any() else 0.0
+        return max(LEAST, usual, float(self.cap[np.isfinite(self.cap)].max(initial=0.0)))
+
+    def _begin_at(self, waypoint: int, starts: int) -> None:
+        """Add the strands that begin at the solutions of a waypoint."""
+        self._anchors.add(waypoint)
+        found = self._solutions(waypoint, starts)
+        if not len(found):
+            return
+        q, reached = self.route.follow(found, waypoint, backwards=False)
+        if waypoint:
+            back, there = self.route.follow(found, waypoint, backwards=True)
+            q[:, :waypoint], reached[:, :waypoint] = back[:, :waypoint], there[:, :waypoint]
+        self.add(q, reached)
+
+    def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
+        """Add strands q (k, n, nq), of which those that come too near to obstacles do not count there."""
+        inside = np.zeros(reached.shape)
+        if self.clearance is not None:
+            inside = np.maximum(-self.clearance(q.reshape(-1, q.shape[-1])).reshape(reached.shape), 0.0)
+        self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
+        self.inside = np.concatenate([self.inside, inside])
+
+    @property
+    def reached(self) -> npt.NDArray[np.bool_]:
+        """(k, n) which waypoints each strand meets, far enough from obstacles."""
+        return np.asarray(self.met & (self.inside <= 0.0), dtype=np.bool_)
+
+    @property
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        """(n,) which waypoints some strand meets, free or not."""
+        return np.asarray(self.met.any(axis=0), dtype=np.bool_)
+
+    def blocked(self) -> npt.NDArray[np.intp]:
+        """The strands that meet every waypoint, but not all of them free, those that are least inside first."""
+        inside = (self.inside**2).sum(axis=1)
+        ones = np.flatnonzero(self.met.all(axis=1) & (inside > 0.0))
+        return ones[np.argsort(inside[ones], kind="stable")]
+
+    def sequence(self) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the best sequence through all strands, and (n,) which waypoints it reaches."""
+        price = np.where(self.reached, 0.0, MISSED)
+        price[:, 0] += self.route.leaning(self.q[:, 0], self.q0)
+        if self.fixed:
+            price[:, 0] = np.where((self.q[:, 0] == self.q0).all(axis=1), price[:, 0], np.inf)
+        chosen = self.route.sequence(self.q.swapaxes(0, 1), price.T, self.jump, closed=self.closed)
+        places = np.arange(len(chosen))
+        return self.q[chosen, places].copy(), self.reached[chosen, places]
+
+    def complete(self) -> npt.NDArray[np.intp]:
+        """The strands that reach every waypoint."""
+        return np.flatnonzero(self.reached.all(axis=1))
+
+    def _solutions(self, waypoint: int, starts: int) -> Array:
+        """(k, nq) solutions of a waypoint, those of the search if no start leads to any."""
+        if self.fixed and waypoint == 0:
+            return self.q0[None]
+        found = self.route.solutions(waypoint, self._spread(waypoint, starts))
+        if self.thorough or not len(found):
+            found = np.concatenate([found, self.route.branches(waypoint, self.q0)])
+        if not len(found) and waypoint not in self.missed:
+            self._search(waypoint)
+        if not len(found) and waypoint in self.answers:
+            found = self.answers[waypoint].q[None]
+        found = distinct(found)
+        return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
+
+    def _spread(self, waypoint: int, starts: int) -> Array:
+        """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""
+        spread = self.route.model.sample(starts - 1, seed=(self.route.seed + waypoint) % 2**62)
+        spread[:, ~self.route.moved] = self.q0[~self.route.moved]
+        return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
+
+    def _search(self, waypoint: int) -> None:
+        """Ask the solver for a waypoint that no start led to."""
+        near = self.q[0, waypoint] if len(self.q) else self.q0
+        solution = self.route.solve(waypoint, near)
+        (self.answers if solution.success else self.missed)[waypoint] = solution
+
+    def _in_reach(self, first: int, end: int) -> int | None:
+        """The first waypoint from `first` to `end` that has a solution; None where none was found.
+
+        The solver tells of the first, and why it has none; for the others a few starts must do.
+        """
+        if first not in self.missed:
+            self._search(first)
+        if first in self.answers:
+            return first
+        for waypoint in range(first + 1, end):
+            if len(self.route.solutions(waypoint, self._spread(waypoint, _FEW))):
+                return waypoint
+        return None
+
+
+def distinct(q: Array) -> Array:
+    """The first of configurations q (k, nq) that are alike."""
+    kept: list[Array] = []
+    for one in q:
+        if all(np.abs(one - other).max(initial=0.0) > _ALIKE for other in kept):
+            kept.append(one)
+    return np.array(kept).reshape(-1, q.shape[1])

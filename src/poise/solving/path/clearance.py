@@ -1,0 +1,82 @@
+"""What keeps a path free of obstacles: the one place where a path asks for distances."""
+
+from collections.abc import Callable
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.model.model import Model
+from poise.model.proximity import nearest_in, nearest_of_many
+from poise.solving.collision import CollisionLimit
+from poise.spatial import Array
+
+_NUDGE: Final = 1e-6
+"""By how much a joint is moved to see how the clearance changes [rad or m]."""
+_FINE: Final = 0.02
+"""Largest change of a coordinate between two configurations that are looked at on a step [rad or m]."""
+
+
+@final
+class Clearance:
+    """The least distance of configurations from all obstacles, and how much of it is asked for."""
+
+    def __init__(
+        self,
+        model: Model,
+        distances: Callable[[Array], Array],
+        least: float = 0.0,
+        *,
+        words: Callable[[Array], str] | None = None,
+    ) -> None:
+        """`distances` gives (n,) signed distances [m] at q (n, nq); `least` is what they must be [m].
+
+        `words` says what is nearest at q (nq,).
+        """
+        self.model, self._distances, self.least, self._words = model, distances, least, words
+
+    @classmethod
+    def of(cls, model: Model, limit: CollisionLimit) -> "Clearance":
+        """What a limit asks for, with the shapes as they are now."""
+        scene = limit.scene(model)
+
+        def words(q: Array) -> str:
+            one, other = nearest_in(scene, q).pair
+            return f"{one!r} and {other!r}"
+
+        def distances(q: Array) -> Array:
+            return nearest_of_many(scene, np.ascontiguousarray(q)).distance
+
+        return cls(model, distances, limit.min_distance, words=words)
+
+    def words(self, q: Array) -> str:
+        """What is too near at q (nq,), as a sentence."""
+        room = float(self(q[None])[0])
+        found = "shapes" if self._words is None else self._words(q)
+        return f"{found} are {room + self.least:.3g} m from each other, and {self.least:.3g} m is asked for."
+
+    def __call__(self, q: Array) -> Array:
+        """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
+        return np.asarray(self._distances(q), dtype=np.float64) - self.least
+
+    def gradients(self, q: Array, room: Array, velocities: npt.NDArray[np.intp]) -> Array:
+        """(n, k) how the clearance, `room` (n,) at q (n, nq), changes with each of k velocities [m per rad or m]."""
+        n, k = len(q), len(velocities)
+        moves = np.zeros((k, self.model.nv))
+        moves[np.arange(k), velocities] = _NUDGE
+        moved = self.model.integrate(q[:, None], moves[None]).reshape(-1, self.model.nq)
+        return (self(moved).reshape(n, k) - room[:, None]) / _NUDGE
+
+    def on_steps(self, q: Array) -> Array:
+        """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
+        steps = self.model.difference(q[:-1], q[1:])
+        looks = 1 + np.ceil(np.abs(steps).max(axis=1, initial=0.0) / _FINE).astype(np.int64)
+        first = np.append(0, np.cumsum(looks)[:-1])
+        step = np.repeat(np.arange(len(steps)), looks)
+        share = (np.arange(len(step)) - first[step]) / np.maximum(looks - 1, 1)[step]
+        between = self.model.integrate(q[step], share[:, None] * steps[step])
+        return np.asarray(np.minimum.reduceat(self(between), first), dtype=np.float64)
+
+    def on_way(self, q0: Array, q1: Array) -> float:
+        """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
+        return float(self.on_steps(np.stack([q0, q1]))[0])

@@ -1,0 +1,124 @@
+"""A free way between two configurations: two trees that grow towards each other, and what is cut short of their way.
+
+Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Path Planning",
+doi:10.1109/ROBOT.2000.844730.
+"""
+
+from time import perf_counter
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.solving.path.clearance import Clearance
+from poise.spatial import Array
+
+_REACH: Final = 0.3
+"""Length of a branch [rad and m]."""
+_NODES: Final = 4000
+"""Configurations of a tree, at most."""
+_CUTS: Final = 150
+"""Times that a way is tried to be cut short."""
+
+
+@final
+class _Tree:
+    """Configurations, each with the one that it was reached from."""
+
+    def __init__(self, root: Array) -> None:
+        self.q: Array = np.empty((_NODES, len(root)))
+        self.q[0], self.parents, self.count = root, [0], 1
+
+    def add(self, q: Array, parent: int) -> int:
+        self.q[self.count] = q
+        self.parents.append(parent)
+        self.count += 1
+        return self.count - 1
+
+    def way(self, node: int) -> list[Array]:
+        """From the root to a node."""
+        out = [self.q[node]]
+        while node:
+            node = self.parents[node]
+            out.append(self.q[node])
+        return out[::-1]
+
+
+def connect(
+    clearance: Clearance, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], *, seed: int, end: float
+) -> Array | None:
+    """(k, nq) corners of a free way from q0 to q1, both among them; None where none was found until the time `end` [s].
+
+    Numbers of q that are not `moved` (nq,) stay as in q0.  The same seed gives the same way.
+    """
+    if _free(clearance, q0, q1):
+        return np.stack([q0, q1])
+    rng = np.random.default_rng(seed)
+    model = clearance.model
+    one, other = _Tree(q0), _Tree(q1)
+    while one.count < _NODES and other.count < _NODES and perf_counter() < end:
+        node = _grow(clearance, one, np.where(moved, model.sample(seed=rng), q0))
+        if node is not None:
+            met = _reach(clearance, other, one.q[node])
+            if met is not None:
+                way = one.way(node) + other.way(met)[::-1][1:]
+                if (way[0] == q1).all() and not (q0 == q1).all():
+                    way = way[::-1]
+                return _shortened(clearance, np.array(way), rng)
+        if one.count > other.count:
+            one, other = other, one
+    return None
+
+
+def _nearest(clearance: Clearance, tree: _Tree, q: Array) -> int:
+    away = clearance.model.difference(tree.q[: tree.count], q)
+    return int((away**2).sum(axis=1).argmin())
+
+
+def _grow(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
+    """Add one branch towards `aim`; the new node, None if an obstacle is in the way."""
+    near = _nearest(clearance, tree, aim)
+    length = float(np.linalg.norm(clearance.model.difference(tree.q[near], aim)))
+    if not length > 0.0 or tree.count >= _NODES:
+        return None
+    q = clearance.model.interpolate(tree.q[near], aim, min(1.0, _REACH / length))
+    return tree.add(q, near) if _free(clearance, tree.q[near], q) else None
+
+
+def _reach(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
+    """Grow towards `aim` until it is there; its node, None if an obstacle is in the way."""
+    near = _nearest(clearance, tree, aim)
+    while tree.count < _NODES:
+        length = float(np.linalg.norm(clearance.model.difference(tree.q[near], aim)))
+        if not length > 0.0:
+            return near
+        q = aim if length <= _REACH else clearance.model.interpolate(tree.q[near], aim, _REACH / length)
+        if not _free(clearance, tree.q[near], q):
+            return None
+        near = tree.add(q, near)
+        if q is aim:
+            return near
+    return None
+
+
+def _free(clearance: Clearance, q0: Array, q1: Array) -> bool:
+    return clearance.on_way(q0, q1) >= 0.0
+
+
+def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator) -> Array:
+    """The way (k, nq), of which parts are replaced by straight ones where these are free."""
+    for _ in range(_CUTS):
+        if len(way) < 3:
+            break
+        i, j = sorted(rng.uniform(0.0, len(way) - 1.0, 2))
+        a, b = int(i), int(j)
+        if a == b:
+            continue
+        first = clearance.model.interpolate(way[a], way[a + 1], i - a)
+        last = way[b] if j == b else clearance.model.interpolate(way[b], way[b + 1], j - b)
+        if _free(clearance, first, last):
+            way = np.concatenate([way[: a + 1], first[None], last[None], way[b + 1 :]])
+    keep = [0]
+    moves = np.linalg.norm(clearance.model.difference(way[:-1], way[1:]), axis=1)
+    keep += [i for i in range(1, len(way)) if moves[i - 1] > 1e-9 or i == len(way) - 1]
+    return way[keep]

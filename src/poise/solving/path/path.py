@@ -1,0 +1,298 @@
+"""JointPath: the configurations of a whole path, when they are passed, how good they are, and what is in the way."""
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import MissingExtra
+from poise.model.model import Model
+from poise.spatial import Array
+from poise.tasks.base import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class PathStatus(Enum):
+    """How a path came out; each member's `message` is a sentence."""
+
+    FOLLOWED = "every waypoint is met, and the joints go from each to the next without a jump"
+    NOT_REACHED = "a waypoint was not reached"
+    JUMP = "between two waypoints the joints have to jump"
+    TOO_FAST = "between two waypoints a joint is faster than its limit in the time given"
+    COLLISION = "no way was found that keeps its distance from the obstacles"
+
+    @property
+    def message(self) -> str:
+        """What happened, as a sentence."""
+        return self.value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PathFailure:
+    """One waypoint that a path cannot follow, and why."""
+
+    waypoint: int
+    """The waypoint that is not met, or to which the step leads that cannot be taken."""
+    status: PathStatus
+    reason: str
+    """A sentence or two."""
+
+    def __str__(self) -> str:
+        return f"waypoint {self.waypoint}: {self.reason}"
+
+
+@final
+class JointPath(Sequence[Array]):
+    """A joint path: one configuration a waypoint, in their order, whether or not all of it can be followed.
+
+    Errors are measured by forward kinematics at the very configurations that it holds.  It is a sequence of them.
+    """
+
+    __slots__ = (
+        "active",
+        "clearances",
+        "failures",
+        "jacobians",
+        "model",
+        "position_errors",
+        "q",
+        "reached",
+        "rotation_errors",
+        "stations",
+        "tasks",
+        "time",
+        "times",
+        "velocity",
+    )
+    model: Model
+    """Whose joints these are."""
+    tasks: tuple[Task, ...]
+    """What was followed."""
+    q: Array
+    """(n, nq) configurations, each within its limits."""
+    times: Array | None
+    """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
+    reached: npt.NDArray[np.bool_]
+    """(n,) whether each is within the tolerances of all tasks; False for rows between stations."""
+    position_errors: Array
+    """(n, tasks) what is left of the position of each task [m]; NaN where a task has none."""
+    rotation_errors: Array
+    """(n, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
+    clearances: Array | None
+    """(n,) how far each is from the nearest obstacle [m]; None without obstacles."""
+    failures: tuple[PathFailure, ...]
+    """What cannot be followed, by waypoint."""
+    stations: npt.NDArray[np.int64]
+    """The rows of q that meet a pose: all of them, but for a path of `plan`, which goes from station to station."""
+    time: float
+    """Seconds that it took to find."""
+    velocity: Array
+    """(nv,) the speed limits that were kept [rad/s or m/s]."""
+    active: npt.NDArray[np.intp]
+    """The places in v of the velocities that move the tasks."""
+    jacobians: Array
+    """(stations, m, active velocities) of the tasks' rows."""
+
+    def __init__(self, **fields: Any) -> None:
+        for name in self.__slots__:
+            value = fields[name]
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            setattr(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, ({name: getattr(self, name) for name in self.__slots__},)
+
+    @property
+    def success(self) -> bool:
+        """Whether all of it can be followed."""
+        return not self.failures
+
+    @property
+    def status(self) -> PathStatus:
+        """How it came out: that of the first failure."""
+        return self.failures[0].status if self.failures else PathStatus.FOLLOWED
+
+    @property
+    def first_failure(self) -> PathFailure | None:
+        """The first waypoint that cannot be followed, and why; None if all can."""
+        return self.failures[0] if self.failures else None
+
+    @property
+    def steps(self) -> Array:
+        """(n - 1, nv) the changes from each configuration to the next [rad or m]."""
+        return self.model.difference(self.q[:-1], self.q[1:])
+
+    @property
+    def length(self) -> float:
+        """The sum of the lengths of all steps [rad and m]."""
+        return float(np.linalg.norm(self.steps, axis=1).sum())
+
+    @property
+    def largest_step(self) -> float:
+        """The largest change of a joint in a step [rad or m]."""
+        return float(np.abs(self.steps).max(initial=0.0))
+
+    @property
+    def limit_distance(self) -> float:
+        """How near a number of q that moves the tasks comes to a limit [rad or m]; infinite without limits."""
+        model = self.model
+        moved = np.abs(self.q - self.q[0]).max(axis=0, initial=0.0) > 0.0
+        room = np.minimum(self.q - model.lower, model.upper - self.q)[:, moved]
+        return float(room.min(initial=np.inf))
+
+    @property
+    def singular_value(self) -> float:
+        """The least of the smallest singular values of the tasks' Jacobians along the way."""
+        sigma = np.linalg.svd(self.jacobians, compute_uv=False)
+        rank = int((sigma > 1e-9 * max(float(sigma.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
+        return float(sigma[:, :rank].min(initial=np.inf)) if rank else 0.0
+
+    @property
+    def duration(self) -> float | None:
+        """How long it takes to run through [s]; None without times."""
+        return None if self.times is None else float(self.times[-1])
+
+    def facts(self) -> dict[str, Any]:
+        """The path in numbers, by name, in m, rad and s."""
+        first = self.first_failure
+        out: dict[str, Any] = {
+            "robot": self.model.name,
+            "success": self.success,
+            "status": self.status.name,
+            "first_failure": None if first is None else {"waypoint": first.waypoint, "reason": first.reason},
+            "waypoints": len(self.stations),
+            "reached": int(self.reached[self.stations].sum()),
+            "length": self.length,
+            "largest_step": self.largest_step,
+            "largest_position_error": _largest(self.position_errors[self.reached]),
+            "largest_rotation_error": _largest(self.rotation_errors[self.reached]),
+            "limit_distance": self.limit_distance,
+            "singular_value": self.singular_value,
+            "clearance": None if self.clearances is None else float(self.clearances.min(initial=np.inf)),
+            "duration": self.duration,
+            "speed": self._speed(),
+            "time": self.time,
+        }
+        return out
+
+    def _speed(self) -> float | None:
+        """The largest speed of a joint as a share of its limit, of those that have one; None without."""
+        if self.times is None or len(self) < 2:
+            return None
+        gaps = np.diff(self.times)
+        moving = gaps > 0.0
+        return float((np.abs(self.steps[moving]) / gaps[moving, None] / self.velocity).max(initial=0.0))
+
+    def report(self) -> str:
+        """The path in a table of text: a row for each fact, with its unit."""
+        f = self.facts()
+        rows = [
+            ("waypoints reached", f"{f['reached']:,}", f"of {f['waypoints']:,}"),
+            ("length in the joints", f"{f['length']:.4g}", "rad, m"),
+            ("largest step of a joint", f"{f['largest_step']:.4g}", "rad, m"),
+            ("largest position error", f["largest_position_error"], "m"),
+            ("largest rotation error", f["largest_rotation_error"], "rad"),
+            ("nearest to a limit", f"{f['limit_distance']:.4g}", "rad, m"),
+            ("least singular value", f"{f['singular_value']:.4g}", ""),
+            ("nearest to an obstacle", f["clearance"], "m"),
+            ("duration", f["duration"], "s"),
+            ("largest speed", None if f["speed"] is None else 100.0 * f["speed"], "% of its limit"),
+        ]
+        cells = [
+            (name, value if isinstance(value, str) else f"{value:.4g}", unit)
+            for name, value, unit in rows
+            if value is not None
+        ]
+        first, second = (max(len(row[i]) for row in cells) for i in (0, 1))
+        lines = [f"{name:<{first}}  {value:>{second}}  {unit}".rstrip() for name, value, unit in cells]
+        return "\n".join([self.explain(), *lines])
+
+    def explain(self) -> str:
+        """Whether it can be followed, and what is in the way where it cannot, in sentences."""
+        if self.success:
+            return f"Followed: {self.status.message}."
+        more = len(self.failures) - 1
+        others = f" So {'is' if more == 1 else 'are'} {more:,} other{'s' * (more > 1)} later." if more else ""
+        return f"Not followed: {self.status.message}. First, {self.first_failure}{others}"
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a table with a row a configuration, see `columns`."""
+        columns = self.columns()
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            for row in zip(*columns.values(), strict=True):
+                writer.writerow([_word(x) for x in row])
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the same table as `to_csv` as Parquet; raises MissingExtra without pyarrow."""
+        try:
+            pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        except ImportError:
+            raise MissingExtra("writing Parquet", "pyarrow", "data") from None
+        table = {name: pyarrow.array(column, from_pandas=True) for name, column in self.columns().items()}
+        parquet.write_table(pyarrow.table(table), os.fspath(path))
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The path as columns (n,): `time_s` if there are times, `q_<coordinate>` [rad or m], `success`, whether the
+        waypoint is met, and its largest `position_error_m` and `rotation_error_rad`, NaN where there is none."""
+        out: dict[str, npt.NDArray[Any]] = {} if self.times is None else {"time_s": np.array(self.times)}
+        out |= {f"q_{name}": np.array(x) for name, x in zip(self.model.coordinates, self.q.T, strict=True)}
+        out["success"] = np.array(self.reached)
+        for name, errors in (("position_error_m", self.position_errors), ("rotation_error_rad", self.rotation_errors)):
+            out[name] = np.fmax.reduce(errors, axis=1) if errors.shape[1] else np.full(len(errors), np.nan)
+        return out
+
+    def figure(self) -> "Figure":
+        """The joints along the path between their limits, their steps or speeds, and the errors.
+
+        A Matplotlib figure; its `savefig` writes it.  Raises MissingExtra without Matplotlib.
+        """
+        from poise.solving.path.picture import draw
+
+        return draw(self)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.q[index]
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
+
+    def __str__(self) -> str:
+        return self.report()
+
+    def __repr__(self) -> str:
+        takes = "" if self.times is None else f", {self.duration:.3g} s"
+        return f"JointPath({self.status.name}, {len(self):,} waypoints, {self.length:.4g} rad and m{takes})"
+
+
+_NONE: Final = "nan"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    return _NONE if value != value else repr(float(value))
+
+
+def _largest(errors: Array) -> float | None:
+    known = errors[~np.isnan(errors)]
+    return float(known.max()) if known.size else None
+
+
+def _made(fields: dict[str, Any]) -> JointPath:
+    """For pickles."""
+    return JointPath(**fields)

@@ -1,0 +1,81 @@
+"""The picture of a path: joints, speeds or steps, and errors."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from poise.errors import MissingExtra
+from poise.model.units import units
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from poise.solving.path.path import JointPath
+
+_GREY: Final = "#666666"
+_BAD: Final = "#c0392b"
+_STYLE: Final = {
+    "font.size": 9,
+    "axes.edgecolor": _GREY,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "xtick.color": _GREY,
+    "ytick.color": _GREY,
+}
+
+
+def draw(path: "JointPath") -> "Figure":
+    """See `JointPath.figure`."""
+    try:
+        matplotlib = import_module("matplotlib")
+        figures = import_module("matplotlib.figure")
+    except ImportError:
+        raise MissingExtra("drawing a path", "matplotlib", "plots") from None
+    model = path.model
+    along = np.arange(len(path)) if path.times is None else path.times
+    word = "waypoint" if path.times is None else "time [s]"
+    moved = [i for i in range(model.nq) if np.ptp(path.q[:, i]) > 0.0]
+    unit = units(model)
+    with matplotlib.rc_context(_STYLE):
+        figure = figures.Figure(figsize=(8.0, 8.0), layout="constrained", dpi=150)
+        joints, rates, errors = figure.subplots(3, 1, sharex=True, height_ratios=(2, 1, 1))
+        for i in moved:
+            (line,) = joints.plot(along, path.q[:, i], label=f"{model.coordinates[i]} [{unit[model.coordinates[i]]}]")
+            for limit in (model.lower[i], model.upper[i]):
+                if np.isfinite(limit):
+                    joints.axhline(limit, color=line.get_color(), linewidth=0.5, linestyle=":")
+        joints.set_title("joints; dotted: their limits", color=_GREY)
+        if moved:
+            joints.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        _rates(rates, path, along)
+        for name, values, kind in (
+            ("position [m]", path.position_errors, "-"),
+            ("rotation [rad]", path.rotation_errors, "--"),
+        ):
+            if values.size and not np.isnan(values).all():
+                worst = np.fmax.reduce(values, axis=1)
+                errors.semilogy(along[path.stations], np.maximum(worst[path.stations], 1e-17), kind, label=name)
+        errors.set_title("errors", color=_GREY)
+        errors.legend(loc="upper right", frameon=False)
+        errors.set_xlabel(word)
+        for failure in path.failures[:1]:
+            for axes in (joints, rates, errors):
+                axes.axvline(along[path.stations[failure.waypoint]], color=_BAD, linewidth=0.8)
+        figure.suptitle(f"{model.name}: {path.status.name}", x=0.01, ha="left")
+    return figure
+
+
+def _rates(axes: Any, path: "JointPath", along: Any) -> None:
+    """Speeds where there are times, else the largest change of a joint in each step."""
+    if len(path) < 2:
+        return
+    steps = path.steps
+    if path.times is None:
+        axes.plot(along[1:], np.abs(steps).max(axis=1))
+        axes.set_title("largest change of a joint in a step [rad or m]", color=_GREY)
+        return
+    gaps = np.maximum(np.diff(path.times), 1e-12)
+    for v in np.flatnonzero(np.abs(steps).max(axis=0) > 0.0):
+        axes.plot(along[1:], steps[:, v] / gaps)
+    axes.set_title("speeds [rad/s or m/s]", color=_GREY)

@@ -1,0 +1,196 @@
+"""Quadratic programs over whole paths, by a primal-dual interior point method.
+
+minimise 1/2 d^T A d - b^T d, for changes d_t of n configurations; A is block tridiagonal, with diagonal matrices beside
+the blocks of its diagonal.  Each change has bounds, its product with one row may have a least value, and the difference
+of neighbours may have bounds too.  What these add to A keeps its form, so each iteration is two solves of such systems
+(Nocedal and Wright 2006, Numerical Optimization, section 16.6).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.kernels.path.blocks import solve_blocks
+from poise.spatial import Array
+
+_ITERATIONS: Final = 16
+_FIRST: Final = 0.1
+"""Forces to begin with, as a share of those that pull."""
+_WAY: Final = 0.99
+"""How much of the way to the nearest bound a step goes."""
+_DONE, _ROUGHLY = 1e-6, 1e-3
+"""Products of slacks and forces that have shrunk by so much are small enough, and for a rough solution."""
+_SLACK: Final = 1e-4
+"""The least slack to begin with [rad or m]."""
+_SEAM: Final = 1e9
+"""Weight of the tie between the ends of a closed path."""
+
+
+@final
+@dataclass(slots=True)
+class Program:
+    """What is minimised, and what is kept; see the head of this file."""
+
+    blocks: Array
+    """(n, k, k) of A."""
+    ties: Array
+    """(n - 1, k) diagonals of the blocks beside them."""
+    right: Array
+    """(n, k) b."""
+    low: Array
+    """(n, k) the least changes, finite and less than `high`."""
+    high: Array
+    """(n, k)"""
+    lean: Array | None
+    """(n, k) rows whose product with the changes has a least value; None without."""
+    least: Array
+    """(n,) that value."""
+    widest: tuple[Array, Array] | None
+    """(n - 1, k) the least and the largest differences of neighbours; None where they are free."""
+    closed: bool
+    """Whether the last change is the first."""
+
+    def solve(self, *, roughly: bool = False) -> tuple[Array, Array] | None:
+        """(n, k) changes, and (n, k) the forces of bounds, positive at an upper one; None if A is not definite."""
+        done = _ROUGHLY if roughly else _DONE
+        d = np.zeros_like(self.right)
+        gaps = [gap(d) for gap in self._gaps()]
+        slacks = [np.maximum(gap, _SLACK) for gap in gaps]
+        scale = _FIRST * float(np.abs(self.right).mean()) * float(np.mean([s.mean() for s in slacks])) + 1e-12
+        forces = [scale / s for s in slacks]
+        first = scale
+        for _ in range(_ITERATIONS):
+            mean = _mean(slacks, forces)
+            apart = max(float(np.abs(g - s).max(initial=0.0)) for g, s in zip(gaps, slacks, strict=True))
+            if mean < done * first and apart < done * _SLACK:
+                break
+            stiff = [z / s for z, s in zip(forces, slacks, strict=True)]
+            # A look ahead, with forces that vanish, tells how far they can shrink (Mehrotra 1992).
+            ahead = self._ahead(d, slacks, forces, gaps, stiff, [0.0] * len(gaps))
+            if ahead is None:
+                return None
+            _, ds, dz, way = ahead
+            reached = _mean(
+                [s + way * x for s, x in zip(slacks, ds, strict=True)],
+                [z + way * x for z, x in zip(forces, dz, strict=True)],
+            )
+            aim = mean * (reached / mean) ** 3
+            ahead = self._ahead(d, slacks, forces, gaps, stiff, [aim - x * y for x, y in zip(ds, dz, strict=True)])
+            if ahead is None:
+                return None
+            step, ds, dz, way = ahead
+            way *= _WAY
+            d = d + way * step
+            slacks = [s + way * x for s, x in zip(slacks, ds, strict=True)]
+            forces = [z + way * x for z, x in zip(forces, dz, strict=True)]
+            gaps = [gap(d) for gap in self._gaps()]
+        held = [np.where(z > s, z, 0.0) for z, s in zip(forces[:2], slacks[:2], strict=True)]
+        return np.clip(d, self.low, self.high), held[1] - held[0]
+
+    def _ahead(
+        self, d: Array, slacks: list[Array], forces: list[Array], gaps: list[Array], stiff: list[Array], aims: list[Any]
+    ) -> tuple[Array, list[Array], list[Array], float] | None:
+        """A step to where the products of slacks and forces are `aims`: the changes of d, slacks and forces, and how
+        far it can be gone; None if A is not definite."""
+        # Of each constraint: what its force should be, had d not to change.
+        wanted = [(aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, gaps, strict=True)]
+        step = self._step(d, stiff, wanted)
+        if step is None:
+            return None
+        moved = [gap(d + step) for gap in self._gaps()]
+        ds = [m - s for m, s in zip(moved, slacks, strict=True)]
+        dz = [(aim - z * s - z * x) / s for aim, z, s, x in zip(aims, forces, slacks, ds, strict=True)]
+        return step, ds, dz, min(1.0, _farthest(slacks, ds), _farthest(forces, dz))
+
+    def _gaps(self) -> Iterator[Callable[[Array], Array]]:
+        """How far changes are within each kind of constraint."""
+        yield lambda d: d - self.low
+        yield lambda d: self.high - d
+        if self.lean is not None:
+            lean, least = self.lean, self.least
+            yield lambda d: (lean * d).sum(axis=1) - least
+        if self.widest is not None:
+            low, high = self.widest
+            yield lambda d: np.diff(d, axis=0) - low
+            yield lambda d: high - np.diff(d, axis=0)
+
+    def _step(self, d: Array, stiff: list[Array], wanted: list[Array]) -> Array | None:
+        """(n, k) the change of d that balances all forces; None if the matrix is not definite."""
+        every = np.arange(d.shape[1])
+        matrix, ties = self.blocks.copy(), self.ties.copy()
+        force = self.right - (self.blocks @ d[..., None])[..., 0]
+        force[:-1] -= self.ties * d[1:]
+        force[1:] -= self.ties * d[:-1]
+        matrix[:, every, every] += stiff[0] + stiff[1]
+        force += wanted[0] - wanted[1]
+        rest = 2
+        if self.lean is not None:
+            matrix += stiff[2][:, None, None] * self.lean[:, :, None] * self.lean[:, None, :]
+            force += wanted[2][:, None] * self.lean
+            rest = 3
+        if self.widest is not None:
+            both, push = stiff[rest] + stiff[rest + 1], wanted[rest] - wanted[rest + 1]
+            matrix[:-1, every, every] += both
+            matrix[1:, every, every] += both
+            ties = ties - both
+            force[1:] += push
+            force[:-1] -= push
+        return solved(matrix, ties, force, closed=self.closed)
+
+
+def _mean(slacks: list[Array], forces: list[Array]) -> float:
+    """The mean of the products of slacks and forces."""
+    total = sum(float((s * z).sum()) for s, z in zip(slacks, forces, strict=True))
+    return total / sum(s.size for s in slacks)
+
+
+def _farthest(numbers: list[Array], changes: list[Array]) -> float:
+    """How far positive numbers can change before one of them is 0."""
+    ratios = [float((-x / s).max(initial=0.0)) for s, x in zip(numbers, changes, strict=True)]
+    return 1.0 / max(max(ratios), 1e-12)
+
+
+def solved(matrix: Array, ties: Array, right: Array, *, closed: bool) -> Array | None:
+    """(n, k) the solution of a block tridiagonal system; None where it is not positive definite."""
+    if closed:
+        return _folded(matrix, ties, right)
+    n, size = right.shape
+    x = np.ascontiguousarray(right).ravel()
+    least = solve_blocks(size, matrix.ravel(), np.ascontiguousarray(ties).ravel(), x, np.empty(size * size))
+    return x.reshape(n, size) if least > 0.0 else None
+
+
+def _folded(matrix: Array, ties: Array, right: Array) -> Array | None:
+    """The solution of a path whose last waypoint is its first: waypoints t and n - 1 - t become one block.
+
+    An even number of rows is a ring, in which the first and the last are tied by a large weight; of an odd number they
+    are one row, so that the ring is even too.
+    """
+    size = right.shape[1]
+    seam = np.full(size, -_SEAM)
+    ring, pull = matrix.copy(), right.copy()
+    if len(right) % 2:
+        ring, pull, seam = ring[:-1], pull[:-1], ties[-1]
+        ring[0] += matrix[-1]
+        pull[0] += right[-1]
+    else:
+        every = np.arange(size)
+        ring[:1, every, every] += _SEAM
+        ring[-1:, every, every] += _SEAM
+    half = len(ring) // 2
+    one, other = slice(0, size), slice(size, None)
+    blocks = np.zeros((half, 2 * size, 2 * size))
+    blocks[:, one, one], blocks[:, other, other] = ring[:half], ring[: half - 1 : -1]
+    for t, tie in ((0, seam), (half - 1, ties[half - 1])):  # where the two rows of a block are neighbours
+        blocks[t, one, other] += np.diag(tie)
+        blocks[t, other, one] += np.diag(tie)
+    beside = np.concatenate([ties[: half - 1], ties[half : 2 * half - 1][::-1]], axis=1)
+    x = np.concatenate([pull[:half], pull[: half - 1 : -1]], axis=1).ravel()
+    least = solve_blocks(2 * size, blocks.ravel(), np.ascontiguousarray(beside).ravel(), x, np.empty(4 * size * size))
+    if not least > 0.0:
+        return None
+    both = x.reshape(half, 2 * size)
+    out = np.concatenate([both[:, one], both[::-1, other]])
+    return out if len(out) == len(right) else np.concatenate([out, out[:1]])

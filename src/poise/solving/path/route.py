@@ -1,0 +1,243 @@
+"""The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import ANSWER, CODE, DIRECTION, SOLVED, TURN, WIDTH
+from poise.kernels.path.follow import follow_lanes, rows_along
+from poise.kernels.path.sequence import best_sequence
+from poise.kernels.solver import batch_lanes
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask, several
+from poise.solving.batch import problems_of
+from poise.solving.branches import Branching
+from poise.solving.search import Search
+from poise.solving.solution import Solution
+from poise.spatial import SE3, Array
+from poise.tasks.base import Task, levels
+
+MISSED: Final = 1e9
+"""What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
+FINE: Final = 1e5
+"""What a step that is a jump costs."""
+_LEANING: Final = 1e-5
+"""Weight of the square of the distance from q0."""
+_SAMPLES: Final = 24
+"""Values of a joint that is swept, where there is a closed form for the others."""
+_SUBSTEPS: Final = 32
+"""Small steps in which a strand is led from a waypoint to the next."""
+_PIECE: Final = 64
+"""Waypoints that a thread corrects at a time."""
+
+
+@final
+class Route:
+    """Tasks with the goals of n waypoints.  Its methods may be called from one thread at a time."""
+
+    def __init__(
+        self, model: Model, tasks: AnyTask | Sequence[AnyTask], poses: Any, *, limits: bool, seed: int, threads: int
+    ) -> None:
+        given = several(tasks)
+        self.tasks = tuple(task for task in given if isinstance(task, Task))
+        if len(self.tasks) < len(given):
+            raise ValueError("a path takes no PostureTask: each of its configurations is as near as can be to the next")
+        if len(levels(self.tasks)) > 1:
+            raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
+        self.model, self.seed, self.threads = model, seed, threads
+        self.search = Search(model, self.tasks, limits=limits, seed=seed)
+        self.near = Search(model, self.tasks, limits=limits, seed=seed, max_restarts=0)
+        self.goals = _goals(model, self.tasks, poses)
+        self.problem = self.search.problem
+        self.active = np.array(self.problem.velocities, dtype=np.intp)
+        infinite = np.full(model.nq, np.inf)
+        self.lower: Array = model.lower if limits else -infinite
+        self.upper: Array = model.upper if limits else infinite
+        self.moved = np.zeros(model.nq, dtype=np.bool_)
+        """(nq,) whether a number of q moves the tasks; the others stay as they are."""
+        self.moved[self.problem.section("coordinates")["q"]] = True
+        for ball in self.problem.section("balls"):
+            self.moved[ball["q"] : ball["q"] + 4] = True
+        self._branching: Branching | None = None
+        for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many):
+            prepare(kernel)
+
+    def beginning_at(self, q: Array) -> "Route":
+        """It with one waypoint more at its beginning, that which q (nq,) meets."""
+        made = copy(self)
+        own = np.concatenate([task.at(self.model, q) for task in self.tasks])
+        made.goals = np.concatenate([own[None], self.goals])
+        return made
+
+    def __len__(self) -> int:
+        return len(self.goals)
+
+    def solve(self, waypoint: int, start: Array) -> Solution:
+        """The solver's own answer to one waypoint, from a start (nq,)."""
+        code, late = 0, False
+        with self.search.scratch(self.model) as scratch:
+            scratch.goal[:], scratch.start[:] = self.goals[waypoint], start
+            code, late = self.search.solve_one(self.model, scratch, self.seed)
+            out = scratch.out.copy()
+        return Solution(self.model, self.search, out, self.goals[waypoint], code, 0, late)
+
+    def solutions(self, waypoint: int, starts: Array) -> Array:
+        """(k, nq) what starts (m, nq) lead to at one waypoint, in their order: first what the first one leads to."""
+        goals = np.broadcast_to(self.goals[waypoint], (len(starts), self.goals.shape[1]))
+        q, solved = self._descend(goals, starts)
+        return q[solved]
+
+    def branches(self, waypoint: int, start: Array) -> Array:
+        """(k, nq) all solutions of one waypoint with their whole turns, where it has a closed form.
+
+        Those of a joint that is swept are as many as its values give.
+        """
+        if self._branching is None:
+            self._branching = Branching(
+                self.model, self.tasks, limits=self.problem.limits, turns=True, samples=_SAMPLES
+            )
+        if self._branching.form is None:
+            return np.zeros((0, self.model.nq))
+        goal = SE3(self.goals[waypoint])
+        return np.array(self._branching(self.model, goal, start, self.seed).q)
+
+    def follow(self, starts: Array, first: int, *, backwards: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Strands from starts (k, nq) along the waypoints from `first` on, or from there back to the beginning.
+
+        (k, n, nq) configurations in the order of the waypoints, and (k, n) which of these are reached; False, with
+        any q, for those on the other side.
+        """
+        k, n = len(starts), len(self)
+        some = slice(first, None, -1) if backwards else slice(first, None)
+        path, scores = self._led(np.ascontiguousarray(self.goals[some]), starts)
+        q, reached = np.empty((k, n, self.model.nq)), np.zeros((k, n), dtype=np.bool_)
+        q[:] = path[:, :1]
+        q[:, some], reached[:, some] = path, scores <= 1.0
+        return q, reached
+
+    def _led(self, goals: Array, starts: Array) -> tuple[Array, Array]:
+        """Strands from starts (k, nq) along goals (n, .): (k, n, nq) configurations and (k, n) scores."""
+        k, n = len(starts), len(goals)
+        path, scores = np.empty((k, n, self.model.nq)), np.empty((k, n))
+
+        def lead(group: slice) -> None:
+            with self.search.scratch(self.model) as scratch:
+                part, score = path[group], scores[group]
+                scratch.tell(problems=len(part), steps=n)
+                scratch.tell_of(goals=goals, starts=np.ascontiguousarray(starts[group]), path=part, answers=score)
+                follow_lanes(scratch.address)
+
+        self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
+        return path, scores
+
+    def nearest(self, waypoint: int, start: Array) -> Array:
+        """(nq,) how near a strand from `start` (nq,) comes to a waypoint."""
+        return self._led(np.ascontiguousarray(self.goals[waypoint : waypoint + 1]), start[None])[0][0, 0]
+
+    def continues(self, waypoint: int, q0: Array, q1: Array) -> bool:
+        """Whether a strand from q0 comes to q1 (nq,) when it is led to the next waypoint in many small steps.
+
+        Their number being finite, each must be a fraction of the whole, and it must end nearer to q1 than it began.
+        """
+        share = np.linspace(0.0, 1.0, _SUBSTEPS + 1)[1:, None]
+        first, last = (self.goals[i].reshape(-1, 7).copy() for i in (waypoint, waypoint + 1))
+        for k, task in enumerate(self.tasks):
+            if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
+                last[k, 3:] *= -1.0
+        goals = np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
+        path, scores = self._led(goals, q0[None])
+        way = np.abs(self.steps(np.concatenate([q0[None], path[0]]))).max(axis=1)
+        whole = float(np.abs(self.steps(np.stack([q0, q1]))).max())
+        missed = float(np.abs(self.steps(np.stack([path[0, -1], q1]))).max())
+        return bool(scores.max() <= 1.0 and way.max() < 0.5 * whole and missed < 0.5 * whole)
+
+    def correct(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the solutions of the waypoints nearest to q (n, nq), and which of them there are."""
+        return self._descend(self.goals, q)
+
+    def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """One descent from each start (m, nq) to its goal (m, .): q, the start where that fails, and which do not."""
+        with self.near.scratch(self.model) as scratch:
+            width = len(scratch.out)
+        raw = np.full((len(goals), width), np.nan)
+
+        def work(some: slice) -> None:
+            with self.near.scratch(self.model) as scratch:
+                self.near.solve_many(
+                    scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
+                )
+
+        self._share(work, [slice(i, i + _PIECE) for i in range(0, len(goals), _PIECE)])
+        solved = raw[:, CODE] == SOLVED
+        return np.where(solved[:, None], raw[:, ANSWER : ANSWER + self.model.nq], starts), solved
+
+    def rows(self, q: Array) -> tuple[Array, Array, Array]:
+        """Residual rows (n, m), Jacobians (n, m, active velocities) and scores (n,) at q (n, nq).
+
+        A score of at most 1 is within the tolerances of all tasks.
+        """
+        n, m = len(self), 3 * self.problem.blocks
+        e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(self.active))), np.empty(n)
+        with self.search.scratch(self.model) as scratch:
+            scratch.tell(steps=n)
+            scratch.tell_of(goals=self.goals, path=np.ascontiguousarray(q), answers=scores)
+            rows_along(scratch.address, e, jacobians)
+        return e, jacobians, scores
+
+    def leaning(self, q: Array, q0: Array) -> Array:
+        """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
+        cost the same, such as by whole turns of a joint, the one that begins nearest to q0 is taken."""
+        return np.asarray(_LEANING * (self.model.difference(q0, q) ** 2).sum(axis=-1), dtype=np.float64)
+
+    def steps(self, q: Array) -> Array:
+        """(n - 1, active velocities) what moves the tasks from each configuration to the next."""
+        return self.model.difference(q[:-1], q[1:])[:, self.active]
+
+    def sequence(self, q: Array, price: Array, jump: float, *, closed: bool) -> npt.NDArray[np.int64]:
+        """(n,) the best of the candidates q (n, m, nq) of each waypoint, which cost price (n, m); see `best_sequence`.
+
+        A closed sequence begins and ends at one candidate, each of those at the first waypoint in turn.
+        """
+        n, m = price.shape
+        totals, before = np.empty((2, m)), np.zeros((n, m), dtype=np.int64)
+        best, least = np.zeros(n, dtype=np.int64), np.inf
+        q, price = np.ascontiguousarray(q), np.ascontiguousarray(price)
+        for first in np.flatnonzero(price[0] < np.inf) if closed else [-1]:
+            chosen = np.zeros(n, dtype=np.int64)
+            settings = np.array([jump, FINE, float(first)])
+            total = best_sequence(self.problem.words.ctypes.data, q, price, settings, totals, before, chosen)
+            if total < least:
+                best, least = chosen, total
+        return best
+
+    def _share(self, work: Any, parts: list[slice]) -> None:
+        """Work on all parts, in the threads; what is made of a part depends on the part alone."""
+        if min(self.threads, len(parts)) <= 1:
+            for part in parts:
+                work(part)
+            return
+        with ThreadPoolExecutor(min(self.threads, len(parts))) as pool:
+            list(pool.map(work, parts))
+
+
+def _goals(model: Model, tasks: Sequence[Task], poses: Any) -> Array:
+    """(n, 7 tasks) the goals of the waypoints; raises ShapeError, and ValueError for a row that is no target."""
+    if poses is None:
+        raise ValueError("poses is None; give the targets of the task, one a waypoint")
+    goals = np.ascontiguousarray(problems_of(model, tasks, poses, None)[0])
+    if not len(goals):
+        raise ShapeError("poses is empty; a path has at least one waypoint")
+    for k, task in enumerate(tasks):
+        numbers = goals[:, 7 * k : 7 * k + 7]
+        bad = ~np.isfinite(numbers).all(axis=1)
+        if task.goal_kind & DIRECTION:
+            bad |= np.linalg.norm(numbers[:, :3], axis=1) < 1e-9
+        for i in np.flatnonzero(bad):
+            task.refuse(numbers[i], f"poses[{i}]")
+    return goals

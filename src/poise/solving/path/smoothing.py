@@ -1,0 +1,237 @@
+"""A whole path made as short as it can be: Newton's steps over all its configurations at once.
+
+The sum of the squares of all steps is least where no waypoint's configuration can be moved along its solutions to lower
+it.  Each iteration solves for the changes d_t of all configurations: the tasks' rows J_t d_t = e_t have a large weight,
+neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the forces that
+they withstand, is found by differences of the Jacobians.  What comes of it is taken back to the waypoints, and counts
+if it is shorter.  To take the whole trajectory as one problem is what global methods do by boundary conditions; here
+the ends are free, fixed, or the same.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.machine.jit import prepare
+from poise.kernels.path.blocks import solve_blocks
+from poise.solving.path.clearance import Clearance
+from poise.solving.path.program import Program
+from poise.solving.path.route import Route
+from poise.spatial import Array
+
+_STIFF: Final = 1e7
+"""Weight of the tasks' rows beside the steps'."""
+_HELD: Final = 1e10
+"""Weight of a change that is given."""
+_DEAR: Final = 1e4
+"""Weight of what of a step is beyond its cap, and of how much too near an obstacle is."""
+_LONGEST, _SHORTEST, _SHRINK = 0.3, 1e-6, 0.3
+"""Largest change of a coordinate in an iteration, at first and at last [rad or m]; by how much it shrinks where the
+changes made the path no shorter."""
+_LEEWAY: Final = 1e-9
+"""How far beyond a limit an iteration may think, so that there is something between two that are the same."""
+_NEARER: Final = 0.8
+"""What is left of a step beyond its cap, at least, after an iteration."""
+_WIDE: Final = 1e3
+"""What stands for no bound [rad or m]."""
+_ENOUGH: Final = 1e-4
+"""An iteration that gains less than this share is one of the last."""
+_LAST: Final = 2
+"""So many of them in a row end it."""
+_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-4, 1e-9, 1e2
+_NUDGE: Final = 1e-6
+"""Change of a coordinate that tells the curvature [rad or m]."""
+_RETURNS: Final = 4
+"""Newton's steps back to the waypoints."""
+_EXACT: Final = 1e-10
+"""Errors that need no further step [m or rad]."""
+_FLOOR: Final = 1e-12
+"""Damping of these steps, as a share of the trace of J J^T."""
+_NEAR: Final = 0.05
+"""Obstacles that are not farther away than this, beyond what is asked, count in an iteration [m]."""
+_MARGIN: Final = 5e-3
+"""What is kept beyond that, as the ways of links are not straight [m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Smoother:
+    """What is kept while a path is made shorter."""
+
+    route: Route
+    clearance: Clearance | None
+    fixed: bool
+    """Whether the first configuration stays."""
+    closed: bool
+    """Whether the last configuration is the first."""
+    cap: Array
+    """(active velocities,) what each may change by in a step [rad or m]; infinite where there is none."""
+
+    def shorten(self, q: Array, iterations: int, end: float, *, until_free: bool = False) -> Array:
+        """(n, nq) a path with a smaller sum of squares of its steps, from q (n, nq), all of it reached.
+
+        At most so many iterations, until the time `end` [s] of `perf_counter`.  A path that is free stays so; one that
+        is not is pushed out of the obstacles, and returned `until_free` as soon as it is, if that is all that is asked.
+        """
+        prepare(solve_blocks)
+        cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
+        free = self.free(q)
+        for _ in range(iterations):
+            if (
+                idle >= _LAST
+                or damping > _MOST_DAMPING
+                or longest < _SHORTEST
+                or perf_counter() > end
+                or not cost > 0.0
+                or (until_free and free)
+            ):
+                break
+            found = self._changes(q, damping, longest)
+            if found is None:
+                damping *= 100.0
+                continue
+            moved, after = self._tried(q, *found)
+            freed = after < cost and self.free(moved)
+            if not after < cost or (free and not freed):
+                longest = _SHRINK * min(longest, float(np.abs(found[0]).max()))
+                continue
+            idle = idle + 1 if after > (1.0 - _ENOUGH) * cost else 0
+            q, cost, damping, longest = moved, after, max(0.1 * damping, _LEAST_DAMPING), min(2.0 * longest, _LONGEST)
+            free = freed
+        return q
+
+    def _tried(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> tuple[Array, float]:
+        """Where changes lead, and the cost there, infinite if they lead nowhere."""
+        moved = self._moved(q, changes, held)
+        return (q, np.inf) if moved is None else (moved, self.cost(moved))
+
+    def cost(self, q: Array) -> float:
+        """The sum of the squares of all steps; what is beyond their caps, or too near to obstacles, is dear."""
+        steps = self.route.steps(q)
+        over = np.maximum(np.abs(steps) - self.cap, 0.0)
+        inside = 0.0 if self.clearance is None else float((np.minimum(self.clearance(q), 0.0) ** 2).sum())
+        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + inside)
+
+    def free(self, q: Array) -> bool:
+        """Whether all configurations keep their distance from obstacles."""
+        return self.clearance is None or bool(self.clearance(q).min() >= 0.0)
+
+    def _moved(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> Array | None:
+        """(n, nq) where the changes (n, active velocities) lead, on all waypoints; None if they do not.
+
+        What is `held` does not move on the way back to the waypoints, where it can be helped.
+        """
+        route = self.route
+        full = np.zeros((len(q), route.model.nv))
+        full[:, route.active] = changes
+        moved = np.clip(route.model.integrate(q, full), route.lower, route.upper)
+        for _ in range(_RETURNS):
+            e, jacobians, scores = route.rows(moved)
+            if not np.abs(e).max(initial=0.0) > _EXACT:
+                break
+            across = jacobians * ~held[:, None]
+            full[:, route.active] = (_forces(across, e)[:, None] @ across)[:, 0]
+            if not np.abs(full).max(initial=0.0) < _LONGEST:
+                break
+            moved = np.clip(route.model.integrate(moved, full), route.lower, route.upper)
+        scores = route.rows(moved)[2]
+        if scores.max() > 1.0:
+            moved, solved = route.correct(moved)
+            if not solved.all():
+                return None
+        if self.fixed:
+            moved[0] = q[0]
+        if self.closed:
+            moved[-1] = moved[0]
+        return moved
+
+    def _changes(self, q: Array, damping: float, longest: float) -> tuple[Array, npt.NDArray[np.bool_]] | None:
+        """(n, active velocities) the changes, none longer than `longest`, that make the path shortest within limits,
+        and what they leave at a limit; None where there are none."""
+        e, jacobians, _ = self.route.rows(q)
+        steps = self.route.steps(q)
+        n, size = steps.shape[0] + 1, steps.shape[1]
+        pull = np.zeros((n, size))
+        pull[:-1] += steps
+        pull[1:] -= steps
+        every = np.arange(size)
+        blocks = _STIFF * (jacobians.swapaxes(1, 2) @ jacobians)
+        blocks[:, every, every] += 2.0 + damping
+        blocks[[0, -1], every[:, None], every[:, None]] -= 1.0
+        low, high = self._room(q)
+        right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
+        lean, least = None, np.zeros(0)
+        if self.clearance is not None:
+            lean, room = self._obstacles(q, self.clearance)
+            # What is free stays so; what is not is pushed out, as far as the tasks let it.
+            out = np.where(room < 0.0, _DEAR, 0.0)
+            blocks += out[:, None, None] * lean[:, :, None] * lean[:, None, :]
+            right += (out * (_MARGIN - room))[:, None] * lean
+            least = np.where(room < 0.0, -_WIDE, np.minimum(_MARGIN - room, 0.0))
+        program = Program(
+            blocks, np.full(steps.shape, -1.0), right, np.maximum(low, -longest) - _LEEWAY,
+            np.minimum(high, longest) + _LEEWAY, lean, least, self._widest(steps), self.closed,
+        )  # fmt: skip
+        if self.fixed:
+            blocks[0, every, every] += _HELD
+            program.right[0] = 0.0
+        # First which coordinates stand at their limits, for these withstand a pull instead of the tasks' rows.
+        found = program.solve(roughly=True)
+        if found is None:
+            return None
+        held = (found[1] != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
+        blocks += self._curvature(q, jacobians, np.where(held, 0.0, pull), ~held)
+        found = program.solve()
+        if found is None:
+            return None
+        held = (found[1] != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
+        return np.clip(found[0], low, high), held
+
+    def _widest(self, steps: Array) -> tuple[Array, Array] | None:
+        """(n - 1, active velocities) how each step may change, to come within its cap or at least nearer to it."""
+        if np.isinf(self.cap).all():
+            return None
+        cap = np.minimum(np.maximum(self.cap, _NEARER * np.abs(steps)), _WIDE)
+        return -cap - steps, cap - steps
+
+    def _curvature(self, q: Array, jacobians: Array, pull: Array, free: npt.NDArray[np.bool_]) -> Array:
+        """(n, active velocities squared) how the forces of the tasks' rows that withstand a pull change with q."""
+        across = jacobians * free[:, None]
+        forces = _forces(across, (across @ pull[..., None])[..., 0])
+        size = len(self.route.active)
+        out, move = np.empty((len(q), size, size)), np.zeros(self.route.model.nv)
+        for j, v in enumerate(self.route.active):
+            move[v] = _NUDGE
+            there = self.route.rows(self.route.model.integrate(q, move))[1]
+            out[:, j] = (forces[:, None] @ (there - jacobians))[:, 0] / _NUDGE
+            move[v] = 0.0
+        return 0.5 * (out + out.swapaxes(1, 2))
+
+    def _room(self, q: Array) -> tuple[Array, Array]:
+        """(n, active velocities) the least and the largest change that the limits of the coordinates leave."""
+        route = self.route
+        low, high = np.full((len(q), route.model.nv), -np.inf), np.full((len(q), route.model.nv), np.inf)
+        for c in route.problem.section("coordinates"):
+            i, v = int(c["q"]), route.active[int(c["v"])]
+            low[:, v], high[:, v] = c["lower"] - q[:, i], c["upper"] - q[:, i]
+        return low[:, route.active], high[:, route.active]
+
+    def _obstacles(self, q: Array, clearance: Clearance) -> tuple[Array, Array]:
+        """(n, active velocities) how the clearance changes, 0 where nothing is near, and (n,) what it is."""
+        room = clearance(q)
+        near: npt.NDArray[np.intp] = np.flatnonzero(room < _NEAR)
+        rows = np.zeros((len(q), len(self.route.active)))
+        if len(near):
+            rows[near] = clearance.gradients(q[near], room[near], self.route.active)
+        return rows, np.minimum(room, _WIDE)
+
+
+def _forces(jacobians: Array, e: Array) -> Array:
+    """(n, m) y with J J^T y = e, for J (n, m, k) and e (n, m); next to none where the rows depend on one another."""
+    gram = jacobians @ jacobians.swapaxes(1, 2)
+    every = np.arange(gram.shape[1])
+    gram[:, every, every] += _FLOOR * np.trace(gram, axis1=1, axis2=2)[:, None] + 1e-300
+    return np.asarray(np.linalg.solve(gram, e[..., None])[..., 0], dtype=np.float64)

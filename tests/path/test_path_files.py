@@ -1,0 +1,137 @@
+"""`poise path` and the files of paths: what goes in comes out, and the exit code says whether it can be followed."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.cli import main
+from poise.scale.waypoints import read_waypoints
+
+N = 12
+
+
+def line(robot: str = "panda") -> np.ndarray:
+    place = np.stack([np.full(N, 0.5), np.linspace(-0.1, 0.1, N), np.full(N, 0.3)], axis=1)
+    return np.hstack([place, np.tile([0.0, 1.0, 0.0, 0.0], (N, 1))])
+
+
+@pytest.fixture
+def poses(tmp_path: Path) -> Path:
+    path = tmp_path / "poses.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["name", "x", "y", "z", "qw", "qx", "qy", "qz"], *[["a", *row] for row in line()]])
+    return path
+
+
+def test_a_file_is_followed(poses: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, picture = tmp_path / "joints.csv", tmp_path / "path.png"
+    code = main(
+        ["path", "panda", str(poses), "-o", str(out), "--frame", "panda_hand", "--report", "--figure", str(picture)]
+    )
+    said = capsys.readouterr().out
+    assert code == 0
+    assert "Followed" in said
+    assert "length in the joints" in said
+    assert str(out) in said
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    arm = pz.load("panda")
+    wanted = pz.solve_path(arm, pz.PoseTask("panda_hand"), line())
+    q = np.array([[float(row[f"q_{name}"]) for name in arm.coordinates] for row in rows])
+    assert np.array_equal(q, wanted.q)
+    assert [row["success"] for row in rows] == ["true"] * N
+    assert np.allclose([float(row["time_s"]) for row in rows], wanted.times)
+    assert max(float(row["position_error_m"]) for row in rows) < 1e-6
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_csv_needs_no_arrow(poses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["path", "panda", str(poses), "-o", str(tmp_path / "out.csv"), "--frame", "panda_hand"]) == 0
+    with pytest.raises(pz.MissingExtra, match="data"):
+        pz.solve_path(pz.load("panda"), pz.PoseTask("panda_hand"), line()).to_parquet(tmp_path / "out.parquet")
+
+
+def test_parquet_both_ways(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = ["x", "y", "z", "qw", "qx", "qy", "qz"]
+    given, out = tmp_path / "poses.parquet", tmp_path / "joints.parquet"
+    pq.write_table(pa.table(dict(zip(names, line().T.copy(), strict=True))), given)
+    assert main(["path", "panda", str(given), "-o", str(out), "--frame", "panda_hand", "--no-optimise"]) == 0
+    table = pq.read_table(out).to_pydict()
+    arm = pz.load("panda")
+    wanted = pz.solve_path(arm, pz.PoseTask("panda_hand"), line(), optimise=False)
+    assert np.array_equal(np.stack([table[f"q_{name}"] for name in arm.coordinates], axis=1), wanted.q)
+    assert table["success"] == [True] * N
+
+
+def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("x,y,z\n1,0,0\n1.5,0,0\n\n2.5,0,0\n")
+    out = tmp_path / "joints.csv"
+    assert main(["path", "planar2", str(path), "-o", str(out), "--json"]) == 2
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["first_failure"]["waypoint"] == 2
+    assert facts["status"] == "NOT_REACHED"
+    assert len(out.read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("x,y\n1,2\n", "no column z"),
+        ("x,y,z,x\n1,2,3,4\n", "2 columns 'x'"),
+        ("x,y,z\n1,2,left\n", "'z' of waypoint 0 is 'left'"),
+        ("x,y,z\n1,2\n", "'z' of waypoint 0 is nothing"),
+        ("x,y,z,roll\n1,2,3,4\n", "no column pitch yaw"),
+        ("x,y,z,roll,pitch,yaw\n1,2,3,4,nan,0\n", "'pitch' of waypoint 0 is nan"),
+        ("x,y,z\n", "empty"),
+    ],
+)
+def test_bad_files_are_one_line(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    assert main(["path", "panda", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_other_files_are_refused(tmp_path: Path, poses: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["path", "panda", str(tmp_path / "poses.txt")]) == 1
+    assert ".csv or .parquet" in capsys.readouterr().err
+    assert main(["path", "panda", str(tmp_path / "none.csv")]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+    assert main(["path", "panda", str(poses), "-o", str(tmp_path / "out.xls")]) == 1
+    assert ".csv or .parquet" in capsys.readouterr().err
+
+
+def test_turns_are_as_quaternions(tmp_path: Path) -> None:
+    path = tmp_path / "turns.csv"
+    path.write_text("\ufeffx, y, z, roll, pitch, yaw\n0.1,0.2,0.3,0.4,0.5,0.6\n", encoding="utf-8")
+    wanted = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, 0.5, 0.6]).array
+    assert np.allclose(read_waypoints(path), [wanted])
+
+
+def test_pictures_of_paths_that_fail_and_stand_still() -> None:
+    pytest.importorskip("matplotlib")
+    arm = pz.load("planar2")
+    far = pz.solve_path(arm, pz.PositionTask("tool"), [[1.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    assert len(far.figure().axes) == 3
+    still = pz.solve_path(pz.load("panda"), pz.PoseTask("panda_hand"), line()[:1])
+    assert len(still.figure().axes) == 3
+
+
+def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), [[1.0, 0.0, 0.0]])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(pz.MissingExtra, match="plots"):
+        path.figure()

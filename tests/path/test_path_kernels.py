@@ -1,0 +1,208 @@
+"""The kernels of paths beside brute force: block elimination, the folded ring, the best sequence, least times."""
+
+import json
+import os
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import poise as pz
+from poise.kernels.machine.jit import prepare
+from poise.kernels.path.blocks import solve_blocks
+from poise.kernels.path.sequence import best_sequence
+from poise.solving.path.program import Program, solved
+from poise.solving.path.timing import least_schedule
+from poise.solving.problem import pack
+
+
+def system(n: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    some = rng.normal(size=(n, size, size))
+    blocks = some @ some.swapaxes(1, 2) + 3.0 * np.eye(size)
+    return blocks, -rng.uniform(0.1, 1.0, (n - 1, size)), rng.normal(size=(n, size))
+
+
+def dense(blocks: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    n, size, _ = blocks.shape
+    out = np.zeros((n * size, n * size))
+    for t in range(n):
+        out[t * size : (t + 1) * size, t * size : (t + 1) * size] = blocks[t]
+        if t + 1 < n:
+            out[t * size : (t + 1) * size, (t + 1) * size : (t + 2) * size] = np.diag(ties[t])
+            out[(t + 1) * size : (t + 2) * size, t * size : (t + 1) * size] = np.diag(ties[t])
+    return out
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(2, 9), size=st.integers(1, 7), seed=st.integers(0, 10**6))
+def test_block_elimination_solves_the_whole_system(n: int, size: int, seed: int) -> None:
+    prepare(solve_blocks)
+    blocks, ties, right = system(n, size, seed)
+    wanted = np.linalg.solve(dense(blocks, ties), right.ravel())
+    found = solved(blocks.copy(), ties, right, closed=False)
+    assert found is not None
+    assert np.allclose(found.ravel(), wanted, atol=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(2, 9), size=st.integers(1, 5), seed=st.integers(0, 10**6))
+def test_a_closed_system_is_that_with_its_ends_made_one(n: int, size: int, seed: int) -> None:
+    prepare(solve_blocks)
+    blocks, ties, right = system(n, size, seed)
+    one = np.eye(n * size)[:, : (n - 1) * size]
+    one[(n - 1) * size :, :size] = np.eye(size)  # the last is the first
+    wanted = one @ np.linalg.solve(one.T @ dense(blocks, ties) @ one, one.T @ right.ravel())
+    found = solved(blocks.copy(), ties, right, closed=True)
+    assert found is not None
+    assert np.allclose(found.ravel(), wanted, atol=1e-6)
+
+
+def test_what_is_not_positive_definite_is_said() -> None:
+    prepare(solve_blocks)
+    blocks, ties, right = system(4, 3, 0)
+    blocks[2] -= 50.0 * np.eye(3)
+    assert solved(blocks, ties, right, closed=False) is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
+    prepare(solve_blocks)
+    n, size = 6, 3
+    blocks, ties, right = system(n, size, seed)
+    low, high = np.full((n, size), -0.05), np.full((n, size), 0.08)
+    found = Program(blocks, ties, right, low, high, None, np.zeros(0), None, False).solve()
+    assert found is not None
+    changes, forces = found
+    assert (changes >= low).all()
+    assert (changes <= high).all()
+    pull = (right.ravel() - dense(blocks, ties) @ changes.ravel()).reshape(n, size)
+    inside = (changes > low + 1e-4) & (changes < high - 1e-4)
+    assert np.abs(pull[inside]).max(initial=0.0) < 1e-3
+    assert (pull[changes > high - 1e-6] > -1e-3).all()
+    assert (pull[changes < low + 1e-6] < 1e-3).all()
+    assert (np.sign(forces[np.abs(forces) > 1e-2]) == np.sign(pull[np.abs(forces) > 1e-2])).all()
+
+
+def brute(q: np.ndarray, price: np.ndarray, jump: float, fine: float) -> float:
+    n, m = price.shape
+
+    def cost(chosen: tuple[int, ...]) -> float:
+        total = sum(price[t, j] for t, j in enumerate(chosen))
+        for t in range(1, n):
+            move = q[t, chosen[t]] - q[t - 1, chosen[t - 1]]
+            total += float((move**2).sum()) + fine * (2.0 - t / n) * (np.abs(move).max() > jump)
+        return total
+
+    return min(cost(chosen) for chosen in product(range(m), repeat=n))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_the_best_sequence_is_that_of_all(seed: int) -> None:
+    prepare(best_sequence)
+    arm = pz.load("planar3")
+    problem = pack(arm, [pz.PositionTask("tool")])
+    rng = np.random.default_rng(seed)
+    q, price = rng.normal(size=(5, 4, 3)), rng.choice([0.0, 0.5, np.inf], (5, 4), p=[0.6, 0.3, 0.1])
+    price[:, 0] = 0.0
+    chosen = np.zeros(5, dtype=np.int64)
+    total = best_sequence(
+        problem.words.ctypes.data, q, price, np.array([1.0, 100.0, -1.0]), np.empty((2, 4)),
+        np.zeros((5, 4), dtype=np.int64), chosen,
+    )  # fmt: skip
+    assert total == pytest.approx(brute(q, price, 1.0, 100.0))
+    own = price[np.arange(5), chosen].sum()
+    moves = np.diff(q[np.arange(5), chosen], axis=0)
+    fines = 100.0 * (2.0 - np.arange(1, 5) / 5.0)
+    assert total == pytest.approx(own + (moves**2).sum() + fines @ (np.abs(moves).max(axis=1) > 1.0))
+
+
+# Times --------------------------------------------------------------------------------------------------------------
+
+
+def kept(arm: pz.Model, q: np.ndarray, times: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> None:
+    """The mean speeds, and their changes from the middle of a step to that of the next, keep the limits."""
+    gaps = np.diff(times)
+    moving = gaps > 0.0
+    speeds = arm.difference(q[:-1], q[1:])[moving] / gaps[moving, None]
+    assert (np.abs(speeds) <= velocity * (1.0 + 1e-9)).all()
+    gaps = gaps[moving]
+    rest = np.zeros((1, arm.nv))
+    change = np.diff(np.concatenate([rest, speeds, rest]), axis=0)
+    middles = 0.5 * (np.append(0.0, gaps) + np.append(gaps, 0.0))
+    assert (np.abs(change) / middles[:, None] <= acceleration * (1.0 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("rows", [2, 5, 60])
+@pytest.mark.parametrize(("way", "wanted"), [(2.0, 2.0 / 1.0 + 1.0 / 4.0), (0.1, 2.0 * np.sqrt(0.1 / 4.0))])
+def test_one_joint_speeds_up_and_brakes_as_the_textbook_has_it(way: float, wanted: float, rows: int) -> None:
+    """With a speed of 1 and an acceleration of 4: way / v + v / a, or 2 sqrt(way / a) if it never gets so fast."""
+    arm = pz.load("planar2")
+    q = np.linspace(0.0, 1.0, rows)[:, None] * np.array([way, 0.0])
+    velocity, acceleration = np.ones(2), np.full(2, 4.0)
+    times = least_schedule(arm, q, velocity, acceleration)
+    kept(arm, q, times, velocity, acceleration)
+    # The differences of few rows cannot be told from a larger acceleration, so these take longer, never shorter.
+    assert wanted * (1.0 - 1e-6) <= times[-1] <= wanted * (1.05 if rows == 60 else 3.0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), rows=st.integers(2, 40), infinite=st.booleans())
+def test_times_keep_every_limit(seed: int, rows: int, infinite: bool) -> None:
+    arm = pz.load("planar3")
+    rng = np.random.default_rng(seed)
+    along = np.linspace(0.0, 2.0 * np.pi, rows)[:, None]
+    q = np.sin(along * rng.uniform(0.2, 2.0, 3) + rng.uniform(0.0, 6.0, 3)) * rng.uniform(0.0, 2.0, 3)
+    q = np.repeat(q, rng.integers(1, 3, rows), axis=0)  # some stand still
+    velocity = np.array([np.inf, 1.0, 2.0]) if infinite else np.array([0.5, 1.0, 2.0])
+    acceleration = np.array([3.0, np.inf, 1.0]) if infinite else np.array([3.0, 2.0, 1.0])
+    times = least_schedule(arm, q, velocity, acceleration)
+    assert times[0] == 0.0
+    assert (np.diff(times) >= 0.0).all()
+    assert np.isfinite(times).all()
+    kept(arm, q, times, velocity, acceleration)
+
+
+def test_without_accelerations_every_step_is_as_fast_as_can_be() -> None:
+    arm = pz.load("planar2")
+    q = np.array([[0.0, 0.0], [1.0, 0.5], [1.0, 0.5], [0.0, 2.5]])
+    times = least_schedule(arm, q, np.array([2.0, 1.0]), np.full(2, np.inf))
+    assert np.allclose(times, [0.0, 0.5, 0.5, 2.5])
+
+
+# Un-jitted ----------------------------------------------------------------------------------------------------------
+
+_CODE = """
+import json
+import numpy as np
+import poise as pz
+angle = np.linspace(0.0, 1.0, 5)
+points = np.stack([1.3 + 0.4 * np.cos(angle), 0.4 * np.sin(angle), 0.0 * angle], axis=1)
+path = pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), points, velocity=1.0, acceleration=2.0)
+print(json.dumps([path.q.tolist(), path.times.tolist(), path.status.name]))
+"""
+
+
+def test_un_jitted_they_give_what_they_give_compiled() -> None:
+    compiled, plain = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", _CODE],
+                env={**os.environ, "NUMBA_DISABLE_JIT": off},
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=300,
+            ).stdout
+        )
+        for off in ("0", "1")
+    )
+    assert plain[2] == compiled[2] == "FOLLOWED"
+    assert np.allclose(plain[0], compiled[0], atol=1e-5)
+    assert np.allclose(plain[1], compiled[1], rtol=1e-3)

@@ -1,0 +1,139 @@
+"""`plan`: stations met, near each other, free ways between them."""
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.solving.path.clearance import Clearance
+from poise.solving.path.stations import planned
+
+PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
+
+
+def poses() -> pz.SE3:
+    return pz.SE3(np.hstack([PICK, np.tile([0.0, 1.0, 0.0, 0.0], (len(PICK), 1))]))
+
+
+def settings(**changed: object) -> dict[str, object]:
+    usual = {
+        "q0": None, "limits": True, "step": 0.05, "velocity": None, "acceleration": None, "max_time": None, "seed": 0,
+        "threads": 1,
+    }  # fmt: skip
+    return usual | changed
+
+
+def test_pick_and_place() -> None:
+    arm = pz.load("panda")
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=arm.home, acceleration=10.0)
+    assert path.success, path.explain()
+    assert np.array_equal(path.q[0], arm.home)
+    assert len(path.stations) == len(PICK)
+    at = arm.pose("panda_hand", path.q[path.stations])
+    assert np.abs(at.xyz - PICK).max() < 1e-6
+    assert path.reached[path.stations].all()
+    assert arm.within_limits(path.q)
+    assert path.largest_step <= 0.05 + 1e-9
+    assert pz.jumps(path.q, arm) == []
+    # Near each other: no farther than what the solver finds from each to the next.
+    q, ways = arm.home, 0.0
+    for pose in poses():
+        nearest = pz.solve(arm, pz.PoseTask("panda_hand", pose), q0=q).q
+        ways, q = ways + float(((nearest - q) ** 2).sum()), nearest
+    found = np.diff(np.concatenate([arm.home[None], path.q[path.stations]]), axis=0)
+    assert (found**2).sum() <= ways + 1e-9
+
+
+def test_it_rests_at_the_stations() -> None:
+    arm = pz.load("panda")
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), velocity=2.0, acceleration=10.0)
+    assert path.stations[0] == 0
+    assert path.times is not None
+    gaps = np.diff(path.times)
+    speeds = np.abs(path.steps).max(axis=1) / gaps
+    assert speeds.max() <= 2.0 + 1e-9
+    for station in path.stations[1:-1]:
+        # On each side the middle of a step is as fast as the acceleration makes it from rest.
+        assert speeds[station - 1] <= 10.0 * 0.5 * gaps[station - 1] + 1e-9
+        assert speeds[station] <= 10.0 * 0.5 * gaps[station] + 1e-9
+
+
+def test_a_way_around_what_is_between() -> None:
+    """A ball stands on the straight way of the hand from one side to the other."""
+    arm = pz.load("panda")
+
+    def distances(q: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(arm.pose("panda_hand", q).xyz - [0.5, 0.0, 0.5], axis=-1) - 0.15
+
+    straight = pz.plan(arm, pz.PoseTask("panda_hand"), poses())
+    assert distances(straight.q).min() < 0.0
+    one, two = (
+        planned(
+            arm, pz.PoseTask("panda_hand"), poses(), clearance=Clearance(arm, distances, 0.02), **settings(threads=n)
+        )
+        for n in (1, 2)
+    )
+    assert one.success, one.explain()
+    assert distances(one.q).min() >= 0.02 - 1e-9
+    assert np.array_equal(one.q, two.q)
+    assert one.reached[one.stations].all()
+
+
+def test_a_wall_without_a_door_is_said() -> None:
+    """Below and above a height there are stations, and nothing may be between: no way exists."""
+    arm = pz.load("planar2")
+
+    def distances(q: np.ndarray) -> np.ndarray:
+        return np.abs(np.sin(q[..., 0])) - 0.1  # the upper arm may not cross the x axis
+
+    path = planned(
+        arm, pz.PositionTask("tool"), [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]], clearance=Clearance(arm, distances),
+        **settings(max_time=2.0),
+    )  # fmt: skip
+    assert path.status is pz.PathStatus.COLLISION
+    assert path.first_failure is not None
+    assert path.first_failure.waypoint == 1
+    assert path.reached[path.stations].all()
+
+
+def test_a_station_out_of_reach_or_inside_is_named() -> None:
+    arm = pz.load("planar2")
+    path = pz.plan(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [3.0, 0.0, 0.0], [1.0, -1.0, 0.0]])
+    assert [failure.waypoint for failure in path.failures] == [1]
+    assert path.status is pz.PathStatus.NOT_REACHED
+    assert "1 m beyond" in path.failures[0].reason
+
+    def distances(q: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(arm.pose("tool", q).xyz - [1.0, -1.0, 0.0], axis=-1) - 0.2
+
+    path = planned(
+        arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0]], clearance=Clearance(arm, distances),
+        **settings(max_time=1.0),
+    )  # fmt: skip
+    assert path.first_failure is not None
+    assert path.first_failure.status is pz.PathStatus.COLLISION
+    assert path.first_failure.waypoint == 1
+
+
+def test_one_station_and_bad_questions() -> None:
+    arm, task = pz.load("planar2"), pz.PositionTask("tool")
+    alone = pz.plan(arm, task, [[1.0, 1.0, 0.0]])
+    assert alone.success
+    assert len(alone) == 1
+    there = pz.plan(arm, task, [[1.0, 1.0, 0.0]], q0=alone.q[0])
+    assert there.success
+    assert there.length < 1e-6
+    with pytest.raises(pz.ShapeError, match="empty"):
+        pz.plan(arm, task, np.zeros((0, 3)))
+    with pytest.raises(ValueError, match="step"):
+        pz.plan(arm, task, [[1.0, 1.0, 0.0]], step=0.0)
+    with pytest.raises(ValueError, match="max_time"):
+        pz.plan(arm, task, [[1.0, 1.0, 0.0]], max_time=-1.0)
+
+
+def test_a_collision_limit_holds_between_stations_too() -> None:
+    arm = pz.load("panda").with_shapes({"panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03)})
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts([0.4, 0.0, 0.25]), [0.3, 0.04, 0.5])})
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), limits=[pz.CollisionLimit(world, min_distance=0.02)])
+    assert path.success, path.explain()
+    assert arm.distance(path.q, world).distance.min() >= 0.02 - 1e-9
+    assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()).length < path.length
