@@ -246,7 +246,8 @@ class Tracker:
             guide._scratch.narrow[guide._prepared.problem.rows(past)] = scratch.narrow[
                 self._prepared.problem.rows(past)
             ]
-        self._q[:] = guide.step(scratch.start, list(corner))
+        guide.targets[:, 0] = corner
+        self._q[:] = guide.step(scratch.start)
         self._memory[FRESH] = 0.0
         for past in pasts:
             scratch.narrow[self._prepared.problem.rows(past)] = guide._scratch.narrow[
