@@ -5,6 +5,7 @@ import pkgutil
 
 from poise import tasks
 from poise.kernels.closed_form.branches import all_branches
+from poise.kernels.collision import near, queries
 from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
@@ -18,7 +19,7 @@ from poise.kernels.path.timing import least_times
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
-from poise.solving.scratch import CLOSED, POSTURE, SOLVER
+from poise.solving.scratch import CLOSED, GUARD, POSTURE, SOLVER
 from poise.tasks.base import Task
 
 
@@ -38,6 +39,11 @@ def compile_all() -> None:
         best_sequence,
         solve_blocks,
         least_times,
+        queries.place,
+        queries.place_in_lanes,
+        queries.nearest_at,
+        queries.nearest_of_many,
+        queries.meetings,
         query.poses,
         query.jacobians,
         manipulability.manipulabilities,
@@ -52,6 +58,8 @@ def compile_all() -> None:
             *SOLVER,
             CLOSED,
             *POSTURE,
+            *GUARD,
+            (near.measure, PROBLEM_VIEW, WIDE, WHOLE, WHOLE),
             *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
             *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
             *((entry,) for entry in entries),
