@@ -155,7 +155,7 @@ def test_at_speed_limits_several_updates_follow_as_without_settling() -> None:
         assert settling == pytest.approx(plain, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [1, 16, 61])
+@pytest.mark.parametrize("seed", [1, 7, 16])
 def test_after_a_rest_a_jump_is_followed_to_its_end(seed: int) -> None:
     """The damping that suited the first target leaves none for the second."""
     model = pz.load("ur5e")

@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from poise.methods.selective import SelectivelyDamped as SelectivelyDamped
     from poise.methods.transpose import JacobianTranspose as JacobianTranspose
     from poise.model.builder import ModelBuilder as ModelBuilder
+    from poise.model.fitting import ShapeFit as ShapeFit
+    from poise.model.fitting import fit_shapes as fit_shapes
     from poise.model.frame import Frame as Frame
     from poise.model.joint import Joint as Joint
     from poise.model.joint import JointKind as JointKind
@@ -88,7 +90,11 @@ if TYPE_CHECKING:
     from poise.solving.branches import Solutions as Solutions
     from poise.solving.branches import solve_all as solve_all
     from poise.solving.collision import CollisionLimit as CollisionLimit
+    from poise.solving.inequalities import AccelerationLimit as AccelerationLimit
+    from poise.solving.inequalities import JerkLimit as JerkLimit
     from poise.solving.inequalities import LinearLimit as LinearLimit
+    from poise.solving.inequalities import TwistLimit as TwistLimit
+    from poise.solving.inequalities import VelocityLimit as VelocityLimit
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
     from poise.solving.path.jumps import Jump as Jump
@@ -178,7 +184,11 @@ _HOME = {
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.criteria",
     "LineTask": "poise.tasks.surface",
+    "AccelerationLimit": "poise.solving.inequalities",
+    "JerkLimit": "poise.solving.inequalities",
     "LinearLimit": "poise.solving.inequalities",
+    "TwistLimit": "poise.solving.inequalities",
+    "VelocityLimit": "poise.solving.inequalities",
     "LookAtTask": "poise.tasks.aim",
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.criteria",
@@ -206,6 +216,7 @@ _HOME = {
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
     "ShapeNotFound": "poise.errors",
+    "ShapeFit": "poise.model.fitting",
     "Solution": "poise.solving.solution",
     "SolutionBatch": "poise.solving.batch",
     "Solutions": "poise.solving.branches",
@@ -220,6 +231,7 @@ _HOME = {
     "Tracker": "poise.solving.tracker",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
+    "fit_shapes": "poise.model.fitting",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "reach": "poise.reachability.search",

@@ -187,3 +187,22 @@ def test_an_arm_with_a_closed_form_takes_another_branch() -> None:
     assert answer.success
     assert arm.distance(answer.q, world).distance >= 0.01
     assert np.abs(answer.q - nearest.q).max() > 0.1
+
+
+@pytest.mark.parametrize(("dt", "jerk"), [(0.002, None), (0.02, None), (0.02, 500.0)])
+def test_accelerations_hold_beside_distances(arm: pz.Model, dt: float, jerk: float | None) -> None:
+    most, over, steps = 15.0, 0, 0
+    for seed in range(3):
+        world = crowd(seed)
+        limits = [pz.CollisionLimit(world), pz.AccelerationLimit(most), *([pz.JerkLimit(jerk)] if jerk else [])]
+        tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=dt, limits=limits)
+        starts = free(arm, world, 0.01, 5, seed=seed)
+        goals = np.repeat([arm.pose(HAND, q).array for q in starts[1:]], 150, axis=0)[:, None]
+        path = np.vstack([starts[:1], starts[:1], tracker.rollout(starts[0], goals)])
+        assert (arm.distance(path, world).distance >= 0.01 - 1e-12).all()
+        velocity = np.diff(path, axis=0) / dt
+        assert (np.abs(velocity) <= arm.velocity * (1.0 + 1e-9)).all()
+        acceleration = np.abs(np.diff(velocity, axis=0) / dt).max(axis=1)
+        over, steps = over + int((acceleration > most * (1.0 + 1e-6)).sum()), steps + len(acceleration)
+    # Distances come first: a step whose way to brake turns out too near is stopped at once.
+    assert over <= steps // 1000

@@ -1,11 +1,16 @@
 """Signed distances of shapes of every kind, against coal, and what must hold of any distance."""
 
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import coal
+import numba
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
@@ -93,9 +98,9 @@ def depth_of(shape: Shape, point: Array) -> float:
     if shape.core == HALF_SPACE:
         return float(local[2]) - shape.radius
     if shape.core == HULL:
-        # Beyond the farthest of its planes; of a rounded hull that is less than how far out it is.
-        faces = ConvexHull(shape.vertices).equations
-        return float((faces[:, :3] @ local + faces[:, 3]).max()) - shape.radius
+        # What no weights of the vertices, which add up to 1, make good.
+        system = np.vstack([shape.vertices.T, np.ones(len(shape.vertices))])
+        return float(nnls(system, [*local, 1.0])[1]) - shape.radius
     return float(np.linalg.norm(local - np.clip(local, -shape.half, shape.half))) - shape.radius
 
 
@@ -142,7 +147,7 @@ def test_a_motion_of_both_changes_nothing(a: str, b: str) -> None:
 def test_the_derivative_is_the_normals_product_with_the_points_velocities(a: str, b: str) -> None:
     """But for the few that are at an edge of the distance, where it has none."""
     rng, step, least = np.random.default_rng(3), 1e-6, 1e-3
-    pairs = [pair for pair in random_pairs(a, b) if not np.array_equal(pair[0].turn % 1.0, np.zeros((3, 3)))]
+    pairs = [pair for pair in random_pairs(a, b) if not np.all(pair[0].turn == np.round(pair[0].turn))]
     found = measured(pairs)[:, 0]
     twists = rng.normal(size=(len(pairs), 4, 3))
     ahead, behind = [], []
@@ -190,6 +195,12 @@ def ball(place: Array, radius: float = 0.1) -> Shape:
     return Shape(POINT, np.zeros(3), radius, np.zeros((0, 3)), np.eye(3), np.array(place, dtype=float))
 
 
+def hull(points: Array, place: Array, radius: float = 0.0) -> Shape:
+    return Shape(HULL, np.zeros(3), radius, np.array(points, dtype=float), np.eye(3), np.array(place, dtype=float))
+
+
+CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+SQUARE = CUBE * [1, 1, 0]
 X, Y, Z, HERE = np.eye(3)[0], np.eye(3)[1], np.eye(3)[2], np.zeros(3)
 
 
@@ -233,6 +244,24 @@ X, Y, Z, HERE = np.eye(3)[0], np.eye(3)[1], np.eye(3)[2], np.zeros(3)
         ((box([1, 1, 0], HERE), box([1, 1, 0], HERE)), 0.0),
         ((box([0, 0, 0], HERE), box([0, 0, 0], HERE)), 0.0),
         ((box([0, 0, 1], HERE), box([0, 1, 0], HERE)), 0.0),
+        ((segment(0.5, X, -0.75 * X + 0.25 * Y), box([0.25, 0.5, 0], HERE)), -0.1),
+        ((ball(HERE), hull(CUBE, HERE)), -1.1),
+        ((ball(3 * X), hull(CUBE, HERE)), 1.9),
+        ((ball(X + Y + Z), hull(CUBE, HERE)), -0.1),
+        ((ball(HERE), hull(SQUARE, HERE)), -0.1),
+        ((ball(HERE), hull([[0, 0, 0]], HERE)), -0.1),
+        ((ball(Z), hull([[0, 0, 0], [0, 0, 2]], HERE)), -0.1),
+        ((segment(0.5, X, HERE), hull(CUBE, HERE)), -1.1),
+        ((segment(0.5, X, HERE), hull(SQUARE, HERE, 0.1)), -0.2),
+        ((segment(0.5, Z, HERE), hull([[0, 0, -1], [0, 0, 1]], HERE)), -0.1),
+        ((box([1, 1, 1], HERE), hull(CUBE, HERE)), -2.0),
+        ((box([1, 1, 1], HERE), hull(CUBE, 2 * X)), 0.0),
+        ((box([1, 1, 1], HERE), hull(CUBE, [3, 3, 3])), np.sqrt(3)),
+        ((hull(CUBE, HERE), hull(CUBE, HERE)), -2.0),
+        ((hull(CUBE, HERE), hull(0.1 * CUBE, 0.5 * X)), -0.6),
+        ((hull(np.repeat(CUBE, 3, axis=0), HERE), hull(CUBE, 2 * X + 2 * Y)), 0.0),
+        ((hull(SQUARE, HERE), hull(SQUARE, 0.5 * X)), 0.0),
+        ((hull(SQUARE, HERE), hull(SQUARE, Z)), 1.0),
     ],
 )
 def test_what_is_known_of_touching_parallel_and_nested_shapes(pair: tuple[Shape, Shape], distance: float) -> None:
@@ -245,6 +274,49 @@ def test_what_is_known_of_touching_parallel_and_nested_shapes(pair: tuple[Shape,
         assert depth_of(second, known[4:7]) < 1e-12
         parted = measured([(first, second.moved(np.eye(3), (1.0 - known[0]) * known[7:]))])[0, 0]
         assert parted[0] == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-16, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4])
+def test_edges_that_are_almost_parallel_keep_their_distance(tilt: float) -> None:
+    """A segment is a box and a hull without width: three ways to the same distance."""
+    rng, ways = np.random.default_rng(6), []
+    for _ in range(300):
+        turn = Rotation.from_euler("xyz", rng.integers(0, 4, 3) * 90.0, degrees=True).as_matrix()
+        tilted = Rotation.from_rotvec(rng.normal(size=3) * tilt).as_matrix() @ turn
+        place = np.round(rng.uniform(-1, 1, 3) * 4) / 4
+        common, half = Rotation.random(random_state=rng).as_matrix(), rng.choice([0.0, 0.25, 0.5], 3)
+        thin = np.array([0.0, 0.0, rng.choice([0.25, 0.5])])
+        forms = [
+            Shape(SEGMENT, thin, 0.0, np.zeros((0, 3)), tilted, place),
+            Shape(BOX, thin, 0.0, np.zeros((0, 3)), tilted, place),
+            Shape(HULL, HERE, 0.0, np.array([-thin, thin]), tilted, place),
+        ]
+        ways.append([(form.moved(common, HERE), box(half, HERE).moved(common, HERE)) for form in forms])
+    segments, boxes, hulls = (measured([pairs[i] for pairs in ways])[:, 0, 0] for i in range(3))
+    np.testing.assert_allclose(boxes, segments, rtol=0, atol=5e-9)
+    np.testing.assert_allclose(hulls, segments, rtol=0, atol=5e-9)
+
+
+def some_of_every_kind() -> list[list[float]]:
+    """What is known of pairs of every kind, in both widths."""
+    found = []
+    for a, b in PAIRS:
+        pairs = random_pairs(a, b, WIDTH, seed=9)
+        found += measured(pairs)[:, 0].tolist() + measured(pairs[:1] * WIDTH, WIDTH)[0, :1].tolist()
+    return found
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compare with")
+def test_un_jitted_they_are_the_same() -> None:
+    run = subprocess.run(
+        [sys.executable, __file__],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    np.testing.assert_allclose(json.loads(run.stdout), some_of_every_kind(), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
@@ -277,3 +349,7 @@ def test_shapes_are_placed_on_their_units() -> None:
             count = {POINT: 3, SEGMENT: 6, HALF_SPACE: 6}.get(shape.core, FRAME)
             np.testing.assert_allclose(known[:count], there.frame[:count], rtol=0, atol=1e-14)
             np.testing.assert_allclose(same[:count], there.frame[:count], rtol=0, atol=1e-14)
+
+
+if __name__ == "__main__":
+    print(json.dumps(some_of_every_kind()))

@@ -9,7 +9,7 @@ import pytest
 import poise as pz
 from poise.kernels.collision import queries
 from poise.kernels.machine.jit import prepare
-from poise.model.proximity import link_shapes, unmet
+from poise.model.proximity import unmet
 from poise.model.scene import Scene
 
 ROBOT = "panda_collision"
@@ -53,7 +53,7 @@ def as_coal(shape: pz.geometry.shapes.Shape, pose: pz.SE3):
 def least_by_coal(arm: pz.Model, q, world: pz.World) -> float:
     """The least distance of all pairs that may meet."""
     apart = unmet(arm)
-    links = [(link, shape, arm.pose(link, q)) for link, shapes in link_shapes(arm).items() for shape in shapes]
+    links = [(link, shape, arm.pose(link, q)) for link, shapes in arm.fitted_shapes.items() for shape in shapes]
     still = arm.tree.links
     least = np.inf
     for i, (one, a, at) in enumerate(links):
@@ -96,7 +96,7 @@ def test_points_lie_on_the_pair_and_are_the_distance_apart(arm: pz.Model) -> Non
 
 
 def test_slopes_are_the_derivative_of_the_distance(arm: pz.Model) -> None:
-    scene = Scene(arm, link_shapes(arm), (world := room()), apart=unmet(arm))
+    scene = Scene(arm, arm.fitted_shapes, (world := room()), apart=unmet(arm))
     prepare(queries.nearest_at)
     prepare(queries.slopes)
     step, checked = 1e-6, 0

@@ -21,16 +21,18 @@ from poise.spatial import SE3, Array
 
 _WORTH: Final = 0.1
 """The share of all volume that a cut must take away."""
-_SHARES: Final = (0.2, 0.35, 0.5, 0.65, 0.8)
+_SHARES: Final = (0.25, 0.4, 0.5, 0.6, 0.75)
 """Where along an axis a cut is tried."""
-_LOOKED_AT: Final = 1000
+_LOOKED_AT: Final = 500
 """Triangles by which cuts are compared."""
 _SAMPLES: Final = 20_000
 _FEWER_SAMPLES: Final = 2_000
 """Points by which the volume of a union is counted, and where many are compared."""
+_ROUNDING: Final = 1e-12
+"""How far above a face a point may lie [m]."""
 _ROBERTS: Final = (np.arange(1, _SAMPLES + 1)[:, None] / 1.22074408460575947536 ** np.arange(1, 4)) % 1.0
 """(n, 3) points spread evenly over a cube; the number is the root of x^4 = x + 1."""
-_ON_SURFACE: Final = 150
+_ON_SURFACE: Final = 80
 """Points on each shape that are looked at for how far it stands out."""
 
 
@@ -47,7 +49,7 @@ class Fit:
     fitted: float
     """Of the union of the shapes [m^3], to about 1 % where there are several."""
     protrusion: float
-    """How far the shapes stand out of the mesh at most [m]."""
+    """How far the shapes stand out of the mesh at most [m], by points on them."""
 
 
 def fit_capsules(triangles: Array, most: int) -> Fit:
@@ -62,7 +64,7 @@ def fit_capsules(triangles: Array, most: int) -> Fit:
         halved = [_around(half) for half in cut]
         others = [*shapes[:at], *shapes[at + 1 :]]
         smaller = union_volume([*others, *halved]) if cut else whole
-        if whole - smaller < _WORTH * whole:
+        if whole - smaller <= _WORTH * whole:
             stuck.add(id(pieces[at]))
             continue
         pieces[at : at + 1], shapes[at : at + 1], whole = cut, halved, smaller
@@ -70,28 +72,21 @@ def fit_capsules(triangles: Array, most: int) -> Fit:
 
 
 def fit_hull(triangles: Array) -> Fit:
-    """The convex hull of a surface of triangles (n, 3, 3), of few corners, and larger by as much as those leave out."""
+    """The convex hull of a surface of triangles (n, 3, 3), of few corners, with a radius for what those leave out."""
     points = triangles.reshape(-1, 3)
     corners = outermost(points)
     faces = hull_faces(corners)
     if faces is None:
         return fit_capsules(triangles, 1)
-    corners = corners[np.unique(faces)]
-    faces = hull_faces(corners)
-    if faces is None:
-        return fit_capsules(triangles, 1)
-    middle = corners.mean(axis=0)
-    a, b, c = (corners - middle)[faces].swapaxes(0, 1)
-    normals = np.cross(b - a, c - a)
-    heights = np.einsum("ij,ij->i", normals, a)
-    reach = np.max(
-        [(normals @ (piece - middle).T).max(axis=1) for piece in np.array_split(points, len(points) // 4096 + 1)],
-        axis=0,
-    )
-    larger = max(1.0, float((reach / heights).max()))
-    corners = middle + (corners - middle) * (1.0 if larger < 1.0 + 1e-12 else larger)
-    size = enclosed_volume(corners[faces])
-    return _judged(triangles, (ConvexHull.of_corners(corners, pose=SE3.identity()),), size)
+    sides = corners[faces]
+    normals, areas = _normals(sides)
+    heights = np.einsum("ij,ij->i", normals, sides[:, 0])
+    pieces = np.array_split(points, len(points) // 4096 + 1)
+    left = np.concatenate([piece[(piece @ normals.T - heights).max(axis=1) > _ROUNDING] for piece in pieces])
+    radius = float(distances(left, sides).max(initial=0.0))
+    hull = ConvexHull.of_corners(corners[np.unique(faces)], radius, pose=SE3.identity())
+    size = enclosed_volume(sides) + areas.sum() * radius + 4.0 / 3.0 * math.pi * radius**3
+    return _judged(triangles, (hull,), float(size))
 
 
 def _around(triangles: Array, *, thorough: bool = True) -> Capsule | Sphere:
@@ -109,9 +104,10 @@ def _best_cut(triangles: Array) -> list[Array]:
         for share in _SHARES:
             height = low + share * (high - low)
             parts = [part for part in halves(some, axis, height) if len(part)]
-            size = union_volume([_around(part, thorough=False) for part in parts], _FEWER_SAMPLES)
-            if len(parts) == 2 and size < best:
-                best, plane = size, (axis, height)
+            if len(parts) == 2:
+                size = union_volume([_around(part, thorough=False) for part in parts], _FEWER_SAMPLES)
+                if size < best:
+                    best, plane = size, (axis, height)
     cut = list(halves(triangles, *plane))
     return cut if all(map(len, cut)) else []
 
@@ -119,7 +115,7 @@ def _best_cut(triangles: Array) -> list[Array]:
 def _judged(triangles: Array, shapes: tuple[Capsule | Sphere | ConvexHull, ...], fitted: float) -> Fit:
     closed = is_closed(triangles)
     size = abs(enclosed_volume(triangles)) if closed else _hull_volume(triangles)
-    return Fit(shapes, closed, size, max(fitted, size), _protrusion(triangles, shapes))
+    return Fit(shapes, closed, size, max(fitted, size) if closed else fitted, _protrusion(triangles, shapes))
 
 
 def _hull_volume(triangles: Array) -> float:
@@ -166,10 +162,20 @@ def _protrusion(triangles: Array, shapes: tuple[Capsule | Sphere | ConvexHull, .
     return farthest
 
 
+def _normals(triangles: Array) -> tuple[Array, Array]:
+    """(n, 3) unit normals of triangles, and (n,) their areas [m^2]."""
+    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    lengths = np.linalg.norm(across, axis=1)
+    return across / np.maximum(lengths, np.finfo(float).tiny)[:, None], 0.5 * lengths
+
+
 def surface(shape: Capsule | Sphere | ConvexHull) -> Array:
-    """(n, 3) points on the surface of a shape: round ends and, of a capsule, its side; the corners of a hull."""
+    """(n, 3) points on the surface of a shape: round ends and, of a capsule, its side; above the faces of a hull."""
     if isinstance(shape, ConvexHull):
-        return shape.core.pose.act(shape.core.vertices)
+        corners = np.asarray(shape.points)
+        faces = hull_faces(corners)
+        sides = corners[[] if faces is None else faces].reshape(-1, 3, 3)
+        return sides.mean(axis=1) + shape.radius * _normals(sides)[0]
     start, end = _ends(shape)
     ways = directions(_ON_SURFACE // 2)
     ways = np.concatenate([ways, -ways])

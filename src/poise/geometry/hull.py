@@ -21,22 +21,27 @@ def hull_faces(points: Array) -> Triangles | None:
     if corners is None:
         return None
     faces = corners[np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])]
-    normals, heights = _planes(points, faces)
-    above = _above(points, np.arange(len(points)), normals, heights, thin)
-    while any(len(ones) for ones in above):
-        face = next(i for i, ones in enumerate(above) if len(ones))
-        apex = above[face][np.argmax(points[above[face]] @ normals[face])]
-        seen = normals @ points[apex] - heights > thin
+    normals, offsets = _planes(points, faces)
+    # Of each point outside, how far it is above the face that it is farthest above; 0 of those inside.
+    above, face = _above(points, normals, offsets, thin)
+    while above.any():
+        apex = int(np.argmax(above))
+        seen = normals @ points[apex] - offsets > thin
         rim = _rim(faces[seen])
         fresh = np.column_stack([rim, np.full(len(rim), apex)])
-        loose = np.concatenate([ones for ones, visible in zip(above, seen, strict=True) if visible])
-        loose = loose[loose != apex]
-        fresh_normals, fresh_heights = _planes(points, fresh)
-        faces, normals = np.concatenate([faces[~seen], fresh]), np.concatenate([normals[~seen], fresh_normals])
-        heights = np.concatenate([heights[~seen], fresh_heights])
-        above = [ones for ones, visible in zip(above, seen, strict=True) if not visible]
-        above += _above(points, loose, fresh_normals, fresh_heights, thin)
-    return faces if _hold(points, normals, heights, 10.0 * thin) else None
+        fresh_normals, fresh_offsets = _planes(points, fresh)
+        loose = np.flatnonzero((above > 0.0) & seen[face])
+        faces = np.concatenate([faces[~seen], fresh])
+        normals, offsets = (
+            np.concatenate([normals[~seen], fresh_normals]),
+            np.concatenate([offsets[~seen], fresh_offsets]),
+        )
+        face = (np.cumsum(~seen) - 1)[face]
+        if len(fresh):
+            above[loose], best = _above(points[loose], fresh_normals, fresh_offsets, thin)
+            face[loose] = len(faces) - len(fresh) + best
+        above[apex] = 0.0
+    return faces if _hold(points, normals, offsets, 10.0 * thin) else None
 
 
 def enclosed_volume(points: Array, faces: Triangles) -> float:
@@ -71,12 +76,12 @@ def _planes(points: Array, faces: Triangles) -> tuple[Array, Array]:
     return normals, np.einsum("ij,ij->i", normals, a)
 
 
-def _above(points: Array, which: Triangles, normals: Array, heights: Array, thin: float) -> list[Triangles]:
-    """For each face those of the points that lie above it; each point is given to the face that it is farthest from."""
-    out = points[which] @ normals.T - heights
-    nearest = np.argmax(out, axis=1)
-    outside = out[np.arange(len(which)), nearest] > thin
-    return [which[outside & (nearest == i)] for i in range(len(heights))]
+def _above(points: Array, normals: Array, offsets: Array, thin: float) -> tuple[Array, Triangles]:
+    """(n,) how far points are above the face that they are farthest above, 0 for none, and (n,) which that is."""
+    out = points @ normals.T - offsets
+    face = np.argmax(out, axis=1)
+    height = out[np.arange(len(points)), face]
+    return np.where(height > thin, height, 0.0), face
 
 
 def _rim(faces: Triangles) -> Triangles:
@@ -86,7 +91,7 @@ def _rim(faces: Triangles) -> Triangles:
     return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in there], dtype=np.intp).reshape(-1, 2)
 
 
-def _hold(points: Array, normals: Array, heights: Array, thin: float) -> bool:
+def _hold(points: Array, normals: Array, offsets: Array, thin: float) -> bool:
     """Whether no point lies above any face."""
     pieces = range(0, len(points), 4096)
-    return all((points[i : i + 4096] @ normals.T - heights <= thin).all() for i in pieces)
+    return all((points[i : i + 4096] @ normals.T - offsets <= thin).all() for i in pieces)

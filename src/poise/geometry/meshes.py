@@ -1,10 +1,16 @@
 """Meshes in files, which are read when they are needed and not before."""
 
 from dataclasses import dataclass
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
 from typing import Final, TypeAlias, final
 
+import numpy as np
+
+from poise.errors import MissingExtra, ModelError
 from poise.geometry.shapes import Point, Shape, checked_point, single
-from poise.spatial import SE3
+from poise.spatial import BOUND, LARGEST, SE3, Array
 
 
 @final
@@ -46,3 +52,46 @@ LinkShape: TypeAlias = Shape | MeshShape
 """What a link may be made of."""
 SHAPES: Final = "a shape is a Sphere, a Capsule, a Box, a HalfSpace, a ConvexHull or a MeshShape"
 """For messages."""
+
+
+def read_mesh(mesh: MeshShape) -> bytes:
+    """The content of the file; raises ModelError if there is none."""
+    try:
+        return Path(mesh.file).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+        raise ModelError(f"{reason}; load the model with package_dirs that hold it", file=mesh.file) from None
+
+
+def mesh_triangles(mesh: MeshShape, content: bytes) -> Array:
+    """(n, 3, 3) the triangles of a mesh in its own frame [m].
+
+    Raises MissingExtra without the `meshes` extra, ModelError for what is no surface.
+    """
+    kind = Path(mesh.file).suffix.lstrip(".").lower()
+    try:
+        trimesh = import_module("trimesh")
+        if kind == "dae":
+            import_module("collada")
+    except ImportError:
+        raise MissingExtra("fitting shapes to meshes", "trimesh", "meshes") from None
+    try:
+        plain = {"skip_materials": True} if kind == "obj" else {}  # whose textures it would look for
+        scene = trimesh.load_scene(BytesIO(content), file_type=kind, process=False, **plain)
+        placed = [(scene.graph[node][0], scene.geometry[scene.graph[node][1]]) for node in scene.graph.nodes_geometry]
+        # Not `scene.to_mesh()`, which copies textures, and for them asks for more packages.
+        parts = [
+            part.triangles.reshape(-1, 3) @ place[:3, :3].T + place[:3, 3]
+            for place, part in placed
+            if isinstance(part, trimesh.Trimesh)
+        ]
+    except Exception as error:  # a reader of many formats raises anything
+        raise ModelError(f"cannot be read by trimesh: {error}", file=mesh.file) from None
+    triangles = np.concatenate([np.zeros((0, 3)), *parts]).reshape(-1, 3, 3) * mesh.scale
+    if len(triangles) == 0:
+        raise ModelError(
+            "has no triangles, and so no inside; remove it, or give the link another shape", file=mesh.file
+        )
+    if not (np.abs(triangles) <= LARGEST).all():
+        raise ModelError(f"has a corner that is not finite, or {BOUND}; export it anew", file=mesh.file)
+    return triangles

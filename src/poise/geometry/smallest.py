@@ -36,7 +36,8 @@ _WAYS_OUT = np.concatenate([directions(100), -directions(100), np.eye(3), -np.ey
 
 def outermost(points: Array) -> Array:
     """Those of the points (n, 3) that are farthest out in some of many directions."""
-    return points[np.unique(np.argmax(points @ _WAYS_OUT.T, axis=0))]
+    # Not a product of matrices, for which a busy machine's threads wait for one another.
+    return points[np.unique(np.argmax(np.einsum("wi,pi->wp", _WAYS_OUT, points), axis=1))]
 
 
 def smallest_capsule(points: Array, *, thorough: bool = True) -> Capsule | Sphere:
@@ -45,15 +46,15 @@ def smallest_capsule(points: Array, *, thorough: bool = True) -> Capsule | Spher
     outer = outermost(points)
     steps, rounds, around = (_STEPS, _ROUNDS, _ALL_AROUND) if thorough else (_TRIAL_STEPS, 0, _ALL_AROUND[::4])
     axes = np.concatenate([around, principal_axes(outer), np.eye(3)])
-    best = axes[np.argmin(_volumes(outer, axes))]
-    angle = 0.25
+    several = axes[np.argsort(_volumes(outer, axes), kind="stable")[: rounds + 1]]
+    best, angle = several[0], 0.25
     for _ in range(rounds):
         near = best + angle * np.concatenate([[np.zeros(3)], _WAYS_OUT[::10]])
         near /= np.linalg.norm(near, axis=1, keepdims=True)
         best = near[np.argmin(_volumes(outer, near))]
         angle *= _NARROWER
-    capsule, sphere = _along(points, outer, best, steps), _sphere(points, outer, steps)
-    return capsule if volume(capsule) < volume(sphere) else sphere
+    found: list[Capsule | Sphere] = [_along(points, outer, axis, steps) for axis in (best, *several)]
+    return min([_sphere(points, outer, steps), *found], key=volume)
 
 
 def volume(shape: Capsule | Sphere) -> float:
@@ -64,7 +65,8 @@ def volume(shape: Capsule | Sphere) -> float:
 
 def principal_axes(points: Array) -> Array:
     """(3, 3) the directions, as rows, in which points (n, 3) spread the most and the least, and the one between."""
-    return np.linalg.svd(points - points.mean(axis=0), full_matrices=True)[2]
+    offsets = points - points.mean(axis=0)
+    return np.linalg.eigh(offsets.T @ offsets)[1].T
 
 
 def _centres(points: Array, steps: int) -> Array:

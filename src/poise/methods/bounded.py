@@ -31,8 +31,9 @@ from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import left_to_limits, stated_limits
-from poise.kernels.methods.update import move, remember, restrain
+from poise.kernels.methods.limits import jerking, left_to_limits, loosen, stated_limits
+from poise.kernels.methods.memory import CURB
+from poise.kernels.methods.update import move, remember, shorten
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
 from poise.methods.checks import one_of, positive
@@ -104,10 +105,12 @@ class BoundedLeastSquares(JacobianMethod):
         for a in range(len(w.free)):
             w.free[a] = 1.0
         if s.way == BOX:
+            if jerking(p):
+                loosen(p, w)
             _box_step(p, w)
         else:
             _columns_step(p, s, w)
-        restrain(p, w)
+        shorten(p, w, w.memory[CURB])
         move(p, w)
         return cost, score
 

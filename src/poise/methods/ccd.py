@@ -26,6 +26,8 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import section, table
+from poise.kernels.methods.approach import ease
+from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
@@ -83,9 +85,11 @@ class CyclicCoordinateDescent(Method):
         """Move w.q by one sweep from the tips to the base, in either width; the sum of squares before it."""
         cost, score = evaluate(p, w)
         remember(w, cost)
+        clamp_errors(p, w)
         _take_poses(p, w, w.room)
         _sweep(p, s, w, w.room)
         _join_turns(p, w)
+        ease(p, w)
         restrain(p, w)
         move(p, w)
         return cost, score

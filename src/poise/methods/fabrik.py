@@ -27,6 +27,8 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL
 from poise.kernels.machine.views import section, table
+from poise.kernels.methods.approach import ease
+from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, turned
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
@@ -123,6 +125,7 @@ class Fabrik(Method):
         """Move w.q by `passes` over the nodes and one turn of each joint after them; the sum of squares before it."""
         cost, score = evaluate(p, w)
         remember(w, cost)
+        clamp_errors(p, w)
         n = p.plan[0]
         nodes = table(p.plan, 3, n, _NODE)
         places, lengths = section(w.room, 0, 3 * n), section(w.room, 3 * n, n)
@@ -135,6 +138,7 @@ class Fabrik(Method):
             _push_off_the_line(p, w, lengths, goals, wanted)
         fabrik_positions(nodes, p.plan[2], lengths, goals, wanted, sums, s.passes)
         _follow(p, w, places, wanted, motions)
+        ease(p, w)
         restrain(p, w)
         move(p, w)
         return cost, score

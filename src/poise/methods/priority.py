@@ -36,10 +36,10 @@ from poise.kernels.machine.layout import WIDTH, Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import stated_limits
+from poise.kernels.methods.limits import jerking, loosen, stated_limits
 from poise.kernels.methods.memory import CURB, DAMPING, SHARE
 from poise.kernels.methods.routines import updating
-from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, shorten
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, shorten
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.checks import one_of
 from poise.methods.criteria import Manipulability
@@ -77,6 +77,8 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
     for a in range(len(w.free)):
         w.free[a] = 1.0
     _spread_rows(p, w)
+    if jerking(p):
+        loosen(p, w)
     share = _within_limits(p, p.plan[0], levels, w)
     shorten(p, w, _FIRST * w.memory[CURB])
     w.memory[SHARE] *= share
@@ -90,7 +92,7 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
     hold_joints_at_limits(p, w)
     _spread_rows(p, w)
     _by_projectors(p, s, p.plan[0], levels, w)
-    restrain(p, w)
+    shorten(p, w, w.memory[CURB])
     move(p, w)
     return cost, score
 

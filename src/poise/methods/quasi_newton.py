@@ -21,6 +21,7 @@ from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import Record
 from poise.kernels.machine.views import section
+from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.memory import FRESH, PAIRS, STEP
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.transpose import transpose_step
@@ -45,8 +46,7 @@ def update(p: Any, s: Any, w: Any) -> Any:
     """
     cost, score = evaluate(p, w)
     remember(w, cost)
-    for i in range(len(w.e)):
-        w.clamped[i] = w.e[i]
+    clamp_errors(p, w)
     transpose_times(p, w.jacobian, w.e, w.phi)
     hold_joints_at_limits(p, w)
     if w.memory[FRESH] < 0.5:

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, final
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.geometry.meshes import SHAPES, LinkShape
+from poise.geometry.shapes import Shape
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.spatial import (
@@ -209,6 +210,18 @@ class Model:
             multiplier *= joint.mimic.multiplier
             joint = self.joint(joint.mimic.joint)
         return joint.name, multiplier, offset
+
+    @cached_property
+    def fitted_shapes(self) -> Mapping[str, tuple[Shape, ...]]:
+        """The shapes with capsules and spheres in place of meshes, which are read when this is first asked for.
+
+        Raises as `poise.fit_shapes`, which also says how well they fit.
+        """
+        from poise.model.fitting import fit_shapes
+
+        meshless = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
+        shapes = self.shapes if meshless else fit_shapes(self).model.shapes
+        return cast(Mapping[str, tuple[Shape, ...]], shapes)
 
     # Configurations ----------------------------------------------------------------------------------------------
 

@@ -145,7 +145,7 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity 
         scene = pool.pop()
         scene.sync()
     except IndexError:
-        scene = Scene(model, link_shapes(model), world, apart=unmet(model))
+        scene = Scene(model, model.fitted_shapes, world, apart=unmet(model))
     try:
         try:
             scene.q_view[:] = q
@@ -180,11 +180,6 @@ def nearest_of_many(scene: Scene, q: Array) -> Proximities:
     return Proximities(found, scene.names)
 
 
-def link_shapes(model: "Model") -> Mapping[str, tuple[Shape, ...]]:
-    """What of each link may collide, meshes fitted."""
-    return {link: tuple(x for x in some if isinstance(x, Shape)) for link, some in model.shapes.items()}
-
-
 def unmet(model: "Model") -> frozenset[frozenset[str]]:
     """The pairs of links that need no look: what the model says, else what random configurations show.
 
@@ -194,7 +189,7 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
     """
     found: frozenset[frozenset[str]] | None = model.queries.get(_UNMET)
     if found is None:
-        found = model.disabled or _sampled(model, link_shapes(model))
+        found = model.disabled or _sampled(model, model.fitted_shapes)
         model.queries[_UNMET] = found
     return found
 

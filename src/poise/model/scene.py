@@ -167,15 +167,15 @@ class Scene:
                 "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
                 "chains": joined(CHAIN, [[*c, groups.index(p.group)] for c, p in zip(chains, pieces, strict=True)], ()),
                 "levers": levers,
-                "apart": _apart(groups, pieces, self._apart, self._allowed).ravel(),
+                "unmet": _apart(groups, pieces, self._apart, self._allowed).ravel(),
             },
             {
                 "q": model.nq,
                 "frames": FRAME * len(units),
                 "shape_frames": FRAME * len(pieces),
                 "centres": 3 * row,
-                "reach": row,
-                "travel": movers,
+                "bounds": row,
+                "advance": movers,
                 "drift": 3 * len(pieces),
                 "near": 1 + NEAR * MOST_NEAR,
                 "near_before": 1 + NEAR * MOST_NEAR,
@@ -186,8 +186,8 @@ class Scene:
         )
         self.narrow: Array = workspace(layout.total_rows(self.words))
         self.wide: Array | None = None
-        self.rows("q")[:], self.rows("near")[0], self.rows("reach")[:] = model.home, -1.0, _NOWHERE
-        self.rows("reach")[:bounded] = shapes["bound"][:bounded]
+        self.rows("q")[:], self.rows("near")[0], self.rows("bounds")[:] = model.home, -1.0, _NOWHERE
+        self.rows("bounds")[:bounded] = shapes["bound"][:bounded]
         self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
@@ -210,7 +210,7 @@ class Scene:
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
             vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
             if core.kind != HALF_SPACE:
-                self.rows("reach")[k] = core.bound
+                self.rows("bounds")[k] = core.bound
         prepare(queries.place)
         queries.place(*self.addresses)
         if self.wide is not None:

@@ -6,7 +6,17 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.kernels.machine.layout import BALL_TURN, COMMON, HELICAL, MOST_NEAR, PRISMATIC, WIDTH, Record
+from poise.kernels.machine.layout import (
+    BALL_TURN,
+    COMMON,
+    HELICAL,
+    MOST_NEAR,
+    PRISMATIC,
+    TWIST,
+    WIDTH,
+    Record,
+    joined,
+)
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import Method, Plan
@@ -15,7 +25,7 @@ from poise.methods.records import numbers_of
 from poise.model.joint import Joint
 from poise.model.model import Model
 from poise.solving.collision import CollisionLimit, guard_rows
-from poise.solving.inequalities import Limit, together
+from poise.solving.inequalities import Limit, paces, together
 from poise.solving.outcome import Trace
 from poise.solving.potential import Compiled
 from poise.solving.problem import Problem
@@ -43,10 +53,16 @@ class BoundMethod:
         also: Sequence[Limit] = (),
         apart: CollisionLimit | None = None,
         dt: float | None = None,
+        updates: int = 1,
     ) -> None:
-        """Raises ValueError for what the method cannot do; `also` are limits beside those of the joints' positions, and
-        `apart` that of shapes, in updates of `dt` [s]."""
-        stated = together(model, problem.velocities, also)
+        """Raises ValueError for what the method cannot do.
+
+        `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
+        many updates.
+        """
+        stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
+        pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
+        paced = len(pace) > 0
         guards = 0 if apart is None else MOST_NEAR
         case = Situation(model, tuple(tasks), problem, limits, len(stated.most) + guards)
         refuse(model, tasks, method, limits=limits)
@@ -67,6 +83,7 @@ class BoundMethod:
             case = replace(case, problem=problem)
         way = self._prepared = method.prepare(case)
         common = {"max_step": np.inf, **method.common(), "dependent": m - case.rank() if way.ranked else 0}
+        common["timed"] = dt is not None
         posture = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
@@ -93,7 +110,9 @@ class BoundMethod:
                 "common": words(COMMON, common).view(np.int64),
                 "settings": words(way.routine.record, way.numbers),
                 "rule": np.zeros(0) if rule is None else words(rule.routine.record, numbers_of(rule)),
-                "speeds": stated.changes,
+                "speeds": stated.changes * (updates if paced else 1),
+                "paces": pace,
+                "twists": joined(TWIST, [t[:2] for t in stated.twists], [t[2:] for t in stated.twists]),
                 "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
                 "posture": posture,
                 "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
@@ -125,6 +144,9 @@ class BoundMethod:
                 "prior": model.nq,
                 "begun": model.nq,
                 "last_step": n,
+                "apart": n,
+                **dict.fromkeys(("travel", "surge", "least", "largest", "gone"), n if paced else 0),
+                **dict.fromkeys(("sought", "closing"), m if paced else 0),
                 "room": room,
                 **({} if apart is None else guard_rows(n)),
             },

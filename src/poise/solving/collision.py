@@ -13,7 +13,7 @@ from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.methods.checks import positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import Proximity, link_shapes, nearest_in, unmet
+from poise.model.proximity import Proximity, nearest_in, unmet
 from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.spatial import Array
@@ -69,7 +69,7 @@ class CollisionLimit:
 
         Raises ValueError for a model without shapes.
         """
-        shapes = link_shapes(model)
+        shapes = model.fitted_shapes
         if not shapes and not (self.world is not None and len(self.world)):
             raise ValueError(
                 f"{model.name} has no collision shapes, so nothing can be kept apart: give it some with "
@@ -118,7 +118,12 @@ def guarded(model: Model, problem: Problem, limit: CollisionLimit) -> Problem:
 
 def guard_rows(columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
-    return {"guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH), "guard_most": MOST_NEAR, "clearance": 2}
+    return {
+        "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
+        "guard_most": MOST_NEAR,
+        "clearance": 2,
+        **dict.fromkeys(("asked", "braking", "along_stop"), columns),
+    }
 
 
 def position_limits(limits: bool | Sequence[CollisionLimit]) -> tuple[bool, CollisionLimit | None]:

@@ -7,16 +7,30 @@ dataclass with the method of `Limit`.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol, final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
+from poise.errors import ShapeError
+from poise.kernels.machine.layout import PACE, joined
+from poise.kernels.methods.braking import NO_LIMIT
+from poise.methods.checks import finite_positive
+from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.spatial import Array
 
 NONE: Final = np.inf
 """A bound that is none."""
+_LARGEST: Final = 1e15
+"""A speed that is none [rad or m a step]."""
+_TURN: Final = 1.8
+"""Less than pi / sqrt(3) [rad]: a turn of so much about each of three axes is still less than half a turn."""
+_ROUNDING: Final = 1e-15
+"""What the rounding of a position is [rad or m]."""
+_STEPS: Final = 1e9
+"""More steps than any braking takes."""
 _LEAST: Final = 1e-290
 """The least bound whose inverse can be computed with."""
 
@@ -24,7 +38,7 @@ _LEAST: Final = 1e-290
 @final
 @dataclass(frozen=True, slots=True)
 class Inequalities:
-    """Bounds and rows on the active velocities of a problem, n of them."""
+    """Bounds and rows on the active velocities of a problem, n of them; what is left out bounds nothing."""
 
     changes: Array
     """(n,) the largest change of each in one update [rad or m], infinite where there is none."""
@@ -32,26 +46,193 @@ class Inequalities:
     """(p, n) A."""
     most: Array
     """(p,) b."""
+    accelerations: Array | None = None
+    """(n,) [rad/s^2 or m/s^2]."""
+    jerks: Array | None = None
+    """(n,) [rad/s^3 or m/s^3]."""
+    twists: tuple[tuple[int, int, float], ...] = ()
+    """First velocity, how many, and how long they may be together in one update [rad or m]."""
 
 
 class Limit(Protocol):
     """One kind of limit."""
 
-    def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
-        """What it says of these velocities of the model."""
+    def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
+        """What it says of these velocities of the model, in an update of `dt` [s]; None: no time is stated.
+
+        Raises ValueError for what it cannot say there.
+        """
+
+
+Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | npt.ArrayLike
+"""One number for all joints, numbers for some of them by name, or (nv,)."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class VelocityLimit:
+    """No velocity is larger than `most` [rad/s or m/s], over a whole step; the limits of the model hold beside it.
+
+    A number for all joints, a mapping of some of them to a number or to one for each of their coordinates, or (nv,).
+    None: the model's limits alone, which `dt` of a Tracker brings about by itself.
+    """
+
+    most: Values | None = None
+
+    def __post_init__(self) -> None:
+        if self.most is not None:
+            _check_values(self, self.most)
+
+    def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
+        """The velocity limits times dt; see `Limit`."""
+        seconds, speeds = _seconds(self, dt), model.velocity
+        if self.most is not None:
+            speeds = np.minimum(speeds, _values(self, model, self.most))
+        return _bounds(speeds[list(velocities)] * seconds)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class AccelerationLimit:
+    """No velocity changes faster than by `most` [rad/s^2 or m/s^2], from one step to the next.
+
+    `AccelerationLimit(20.0)`, or `AccelerationLimit({"elbow": 10.0})`, or (nv,).  The velocity of a step is its way
+    over dt, and a Tracker begins at rest.  A joint brakes in time for its limits of position.
+    """
+
+    most: Values
+
+    def __post_init__(self) -> None:
+        _check_values(self, self.most)
+
+    def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
+        """The accelerations; see `Limit`."""
+        _seconds(self, dt)
+        n = len(velocities)
+        return replace(_bounds(np.full(n, NONE)), accelerations=_values(self, model, self.most)[list(velocities)])
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class JerkLimit:
+    """No acceleration changes faster than by `most` [rad/s^3 or m/s^3], from one step to the next; numbers likewise.
+
+    A joint whose range or speed is small for its jerk keeps a lower acceleration than it might, one that it can always
+    take back in time: with A the acceleration, A^3 / jerk^2 is about the range at most, and A^2 / (2 jerk) the speed.
+    """
+
+    most: Values
+
+    def __post_init__(self) -> None:
+        _check_values(self, self.most)
+
+    def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
+        """The jerks; see `Limit`."""
+        _seconds(self, dt)
+        n = len(velocities)
+        return replace(_bounds(np.full(n, NONE)), jerks=_values(self, model, self.most)[list(velocities)])
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class VelocityLimit:
-    """No joint goes faster than the model's velocity limits in an update of `dt` [s]."""
+class TwistLimit:
+    """A free base is no faster than `linear` [m/s], whichever way, and turns no faster than `angular` [rad/s].
 
-    dt: float
+    `joint` is a planar or floating one; None: all of them.
+    """
 
-    def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
-        """The velocity limits times dt; see `Limit`."""
-        n = len(velocities)
-        return Inequalities(model.velocity[list(velocities)] * self.dt, np.zeros((0, n)), np.zeros(0))
+    linear: float | None = None
+    angular: float | None = None
+    joint: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.linear is None and self.angular is None:
+            raise ValueError("TwistLimit() bounds nothing: give it linear [m/s], angular [rad/s] or both")
+        for name in ("linear", "angular"):
+            if getattr(self, name) is not None:
+                finite_positive(name, getattr(self, name))
+
+    def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
+        """Twists, and the bounds that they are for each velocity alone; see `Limit`."""
+        seconds = _seconds(self, dt)
+        free = [joint for joint in model.joints if joint.nv and joint.kind in (JointKind.PLANAR, JointKind.FLOATING)]
+        if self.joint is not None:
+            chosen = model.joint(self.joint)
+            if chosen not in free:
+                raise ValueError(
+                    f"the TwistLimit is of {self.joint!r}, which is {chosen.kind.value}, not planar or floating: give "
+                    "a VelocityLimit for it instead"
+                )
+            free = [chosen]
+        if not free:
+            raise ValueError(f"{model.name} has no planar or floating joint for the TwistLimit: leave it out")
+        found, changes = [], np.full(len(velocities), NONE)
+        for joint in free:
+            at = model.velocity_index(joint.name)
+            turns = at.stop - (1 if joint.kind is JointKind.PLANAR else 3)
+            for most, some in ((self.linear, range(at.start, turns)), (self.angular, range(turns, at.stop))):
+                places = [a for a, v in enumerate(velocities) if v in some]
+                if most is not None and places:
+                    changes[places] = most * seconds
+                    found.append((places[0], len(places), most * seconds))
+        return replace(_bounds(changes), twists=tuple(found))
+
+
+def _bounds(changes: Array) -> Inequalities:
+    """Bounds alone."""
+    return Inequalities(changes, np.zeros((0, len(changes))), np.zeros(0))
+
+
+def _seconds(limit: Limit, dt: float | None) -> float:
+    """Raises ValueError where no time is stated."""
+    if dt is None:
+        raise ValueError(
+            f"{type(limit).__name__} needs the time of a step: give the Tracker dt [s], as in Tracker(..., dt=0.002, "
+            f"limits=[{type(limit).__name__}(...)])"
+        )
+    return dt
+
+
+def _check_values(limit: Any, most: Values) -> None:
+    """Raises ValueError for a number that is none, or not above 0."""
+    kind = type(limit).__name__
+    parts = list(most.items()) if isinstance(most, Mapping) else [("", most)]
+    if not parts:
+        raise ValueError(f"{kind} names no joint: give it a number for all, or leave it out")
+    for name, part in parts:
+        try:
+            numbers = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.array(np.nan)
+        if isinstance(part, bool) or numbers.size == 0 or not (numbers > 0.0).all():
+            place = f" of {name!r}" if name else ""
+            raise ValueError(f"{kind} holds {part!r}{place}; it must be above 0; math.inf is none")
+
+
+def _values(limit: Any, model: Model, most: Values) -> Array:
+    """(nv,) what holds for each velocity, narrowed for joints that others follow; raises ValueError, JointNotFound."""
+    kind, found = type(limit).__name__, np.full(model.nv, NONE)
+    if not isinstance(most, Mapping):
+        numbers = np.asarray(most, dtype=np.float64)
+        if numbers.shape == (model.nv,):
+            return numbers.copy()
+        if numbers.ndim:
+            raise ShapeError(f"{kind} must have a number or {model.nv} (nv of {model.name}), got shape {numbers.shape}")
+        most = {joint.name: float(numbers) for joint in model.joints if joint.speeds}
+    for name, part in most.items():
+        joint, numbers = model.joint(name), np.asarray(part, dtype=np.float64)
+        if numbers.ndim and numbers.shape != (joint.speeds,):
+            raise ShapeError(
+                f"{kind} of {name!r} must have a number or {joint.speeds}, one for each of its velocities, got shape "
+                f"{numbers.shape}"
+            )
+        if not joint.speeds:
+            raise ValueError(f"{kind} names the joint {name!r}, which is fixed: leave it out")
+        source, multiplier, _ = model.follows(joint)
+        if multiplier != 0.0:
+            at = model.velocity_index(source)
+            found[at] = np.minimum(found[at], numbers / abs(multiplier))
+    return found
 
 
 @final
@@ -79,7 +260,7 @@ class LinearLimit:
             raise ValueError(f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out")
         object.__setattr__(self, "_named", named)
 
-    def inequalities(self, model: Model, velocities: Sequence[int]) -> Inequalities:
+    def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """One row; see `Limit`.
 
         Raises ValueError for a joint that is no single coordinate or that moves none of the tasks.
@@ -98,13 +279,13 @@ class LinearLimit:
         return Inequalities(np.full(row.shape[1], NONE), np.ldexp(row, power), np.ldexp([float(self.most)], power))
 
 
-def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit]) -> Inequalities:
-    """What all the limits say: the tightest bounds, and all rows.
+def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit], dt: float | None = None) -> Inequalities:
+    """What all the limits say of an update of `dt` [s]: the tightest bounds, and all rows.
 
     Raises ValueError for a bound that lets a joint change by nothing that can be computed with.
     """
     n = len(velocities)
-    found = [limit.inequalities(model, velocities) for limit in limits]
+    found = [limit.inequalities(model, velocities, dt) for limit in limits]
     changes = np.min([np.full(n, NONE), *(x.changes for x in found)], axis=0)
     for joint in model.joints if (~(changes >= _LEAST)).any() else ():
         at = model.velocity_index(joint.name) if joint.nv else slice(0, 0)
@@ -118,4 +299,85 @@ def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit]) -
         changes,
         np.vstack([np.zeros((0, n)), *(x.rows for x in found)]),
         np.concatenate([np.zeros(0), *(x.most for x in found)]),
+        _tightest(n, [x.accelerations for x in found]),
+        _tightest(n, [x.jerks for x in found]),
+        tuple(twist for x in found for twist in x.twists),
     )
+
+
+def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
+    """The least of those that are stated; None where all are infinite."""
+    least = np.min([np.full(n, NONE), *(x for x in found if x is not None)], axis=0)
+    return least if np.isfinite(least).any() else None
+
+
+def paces(model: Model, velocities: Sequence[int], stated: Inequalities, dt: float, updates: int) -> Any:
+    """Records of `PACE`, one for each velocity, of a step of `dt` [s]; see `kernels.methods.braking`.
+
+    There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
+    position.
+    """
+    if stated.accelerations is None and stated.jerks is None:
+        return ()
+    most = _in_steps(model, velocities, stated.accelerations, dt**2, "acceleration")
+    jerk = _in_steps(model, velocities, stated.jerks, dt**3, "jerk")
+    speed = np.minimum(stated.changes * updates, _LARGEST)
+    reach, turns = _ranges(model)
+    for a, v in enumerate(velocities):
+        if turns[v]:
+            speed[a] = min(speed[a], _TURN)
+        if jerk[a] < NO_LIMIT:
+            for first, count, length in stated.twists:
+                if first <= a < first + count:  # a cube within the ball: braking is each coordinate's own
+                    speed[a] = min(speed[a], length * updates / math.sqrt(count))
+            most[a] = usable(most[a], jerk[a], speed[a], reach[v])
+    return joined(PACE, np.zeros((len(velocities), 0)), np.column_stack([speed, most, jerk]))
+
+
+def _ranges(model: Model) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """(nv,) between the limits of each coordinate [rad or m], and whether it is of a turn without any."""
+    reach, turns = np.full(model.nv, np.inf), np.zeros(model.nv, dtype=np.bool_)
+    for joint in model.joints:
+        if joint.nv:
+            at, places = model.velocity_index(joint.name), model.index(joint.name)
+            plain = joint.nv if joint.quaternion_at is None else joint.quaternion_at
+            first = slice(places.start, places.start + plain)
+            reach[at.start : at.start + plain] = model.upper[first] - model.lower[first]
+            turns[at.start + plain : at.stop] = True
+    return reach, turns
+
+
+def _in_steps(model: Model, velocities: Sequence[int], limit: Array | None, scale: float, what: str) -> Array:
+    """(n,) a limit in the time of steps."""
+    if limit is None:
+        return np.full(len(velocities), NO_LIMIT)
+    found = np.minimum(limit * scale, NO_LIMIT)
+    for v, x in zip(velocities, found, strict=True):
+        if not x > _ROUNDING:
+            name = next(
+                j.name for j in model.joints if j.nv and v in range(*model.velocity_index(j.name).indices(model.nv))
+            )
+            raise ValueError(
+                f"the {what} of {name!r} changes the way of a step by {x:.1e}, less than its rounding: give more, "
+                "or a longer dt"
+            )
+    return found
+
+
+def usable(most: float, jerk: float, speed: float, reach: float) -> float:
+    """The acceleration that a joint with this jerk can always take back within its speed and range; all in steps.
+
+    Where it has braked for a limit with an acceleration A to the end, it goes back at up to A (r + 2) / 2, r being
+    A / jerk, and by less than jerk r (r + 1) (r + 2), before it rests: within its speed, and within its range.
+    """
+
+    def fits(r: float) -> bool:
+        return jerk * r * (r + 2.0) <= 2.0 * speed and jerk * r * (r + 1.0) * (r + 2.0) <= reach
+
+    low, high = 0.0, min(most / jerk, _STEPS)
+    if fits(high):
+        return high * jerk
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return max(low * jerk, _ROUNDING * jerk)

@@ -14,7 +14,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
-from poise.kernels.methods.memory import FAILED
+from poise.kernels.methods.memory import FAILED, FRESH
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
 from poise.model.model import Model
@@ -30,7 +30,7 @@ from poise.solving.arguments import (
     whole,
 )
 from poise.solving.bound_method import BoundMethod
-from poise.solving.collision import one_collision_limit
+from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.inequalities import Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
@@ -53,9 +53,10 @@ _NOT_FINITE: Final = (
 class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
-    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `LinearLimit`, adds to them.
-    With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: each update is
-    shortened, and so is the step of several, where turns of a ball add up to more.
+    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
+    them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
+    shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
+    back no faster.
     The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
     tasks have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
     the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  A tracker has a
@@ -95,7 +96,7 @@ class Tracker:
         *,
         dt: float | None = None,
         updates: int = 1,
-        limits: bool | Sequence[Limit] = True,
+        limits: bool | Sequence[Limit | CollisionLimit] = True,
         settle: bool = True,
     ) -> None:
         whole("updates", updates, 1)
@@ -112,7 +113,7 @@ class Tracker:
                 )
             frame_tasks.append(task)
         self.tasks = tuple(frame_tasks)
-        stated = _limits_between(limits)
+        stated = _limits_beside(limits)
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
@@ -128,13 +129,13 @@ class Tracker:
             limits=limits is not False,
             also=[
                 *(limit for limit in stated if limit is not self._apart),
-                *(() if dt is None else (VelocityLimit(dt / updates),)),
+                *(() if dt is None else (VelocityLimit(),)),
             ],
             apart=self._apart,
             dt=dt,
+            updates=updates,
         )
-        self._dt = dt
-        self._count, self._settles = updates, settle
+        self._count, self._dt, self._settles = updates, dt, settle
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -184,8 +185,9 @@ class Tracker:
     def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
-        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits is pulled in
-        at once, whatever the speeds.
+        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits comes back as
+        fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is that of the
+        last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
         `target` is one target a task, as `solve` takes them, or (tasks, 3) points if all are positions.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
@@ -230,14 +232,26 @@ class Tracker:
             self._targets[k] = self.tasks[k].goal(value, name)
 
     def reset(self) -> None:
-        """Forget the past: the next step is a first one, with errors unclamped where the clamp is adaptive."""
+        """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
-        for past in ("last_step", "last_target"):
+        for past in ("last_step", "last_target", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
 
     @property
     def _memory(self) -> Array:
         return self._scratch.narrow[self._prepared.problem.rows("memory")]
+
+    @property
+    def velocity(self) -> Array:
+        """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
+
+        Raises ValueError without a dt.
+        """
+        if self._dt is None:
+            raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
+        if self._memory[FRESH] < 0.5:
+            return np.zeros(self.model.nv)
+        return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
 
     @property
     def failed(self) -> bool:
@@ -330,7 +344,7 @@ class Tracker:
             refuse_start(starts[0], "q")
 
 
-def _limits_between(limits: bool | Sequence[Limit]) -> Sequence[Limit]:
+def _limits_beside(limits: bool | Sequence[Limit | CollisionLimit]) -> Sequence[Any]:
     """The limits beside those of the joints; raises TypeError for what is none."""
     if isinstance(limits, bool):
         return ()
@@ -338,5 +352,5 @@ def _limits_between(limits: bool | Sequence[Limit]) -> Sequence[Limit]:
     if not isinstance(limits, (list, tuple)) or not all(
         any(callable(getattr(x, k, None)) for k in kinds) for x in limits
     ):
-        raise TypeError(f"limits must be True, False or a list of limits such as LinearLimit, got {limits!r}")
+        raise TypeError(f"limits must be True, False or a list of limits such as AccelerationLimit, got {limits!r}")
     return limits

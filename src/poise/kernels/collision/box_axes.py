@@ -50,14 +50,14 @@ def widest_gap(half, other, numbers):
             r1, r2 = dot(a1, b), dot(a2, b)
             square = r1 * r1 + r2 * r2
             if square > _PARALLEL:
-                # a x b is r1 a2 - r2 a1, and its products with b's other axes are those of a with them.
+                # The unit vector along a x b, r1 a2 - r2 a1: reaches along it are true even where that is uncertain.
                 per = 1.0 / sqrt(square)
-                along = r1 * dot(way, a2) - r2 * dot(way, a1)
+                r1, r2 = r1 * per, r2 * per
+                across = minus(scaled(r1, a2), scaled(r2, a1))
+                along = dot(way, across)
                 reach = half[i1] * abs(r2) + half[i2] * abs(r1)
-                reach = reach + other[j1] * abs(dot(a, axis(numbers, SECOND, j2)))
-                reach = reach + other[j2] * abs(dot(a, axis(numbers, SECOND, j1)))
-                gap = (abs(along) - reach) * per
-                if gap > best + _WORSE:
-                    per = -per if along < 0.0 else per
-                    best, n = gap, minus(scaled(r1 * per, a2), scaled(r2 * per, a1))
+                reach = reach + other[j1] * abs(dot(across, axis(numbers, SECOND, j1)))
+                reach = reach + other[j2] * abs(dot(across, axis(numbers, SECOND, j2)))
+                if abs(along) - reach > best + _WORSE:
+                    best, n = abs(along) - reach, scaled(-1.0 if along < 0.0 else 1.0, across)
     return best, n

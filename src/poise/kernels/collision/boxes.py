@@ -17,6 +17,8 @@ _PARALLEL = 1e-24
 """Squared sine of the angle between two edges up to which they are parallel."""
 _LEVEL = 1e-30
 """A component of a unit vector that is not divided by."""
+_BESIDE = 1e-14
+"""A line that passes beside a face by so little [m] does so by rounding."""
 _FAR = 1e300
 _WORSE = 1e-13
 """By so much [m] a way out across two edges must be shorter than one through a face, or rounding would choose."""
@@ -87,7 +89,9 @@ def _nearest(c, z, half):
             falls = slope <= 0.0
             low, below = larger(low, select(falls, t, least)), larger(below, select(falls, slope, least))
             high, above = smaller(high, select(falls, most, t)), smaller(above, select(falls, most, slope))
-    return low - below * ((high - low) / (above - below))
+    # From the bend that is nearer, for a line along a face meets the planes beside it far away.
+    per = (high - low) / (above - below)
+    return select(above < -below, high - above * per, low - below * per)
 
 
 @kernel
@@ -139,6 +143,8 @@ def _way_out(c, z, h, half):
         reach = absolute(across) - half[j] * absolute(v) - half[k] * absolute(w)
         # Seen along the edge, where the segment is nearest to it.
         foot = (z[j] * (sign(v) * half[j] - c[j]) + z[k] * (sign(w) * half[k] - c[k])) * per * per
+        first, last = _span(c[i], z[i], half[i])
+        foot = smaller(larger(foot, first), last)
         more = skew & (reach > best + _WORSE)
         best, t = select(more, reach, best), select(more, clamped(foot, h), t)
         n = chosen(more, plus(_on(j, v), _on(k, w)), n)
@@ -149,11 +155,12 @@ def _way_out(c, z, h, half):
 def _span(c, z, half):
     """Where c + t z comes within -half to half, and where it leaves."""
     per = _inverse(z)
-    return -c * per - half * absolute(per), -c * per + half * absolute(per)
+    middle, reach = -c * per, (half + _BESIDE) * absolute(per)
+    return middle - reach, middle + reach
 
 
 @kernel
 def _on(i, x):
     """x times the unit vector of axis i."""
-    o = 0.0 * x
+    o = alike(x, 0.0)
     return x if i == 0 else o, x if i == 1 else o, x if i == 2 else o

@@ -1,8 +1,10 @@
 """The nearest points of two polytopes that are apart, by the algorithm of Gilbert, Johnson and Keerthi 1988.
 
-One number wide.  `numbers` begin with the frames of both, then come the corners of a simplex within
-the set of all differences, a point of the second less one of the first.
+One number wide.  `numbers` begin with the frames of both; then come the corners of a simplex within the set of all
+differences, a point of the second less one of the first.
 """
+
+import functools
 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.directions import TOUCH
@@ -23,13 +25,15 @@ GJK_ROOM = _WEIGHTS + 4
 """Numbers that are worked in."""
 _MOST = 128
 """Steps; a search among few corners needs a dozen."""
-_ENOUGH = 1e-15
-"""Of the squared distance, what a step must promise."""
+_ENOUGH = 1e-30
+"""Against the distance or the corner, the square of what a step must promise."""
+_LEVEL = 1.0 + 1e-13
+"""A step may lengthen the squared distance by rounding: a turn of 1e-8 does not shorten it, but finds a new corner."""
 _NEAR = 1e-12
 """Squared distance [m^2] below which a triangle says more of the direction than the way does."""
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def support(shape, vertices, numbers, at, v):
     """The point of a core, whose frame is at `at`, that lies farthest along v."""
     p, z, core, half = vector(numbers, at + ORIGIN), vector(numbers, at + Z), shape.core, shape.half
@@ -69,25 +73,31 @@ def nearest_points(first, second, vertices, numbers, n):
     count, square = 1, dot(v, v)
     for _ in range(_MOST):
         at = SIMPLEX + count * CORNER
-        w = add_corner(first, second, vertices, numbers, at, opposite(v))
-        if square - dot(v, w) <= _ENOUGH * square or _is_known(numbers, count, w):
+        along = _direction(numbers, count, v, square)
+        w = add_corner(first, second, vertices, numbers, at, opposite(along))
+        gain = dot(along, minus(v, w))
+        if gain <= 0.0 or gain * gain <= _ENOUGH * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
             break
         size, a, b, c, d = _nearest_of(numbers, count + 1)
-        if not size < square:
-            break  # by rounding, or by no number
+        if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
+            break
         square, count = size, _keep(numbers, count + 1, (a, b, c, d))
         v, p, q = _weighted(numbers, count, 0), _weighted(numbers, count, 3), _weighted(numbers, count, 6)
         if count == 4 or square < TOUCH * TOUCH:
             return 0.0, p, q, n
-    distance = sqrt(square)
-    along = scaled(1.0 / sqrt(dot(v, v)), v)
+    distance, along = sqrt(square), _direction(numbers, count, v, square)
+    return distance, p, q, scaled(1.0 / sqrt(dot(along, along)), along)
+
+
+@functools.partial(kernel, inline=True)
+def _direction(numbers, count, v, square):
+    """The way v to the simplex, of any length; from near a triangle across it, for v is then a small difference."""
     if count == 3 and square < _NEAR:
         w = vector(numbers, SIMPLEX)
         m = cross(minus(vector(numbers, SIMPLEX + CORNER), w), minus(vector(numbers, SIMPLEX + 2 * CORNER), w))
-        size = sqrt(dot(m, m))
-        if size > 0.0:
-            along = scaled((1.0 if dot(m, v) > 0.0 else -1.0) / size, m)
-    return distance, p, q, along
+        if dot(m, m) > 0.0:
+            return m if dot(m, v) > 0.0 else opposite(m)
+    return v
 
 
 @kernel
@@ -100,7 +110,7 @@ def _is_known(numbers, count, w):
     return False
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def _nearest_of(numbers, count):
     """Squared distance of the simplex from the origin, and the weights of its corners."""
     p, q = vector(numbers, SIMPLEX), vector(numbers, SIMPLEX + CORNER)
@@ -114,7 +124,7 @@ def _nearest_of(numbers, count):
     return on_tetrahedron(p, q, r, vector(numbers, SIMPLEX + 3 * CORNER))
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def _keep(numbers, count, weights):
     """Keep the corners that have a weight; returns how many."""
     kept = 0
@@ -128,7 +138,7 @@ def _keep(numbers, count, weights):
     return kept
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def _weighted(numbers, count, i):
     """The weighted sum of the vectors that begin at number i of each corner."""
     x, y, z = 0.0, 0.0, 0.0

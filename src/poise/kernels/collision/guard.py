@@ -32,8 +32,10 @@ from poise.kernels.methods.memory import GUARDED, GUARDS_NEW
 
 _HALVINGS = 12
 """An update is halved so often before it is not taken."""
-_LOOKS = 64
-"""Looks along the way of an update, at most."""
+_LOOKS, _STOPS = 64, 16
+"""Looks along the way of an update, and along that on which it could brake, at most."""
+_BRAKING = 1.0
+"""Of twice the deceleration, what is counted on where joints brake by themselves."""
 _UNSEEN = 5e-3
 """A pair of which both come so far in an update is near enough to what was seen [m]."""
 
@@ -47,10 +49,9 @@ def watch(p, w, address):
     moved = moved_to(x, w.q)
     if told.scene_changed or x.near[0] < 0.0:
         place_all(s, x)
-        _tell_travel(p, s, x)
         moved = True
     if moved:
-        find_near(s, x, p.guard[0].distance + p.guard[0].reserve)
+        look_ahead(p, s, x, w.travel)
     n, guard = len(w.step), p.guard[0]
     row, count = pitch(w.guard_rows, n), np.int64(x.near[0])
     same = w.memory[GUARDED] == float(count)
@@ -60,19 +61,26 @@ def watch(p, w, address):
         distance_row(s, x, pair)
         for a in range(row):
             w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if a < n else 0.0
-        w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair))
+        brake = 0.0
+        for a in range(len(p.paces)):
+            brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
+        w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair), brake if len(p.paces) > 0 else np.inf)
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
     w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
 
 
 @kernel
-def may_approach(guard, distance, drift):
+def may_approach(guard, distance, drift, brake):
     """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
 
-    `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it.
+    `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it;
+    `brake` is by how much less it may be an update later, where accelerations are limited: v^2 / 2 of it stop v.
     """
-    left = guard.share * (distance - drift - guard.distance - guard.reserve)
+    room = distance - drift - guard.distance - guard.reserve
+    left = guard.share * room
+    if room > 0.0:
+        left = min(left, np.sqrt(_BRAKING * brake * room))
     return max(left, -guard.retreat) + drift
 
 
@@ -95,102 +103,159 @@ def moved_to(x, q):
     return moved
 
 
-@functools.partial(kernel, inline=True)
-def _tell_travel(p, s, x):
-    """x.travel and x.reach: how far each shape that moves can come in an update."""
+@kernel
+def look_ahead(p, s, x, last):
+    """x.near are the pairs that the update from x.q, after the step `last`, can bring too near.
+
+    Where accelerations are limited, so can the way to rest after that.
+    """
     for v in range(len(x.row)):
         x.row[v] = 0.0
     for a in range(len(p.speeds)):
-        x.row[p.velocities[a]] = p.speeds[a]
-    for i in range(s.scene[0].bounded):
-        x.reach[i] = s.shapes[i].bound
-        if i < s.scene[0].movers:
-            x.travel[i] = min(travel(s, i, 0, x.row), p.guard[0].travel)
-            x.reach[i] = x.reach[i] + x.travel[i]
+        way = p.speeds[a]
+        if len(p.paces) > 0:
+            way = min(way, abs(last[a]) + p.paces[a].change)
+            way = way + _until_rest(way, p.paces[a].change, np.inf)
+        x.row[p.velocities[a]] = way
+    for i in range(s.scene[0].movers):
+        x.advance[i] = min(travel(s, i, 0, x.row), p.guard[0].travel)
+    find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
 
 
 @routine
 def certify(p, w, address):
-    """Take the update from w.before to w.q as far as it keeps shapes apart: w.q and w.step are what was gone."""
+    """Take the step w.step from w.before as far as it keeps shapes apart: w.q and w.step are what was gone.
+
+    Where accelerations are limited, what is taken back is that which the step is more than braking, and a step must
+    leave a way to brake to rest: then braking is always open, for the way to rest was looked at a step before.  Else
+    braking is no step at all.
+    """
     told = entry_at(address, CALL)
     s = problem_at(told.scene)
     x = narrow(s, told.scene_work, told.routines)
-    guard, n = p.guard[0], len(w.step)
-    for v in range(len(x.row)):
-        x.row[v] = 0.0
-    for a in range(n):
-        x.row[p.velocities[a]] = w.step[a]
+    guard, n, paced = p.guard[0], len(w.step), len(p.paces) > 0
     farthest = 0.0
+    _put(p, x, w.step)
     for i in range(s.scene[0].movers):
         farthest = max(farthest, travel(s, i, 0, x.row))
-    share = guard.travel / farthest if farthest > guard.travel else 1.0
-    for _ in range(_HALVINGS):
-        if share < 1.0:
-            go_to(p, w, share, w.q)
-        if _apart_along(p, w, s, x, share):
-            break
-        share = 0.5 * share
-    else:
-        share = 0.0
-        for i in range(len(w.q)):
-            w.q[i] = w.before[i]
-        moved_to(x, w.q)
-        find_near(s, x, guard.distance + guard.reserve)
-    if share < 1.0:
+    share = min(1.0, guard.travel / farthest) if farthest > 0.0 else 1.0
+    for a in range(n):
+        w.asked[a], w.braking[a] = share * w.step[a], 0.0
+        if paced:
+            slower = max(abs(w.travel[a] - w.surge[a]) - p.paces[a].change, 0.0)
+            w.braking[a] = slower if w.travel[a] - w.surge[a] > 0.0 else -slower
+    share = 1.0
+    for k in range(2 * _HALVINGS):
         for a in range(n):
-            w.step[a] = share * w.step[a]
+            if k < _HALVINGS:
+                w.step[a] = w.braking[a] + share * (w.asked[a] - w.braking[a])
+            else:
+                w.step[a] = share * w.braking[a]
+        if k == 2 * _HALVINGS - 1:
+            for a in range(n):
+                w.step[a] = 0.0
+        if share < 1.0 or k > 0 or guard.travel < farthest:
+            go_to(p, w, w.before, w.step, 1.0, w.q)
+        if _apart_along(p, w, s, x) and (not paced or k >= _HALVINGS or _can_stop(p, w, s, x)):
+            return
+        share = 1.0 if k == _HALVINGS - 1 else 0.5 * share
 
 
 @kernel
-def go_to(p, w, share, q):
-    """q = where that share of w.step leads from w.before."""
+def go_to(p, w, start, step, share, q):
+    """q = where that share of a step leads from `start`."""
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        q[c.q] = min(max(w.before[c.q] + share * w.step[c.v], c.lower), c.upper)
+        q[c.q] = start[c.q] + share * step[c.v]
+        if c.lower <= start[c.q] <= c.upper:
+            q[c.q] = min(max(q[c.q], c.lower), c.upper)
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         q[i], q[i + 1], q[i + 2], q[i + 3] = quaternion_step(
-            w.before[i], w.before[i + 1], w.before[i + 2], w.before[i + 3],
-            share * w.step[a], share * w.step[a + 1], share * w.step[a + 2],
-        )  # fmt: skip
+            start[i],
+            start[i + 1],
+            start[i + 2],
+            start[i + 3],
+            share * step[a],
+            share * step[a + 1],
+            share * step[a + 2],
+        )
+
+
+@functools.partial(kernel, inline=True)
+def _put(p, x, step):
+    """x.row is a step, by the model's velocities."""
+    for v in range(len(x.row)):
+        x.row[v] = 0.0
+    for a in range(len(step)):
+        x.row[p.velocities[a]] = step[a]
 
 
 @kernel
-def _apart_along(p, w, s, x, share):
+def _apart_along(p, w, s, x):
     """Whether no pair is nearer at w.q than asked, nor on the way there by more than half of _UNSEEN; x.near is of w.q.
 
     Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2.
     """
     guard = p.guard[0]
     looks = 1
+    _put(p, x, w.step)
     for k in range(np.int64(x.near_before[0])):
         pair = section(x.near_before, 1 + NEAR * k, NEAR)
-        i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
-        _put_step(p, w, x, share)
-        shared = shared_columns(s, i, j)
-        way = travel(s, i, shared, x.row) + travel(s, j, shared, x.row)
         near = max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN)
-        if way > near:
-            looks = max(looks, np.int64(min(np.ceil(way / near), float(_LOOKS))))
+        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair) / near), float(_LOOKS))))
     for k in range(1, looks):
-        go_to(p, w, share * k / looks, x.q)
-        for b in range(len(p.idle)):
-            x.q[p.idle[b].q] = w.q[p.idle[b].q]
-        find_near(s, x, guard.distance)
+        go_to(p, w, w.before, w.step, k / looks, x.q)
+        find_near(s, x, guard.distance, False)
         if not _apart(x, guard, 0.5 * _UNSEEN):
             return False
     moved_to(x, w.q)
-    find_near(s, x, guard.distance + guard.reserve)
+    look_ahead(p, s, x, w.step)
     return _apart(x, guard, 0.0)
 
 
-@functools.partial(kernel, inline=True)
-def _put_step(p, w, x, share):
-    """x.row is that share of w.step, by the model's velocities."""
-    for v in range(len(x.row)):
-        x.row[v] = 0.0
+@kernel
+def _can_stop(p, w, s, x):
+    """Whether braking from w.q, where w.step led, keeps all pairs apart; x.near is of w.q."""
+    guard, steps = p.guard[0], 0.0
     for a in range(len(w.step)):
-        x.row[p.velocities[a]] = share * w.step[a]
+        w.along_stop[a] = _until_rest(abs(w.step[a]), p.paces[a].change, np.inf)
+        steps = max(steps, np.floor(abs(w.step[a]) / p.paces[a].change))
+    _put(p, x, w.along_stop)
+    near = False
+    for k in range(np.int64(x.near[0])):
+        pair = section(x.near, 1 + NEAR * k, NEAR)
+        near = near or not pair[DISTANCE] - _way(s, x, pair) >= guard.distance
+    if not near:
+        return True
+    looks, k, clear = np.int64(min(steps, float(_STOPS))), 0, True
+    while clear and k < looks:
+        k += 1
+        for a in range(len(w.step)):
+            way = _until_rest(abs(w.step[a]), p.paces[a].change, np.ceil(steps * k / looks))
+            w.along_stop[a] = way if w.step[a] > 0.0 else -way
+        go_to(p, w, w.q, w.along_stop, 1.0, x.q)
+        find_near(s, x, guard.distance, False)
+        clear = _apart(x, guard, 0.0)
+    if clear:
+        moved_to(x, w.q)
+        look_ahead(p, s, x, w.step)
+    return clear
+
+
+@kernel
+def _until_rest(speed, change, steps):
+    """How far a velocity [a step] still goes in so many steps that each take `change` from it."""
+    k = min(np.floor(speed / change), steps)
+    return k * speed - 0.5 * change * k * (k + 1.0)
+
+
+@functools.partial(kernel, inline=True)
+def _way(s, x, pair):
+    """How far the shapes of a pair can come towards each other, in the step that x.row holds [m]."""
+    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    shared = shared_columns(s, i, j)
+    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row)
 
 
 @kernel

@@ -8,7 +8,7 @@ import functools
 
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
 from poise.kernels.collision.directions import TOUCH, absolute, alike
-from poise.kernels.collision.placing import ORIGIN, X, Y, Z, combined, part
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z, along_axes, combined, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import select
 from poise.kernels.machine.layout import BOX, HULL, SEGMENT
@@ -28,7 +28,7 @@ def to_half_space(shape, vertices, frames, a, b):
         k = _lowest(dot(part(frames, a, Z), z), half[2])
         p = plus(p, combined(frames, a, i, j, k))
     elif shape.core == HULL:
-        i, j, k = farthest(shape, vertices, opposite(_seen(frames, a, z)))
+        i, j, k = farthest(shape, vertices, opposite(along_axes(frames, a, z)))
         p = plus(p, combined(frames, a, i, j, k))
     distance = dot(z, minus(p, part(frames, b, ORIGIN)))
     return distance, p, minus(p, scaled(distance, z)), opposite(z)
@@ -38,12 +38,6 @@ def to_half_space(shape, vertices, frames, a, b):
 def _lowest(slope, half):
     """Where from -half to half an edge that rises so is lowest; its middle where it is level."""
     return select(absolute(slope) < TOUCH, 0.0, select(slope < 0.0, half, -half))
-
-
-@kernel
-def _seen(frames, k, v):
-    """A vector of the world along the x, y and z axes of frame k."""
-    return dot(part(frames, k, X), v), dot(part(frames, k, Y), v), dot(part(frames, k, Z), v)
 
 
 @kernel

@@ -36,7 +36,7 @@ def place_all(s, x):
 @kernel
 def looked_at(s, i, j):
     """Whether shapes i and j may meet."""
-    return s.apart[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
+    return s.unmet[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
 
 
 @routine
@@ -73,38 +73,39 @@ def _gaps(x, row, i, c, reach):
     dx = load_pack(x.centres, c) - x.centres[i]
     dy = load_pack(x.centres, c + row // WIDTH) - x.centres[row + i]
     dz = load_pack(x.centres, c + 2 * (row // WIDTH)) - x.centres[2 * row + i]
-    far = load_pack(x.reach, c) + reach
+    far = load_pack(x.bounds, c) + reach
     return far * select(far > 0.0, far, 0.0) - (dx * dx + dy * dy + dz * dz)
 
 
 @kernel
-def find_near(s, x, margin):
-    """x.near are the pairs nearer than `margin` and what they may both come, at x.q; one configuration.
-
-    x.reach and x.travel say how far each shape may come [m].
-    """
+def find_near(s, x, margin, ahead):
+    """x.near are the pairs nearer than `margin` at x.q; `ahead`: than that and what x.advance lets both come [m]."""
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
     row = _centres(s, x)
-    x.near[0] = 0.0
+    x.near[0], longest = 0.0, 0.0
+    for i in range(movers if ahead else 0):
+        longest = max(longest, x.advance[i])
     for i in range(movers):
         for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            if any_of(_gaps(x, row, i, c, x.reach[i] + margin) > 0.0):
+            reach = x.bounds[i] + margin
+            if ahead:
+                reach = reach + x.advance[i] + (longest if WIDTH * c < movers else 0.0)
+            if any_of(_gaps(x, row, i, c, reach) > 0.0):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
-                    _keep_near(s, x, i, j, margin)
+                    _keep_near(s, x, i, j, margin, ahead)
         for j in range(bounded, len(s.shapes)):
-            _keep_near(s, x, i, j, margin)
+            _keep_near(s, x, i, j, margin, ahead)
 
 
 @kernel
-def _keep_near(s, x, i, j, margin):
+def _keep_near(s, x, i, j, margin, ahead):
     """Note shapes i and j in x.near if they are near, in place of the farthest where there is no room."""
     movers = s.scene[0].movers
     if not looked_at(s, i, j):
         return
-    margin = margin + x.travel[i]
-    if j < movers:
-        margin = margin + x.travel[j]
+    if ahead:
+        margin = margin + x.advance[i] + (x.advance[j] if j < movers else 0.0)
     if not spheres_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j) < margin:
@@ -140,7 +141,7 @@ def spheres_within(s, x, i, j, margin):
 def nearest_pair(s, x):
     """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
 
-    One configuration.  x.reach are the radii of bounding spheres.
+    One configuration.
     """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
@@ -152,7 +153,7 @@ def nearest_pair(s, x):
     x.near[0] = 0.0
     for i in range(movers):
         for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            if any_of(_gaps(x, row, i, c, x.reach[i] + best) > 0.0):
+            if any_of(_gaps(x, row, i, c, x.bounds[i] + best) > 0.0):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
                         best = _keep_nearest(s, x, i, j, best)

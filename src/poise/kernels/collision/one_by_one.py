@@ -3,13 +3,15 @@
 from poise.kernels.algebra.vectors import minus, plus, scaled, vector
 from poise.kernels.collision.box_axes import widest_gap
 from poise.kernels.collision.epa import EPA_ROOM, way_out
-from poise.kernels.collision.gjk import FIRST, SECOND, nearest_points
+from poise.kernels.collision.gjk import FIRST, GJK_ROOM, SECOND, nearest_points
 from poise.kernels.collision.placing import ORIGIN
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import HULL
 
-HULL_ROOM = EPA_ROOM
-"""Numbers that are worked in."""
+BOX_ROOM, HULL_ROOM = GJK_ROOM, EPA_ROOM
+"""Numbers that are worked in, where both are boxes and where one is a hull."""
+_NEAR = 1e-6
+"""Nearer than this [m] the search may take an overlap between edges that are almost parallel for none."""
 _CLEAR = 0.1
 """How far [m] shapes are moved apart to see where they were deepest."""
 
@@ -24,20 +26,18 @@ def polytopes(first, second, vertices, numbers):
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] - numbers[FIRST + ORIGIN + i]
         numbers[FIRST + ORIGIN + i] = 0.0
-    # Across fifteen axes boxes are apart, or it is a shortest way out; hulls have too many.
-    boxes = second.core != HULL
-    gap, n = 0.0, vector(numbers, SECOND + ORIGIN)
-    if boxes:
-        gap, n = widest_gap(first.half, second.half, numbers)
-    distance = 0.0
-    if gap > 0.0 or not boxes:
-        distance, p, q, along = nearest_points(first, second, vertices, numbers, n)
-    if distance > 0.0 or distance != distance:
-        return distance, plus(origin, p), plus(origin, q), along
-    if not boxes:
-        gap, n = way_out(first, second, vertices, numbers)
-    p, q = _deepest(first, second, vertices, numbers, gap, n)
-    return gap, plus(origin, p), plus(origin, q), n
+    n = vector(numbers, SECOND + ORIGIN)
+    distance, p, q, n = nearest_points(first, second, vertices, numbers, n)
+    if not distance <= _NEAR:
+        return distance, plus(origin, p), plus(origin, q), n
+    if second.core == HULL:
+        gap, out = way_out(first, second, vertices, numbers)
+    else:
+        gap, out = widest_gap(first.half, second.half, numbers)
+    if distance > 0.0 and gap > 0.0:
+        return distance, plus(origin, p), plus(origin, q), n
+    p, q = _deepest(first, second, vertices, numbers, gap, out)
+    return gap, plus(origin, p), plus(origin, q), out
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Where shapes are in the world, and how a kernel reads it."""
 
-from poise.kernels.algebra.vectors import plus, scaled
+from poise.kernels.algebra.vectors import dot, plus, scaled
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import BOX, FRAME, HULL, POINT
@@ -20,6 +20,12 @@ def part(frames, k, row):
 def combined(frames, k, x, y, z):
     """x X + y Y + z Z of the axes of frame k."""
     return plus(plus(scaled(x, part(frames, k, X)), scaled(y, part(frames, k, Y))), scaled(z, part(frames, k, Z)))
+
+
+@kernel
+def along_axes(frames, k, v):
+    """A vector of the world along the x, y and z axes of frame k."""
+    return dot(part(frames, k, X), v), dot(part(frames, k, Y), v), dot(part(frames, k, Z), v)
 
 
 @kernel

@@ -2,27 +2,27 @@
 
 import functools
 
-from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
+from poise.kernels.algebra.vectors import minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
 from poise.kernels.collision.half_spaces import to_half_space
-from poise.kernels.collision.one_by_one import HULL_ROOM, polytopes
-from poise.kernels.collision.placing import ORIGIN, X, Y, Z, combined, part
+from poise.kernels.collision.one_by_one import BOX_ROOM, HULL_ROOM, polytopes
+from poise.kernels.collision.placing import ORIGIN, Z, along_axes, combined, part
 from poise.kernels.collision.segments import point_point, point_segment, segment_segment
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, packs, store
-from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, POINT, PROXIMITY, SEGMENT
+from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, POINT, PROXIMITY, SEGMENT, WIDTH
 from poise.kernels.machine.views import flat, section
 
-__all__ = ["HULL_ROOM", "signed_distance"]
+__all__ = ["BOX_ROOM", "HULL_ROOM", "signed_distance"]
 
 
 @functools.partial(kernel, inline=True)
 def signed_distance(shapes, a, b, vertices, frames, room, out):
     """What is known of shapes a and b, PROXIMITY rows of `out`.
 
-    `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`; `room` has HULL_ROOM rows, which
-    boxes and hulls need against each other and against hulls.  Not both may be half-spaces.  The result is NaN where
-    a frame is.
+    `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `room` has HULL_ROOM rows where a
+    hull meets anything but a half-space, BOX_ROOM where boxes meet, else none.  Not both may be half-spaces.  The
+    result is NaN where a frame is.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
@@ -58,26 +58,20 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
 @functools.partial(kernel, inline=True)
 def _to_box(first, second, frames, a, b):
     """From a point or a segment, at frame a, to a box, at frame b."""
-    c = _seen(frames, b, minus(part(frames, a, ORIGIN), part(frames, b, ORIGIN)))
+    c = along_axes(frames, b, minus(part(frames, a, ORIGIN), part(frames, b, ORIGIN)))
     if first.core == POINT:
         distance, p, n = point_box(c, second.half)
     else:
-        distance, p, n = segment_box(c, _seen(frames, b, part(frames, a, Z)), first.half[2], second.half)
+        distance, p, n = segment_box(c, along_axes(frames, b, part(frames, a, Z)), first.half[2], second.half)
     n = combined(frames, b, -n[0], -n[1], -n[2])
     p = plus(part(frames, b, ORIGIN), combined(frames, b, p[0], p[1], p[2]))
     return distance, p, plus(p, scaled(distance, n)), n
 
 
 @kernel
-def _seen(frames, k, v):
-    """A vector of the world along the x, y and z axes of frame k."""
-    return dot(part(frames, k, X), v), dot(part(frames, k, Y), v), dot(part(frames, k, Z), v)
-
-
-@kernel
 def _one_by_one(first, second, vertices, frames, a, b, room, out):
     """The same of two polytopes whose distance is found by a search: each lane by itself."""
-    lanes = packs(frames, 8)
+    lanes = packs(frames, WIDTH)
     numbers, poses, found = flat(room), flat(section(frames, 0, len(frames))), flat(section(out, 0, PROXIMITY))
     for lane in range(lanes):
         for i in range(FRAME):

@@ -21,7 +21,8 @@ from typing import Final
 
 import llvmlite
 import numba
-import platformdirs
+
+from poise.kernels.machine.places import cache_home
 
 PACKAGE: Final = Path(__file__).parent.parent.parent
 ROOMS: Final = ("kernels", "methods", "tasks")
@@ -50,9 +51,7 @@ def digest(package: Path) -> str:
 
 def folder() -> Path:
     """The folder for the text as it stands, where POISE_CACHE_DIR says or among the user's caches."""
-    home = os.environ.get("POISE_CACHE_DIR")
-    parent = Path(home).absolute() if home else Path(platformdirs.user_cache_dir("poise", appauthor=False))
-    return parent / f"kernels-{digest(PACKAGE)}"
+    return cache_home() / f"kernels-{digest(PACKAGE)}"
 
 
 FOLDER = folder()

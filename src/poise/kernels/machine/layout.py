@@ -167,7 +167,7 @@ the distance changes by its product with the velocity of the second point less t
 
 SCENE: Final = Record("Scene", "movers bounded groups")
 """Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others are half-spaces and
-stand still too.  They are in `groups`, which `apart` tells of."""
+stand still too.  They are in `groups`, which `unmet` tells of."""
 
 CHAIN: Final = Record("Chain", "first_column last_column first_lever group")
 """What moves a shape: the COLUMNs from `first_column` to `last_column`, from the root on, each with the number of its
@@ -182,10 +182,15 @@ GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
 `share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; without a time step no
 point goes farther than `travel` [m] in an update, else that is infinite."""
+PACE: Final = Record("Pace", "", "speed change jerk")
+"""What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
+from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`."""
+TWIST: Final = Record("Twist", "first count", "most")
+"""`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
 
 COMMON: Final = Record(
     "Common",
-    "clamp at_target null dependent",
+    "clamp at_target null dependent timed",
     "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
     "potential_gain",
 )
@@ -195,6 +200,7 @@ COMMON: Final = Record(
   `at_target`: whether columns are taken at the target instead of the effector.
 - `null`: whether there is a null-space term; the gains of criteria that are not there are 0.  `limit_longest` is what
   the distance from limits asks of a joint at most [rad or m].
+- `timed`: whether a start beyond its limits comes back at its speed, instead of at once.
 - `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
 - `max_step`: the largest entry of a step [rad or m]; infinite: none."""
 
@@ -222,12 +228,14 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "scene": SCENE,
     "chains": CHAIN,
     "levers": REAL,
-    "apart": WHOLE,
+    "unmet": WHOLE,
     # What a method adds.
     "common": COMMON,
     "settings": REAL,
     "rule": REAL,
     "speeds": REAL,
+    "paces": PACE,
+    "twists": TWIST,
     "inequalities": REAL,
     "posture": REAL,
     "bounds": REAL,
@@ -242,10 +250,12 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
 `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
 vertices have three numbers each.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how they move;
-`apart` (groups x groups): 1 where two groups need no look.
+`unmet` (groups x groups): 1 where two groups need no look.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
-`speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `inequalities`
+`speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `paces`: one
+for each active velocity where a step may change the velocity by so much alone, else none; `speeds` are then those of
+the whole step.  `twists`: of free bases.  `inequalities`
 (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
 where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
@@ -294,13 +304,21 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "prior",
         "begun",
         "last_step",
+        "apart",
+        "travel",
+        "surge",
+        "least",
+        "largest",
+        "gone",
+        "sought",
+        "closing",
         "branches",
         "room",
         "query",
         "shape_frames",
         "centres",
-        "reach",
-        "travel",
+        "bounds",
+        "advance",
         "drift",
         "near",
         "near_before",
@@ -309,6 +327,9 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "guard_rows",
         "guard_most",
         "clearance",
+        "asked",
+        "braking",
+        "along_stop",
     ],
     ROWS,
 )
@@ -322,16 +343,20 @@ memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
 gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
-begun (nq) where a step of a Tracker began, last_step (n), branches (BRANCHES) what is known of each lane that holds a
+begun (nq) where a step of a Tracker began, last_step (n), apart (n) a step with each joint bound by itself; of a
+Tracker with accelerations travel (n) the way of its last step, surge (n) what that was more than the one before, least
+and largest (n) the bounds of this one, gone (n) the way since it began, sought (m) its errors when it began, closing
+(m) how they fell from those of the step before; branches (BRANCHES) what is known of each lane that holds a
 branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
 and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 
-Of a scene: centres (3 packed rows) of bounding spheres, reach (a packed row) their radii and how far they may come in
-an update, travel (movers) the latter alone [m], drift (3 a shape) how far a shape of the world goes of itself
-meanwhile [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs are near and
-which, before an update too, pair (NEAR) the pair at hand, row (nv) what each velocity does to its distance.
-Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, and
-clearance (2): the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]."""
+Of a scene: centres (3 packed rows) of bounding spheres and bounds (a packed row), their radii, advance (movers) how far
+each shape may come [m], drift (3 a shape) how far one of the world goes of itself in a step [m], near and near_before
+(1 + NEAR x MOST_NEAR) how many pairs are near and which, before an update too, pair (NEAR) the pair at hand, row (nv)
+what each velocity does to its distance, or a step.
+Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
+clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
+(n) a step, braking (n) what accelerations let of the last one go on, along_stop (n) the way to rest."""
 
 CALL: Final = Record(
     "Call",

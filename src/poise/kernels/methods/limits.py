@@ -10,8 +10,31 @@ from poise.kernels.algebra.working_set import Limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.views import section
+from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
 from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
 from poise.kernels.methods.turns import angle
+from poise.kernels.solver.lm_solver import clip_start
+
+_ANYWHERE = 1e20
+"""The room of a coordinate without limits [rad]."""
+
+
+@kernel
+def take_start(p, q0, q):
+    """Copy the start q0 into q, quaternions to unit length; False if a number is too large.
+
+    Coordinates are brought within their limits, unless they are to come back at their speed; those that no task moves
+    then stay where they are.
+    """
+    if not clip_start(p, q0, q):
+        return False
+    if p.common[0].timed:
+        for c in range(len(p.coordinates)):
+            q[p.coordinates[c].q] = q0[p.coordinates[c].q]
+        for c in range(len(p.idle)):
+            q[p.idle[c].q] = q0[p.idle[c].q]
+    return True
+
 
 Stated = namedtuple("Stated", "limits side squares room")
 """The limits of an update, what to try to hold of them, and room for the levels' lambda^2 and for the active set."""
@@ -19,17 +42,208 @@ Stated = namedtuple("Stated", "limits side squares room")
 
 @functools.partial(kernel, inline=True)
 def left_to_limits(p, w, longest, low, high):
-    """low = max(l - q, -v dt), high = min(u - q, v dt) (n each), neither farther from 0 than `longest` but for l and u.
+    """The box of an update from w.before, low <= dq <= high (n each) [rad or m], which always holds a step.
 
-    One number wide.
+    low = max(l - q, -v dt) and high = min(u - q, v dt), and what is beyond a limit comes back at its speed; with
+    accelerations it is what `allow` found for the whole step, less the way of the updates before.  Entries are no
+    longer than `longest`, where the others let them.  One number wide.
     """
+    if len(p.paces) > 0:
+        since_begun(p, w)
+        for a in range(len(low)):
+            low[a], high[a] = left(p, w, a)
+            low[a] = max(low[a], min(-longest, high[a]))
+            high[a] = min(high[a], max(longest, low[a]))
+        return
     for a in range(len(low)):
         high[a] = min(longest, p.speeds[a])
         low[a] = -high[a]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        low[c.v] = max(low[c.v], c.lower - w.q[c.q])
-        high[c.v] = min(high[c.v], c.upper - w.q[c.q])
+        fast = p.speeds[c.v]
+        low[c.v] = max(low[c.v], min(c.lower - w.before[c.q], fast))
+        high[c.v] = min(high[c.v], max(c.upper - w.before[c.q], -fast))
+
+
+@functools.partial(kernel, inline=True)
+def left(p, w, a):
+    """What speeds and accelerations leave to entry a of a step from w.before, once `since_begun` is told."""
+    if len(p.paces) > 0:
+        return load(w.least, a) - load(w.gone, a), load(w.largest, a) - load(w.gone, a)
+    return splat(w.q, -p.speeds[a]), splat(w.q, p.speeds[a])
+
+
+@kernel
+def allow(p, w):
+    """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.begun."""
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = load(w.begun, c.q)
+        _allow_one(p, w, c.v, x - c.lower, c.upper - x)
+    anywhere = splat(w.q, _ANYWHERE)
+    for b in range(len(p.balls)):
+        for k in range(3):
+            _allow_one(p, w, p.balls[b].v + k, anywhere, anywhere)
+
+
+@kernel
+def _allow_one(p, w, a, below, above):
+    """The same of one velocity, with so much room on either side."""
+    pace = p.paces[a]
+    low, high = allowed(below, above, load(w.travel, a), load(w.surge, a), pace.speed, pace.change, pace.jerk)
+    store(w.least, a, low), store(w.largest, a, high)
+
+
+@kernel
+def jerking(p):
+    """Whether there are limits of jerk."""
+    for a in range(len(p.paces)):
+        if p.paces[a].jerk < NO_LIMIT:
+            return True
+    return False
+
+
+@kernel
+def loosen(p, w):
+    """w.least and w.largest of a step that may be wanted, whatever speeds and accelerations let come of it."""
+    for a in range(len(p.paces)):
+        store(w.least, a, splat(w.q, -_ANYWHERE)), store(w.largest, a, splat(w.q, _ANYWHERE))
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = load(w.begun, c.q)
+        store(w.least, c.v, c.lower - x), store(w.largest, c.v, c.upper - x)
+
+
+@kernel
+def soften(p, w):
+    """w.least and w.largest again: an entry comes to its wanted speed w.step with no acceleration left.
+
+    The way of the updates before counts to what is wanted.
+    """
+    if not jerking(p):
+        return
+    allow(p, w)
+    for a in range(len(p.paces)):
+        pace = p.paces[a]
+        if pace.jerk < NO_LIMIT:
+            v, wanted = load(w.travel, a), load(w.gone, a) + load(w.step, a)
+            wanted = select(wanted > pace.speed, pace.speed, select(wanted < -pace.speed, -pace.speed, wanted))
+            low, high = load(w.least, a), load(w.largest, a)
+            up, down = v + fastest(wanted - v, pace.jerk), v - fastest(v - wanted, pace.jerk)
+            up, down = select(up < low, low, up), select(down > high, high, down)
+            store(w.largest, a, select((wanted >= v) & (up < high), up, high))
+            store(w.least, a, select((wanted <= v) & (down > low), down, low))
+
+
+@kernel
+def since_begun(p, w):
+    """w.gone (n) is the way from w.begun to w.before."""
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        store(w.gone, c.v, load(w.before, c.q) - load(w.begun, c.q))
+    for b in range(len(p.balls)):
+        a = p.balls[b].v
+        u0, u1, u2 = _turn_since(w.begun, w.before, p.balls[b].q)
+        store(w.gone, a, u0), store(w.gone, a + 1, u1), store(w.gone, a + 2, u2)
+
+
+@kernel
+def keep_whole_step(p, w, updates):
+    """Bring w.q to where the way from w.begun keeps what `allow` left, each joint by itself; remember the way."""
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        store(w.gone, c.v, load(w.q, c.q) - load(w.begun, c.q))
+    for b in range(len(p.balls)):
+        a = p.balls[b].v
+        u0, u1, u2 = _turn_since(w.begun, w.q, p.balls[b].q)
+        store(w.gone, a, u0), store(w.gone, a + 1, u1), store(w.gone, a + 2, u2)
+    bent = splat(w.q, 0.0)
+    for a in range(len(w.gone)):
+        x, low, high = load(w.gone, a), load(w.least, a), load(w.largest, a)
+        within = select(x < low, low, select(x > high, high, x))
+        bent = select((x < low) | (x > high), 1.0, bent)
+        store(w.gone, a, within)
+    for k in range(len(p.twists)):
+        bent = _keep_twist(p.twists[k], updates * p.twists[k].most, w, bent)
+    for a in range(len(w.gone)):
+        x = load(w.gone, a)
+        store(w.surge, a, x - load(w.travel, a))
+        store(w.travel, a, x)
+    changed = bent > 0.5
+    if not any_of(changed):
+        return
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x0 = load(w.begun, c.q)
+        x = x0 + load(w.gone, c.v)
+        # What the limits allow, they allow to the last bit.
+        x = select((x < c.lower) & (load(w.least, c.v) >= c.lower - x0), c.lower, x)
+        x = select((x > c.upper) & (load(w.largest, c.v) <= c.upper - x0), c.upper, x)
+        store(w.q, c.q, select(changed, x, load(w.q, c.q)))
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
+        w1, x1, y1, z1 = quaternion_step(
+            w0, x0, y0, z0, load(w.gone, a), load(w.gone, a + 1), load(w.gone, a + 2)
+        )  # fmt: skip
+        store(w.q, i, select(changed, w1, load(w.q, i))), store(w.q, i + 1, select(changed, x1, load(w.q, i + 1)))
+        store(w.q, i + 2, select(changed, y1, load(w.q, i + 2)))
+        store(w.q, i + 3, select(changed, z1, load(w.q, i + 3)))
+    store(w.memory, PREDICTED, select(changed, ELSEWHERE, load(w.memory, PREDICTED)))
+
+
+@kernel
+def remember_way(w):
+    """Remember that the whole step was w.step.
+
+    Where that is another than was to be expected its acceleration is none that a jerk could go on from.
+    """
+    for a in range(len(w.step)):
+        x = load(w.step, a)
+        same = (x <= load(w.travel, a)) & (x >= load(w.travel, a))
+        store(w.surge, a, select(same, load(w.surge, a), 0.0))
+        store(w.travel, a, x)
+
+
+@kernel
+def _keep_twist(twist, most, w, bent):
+    """Bring some of w.gone to a length of at most `most`, towards what of the last step the box still holds; whether.
+
+    Both are within the box, and so is all between them.  Where that is itself too long, the last step is what all
+    speeds and accelerations let go on.
+    """
+    first, count = twist.first, twist.count
+    longest = most * most
+    square, other = splat(w.q, 0.0), splat(w.q, 0.0)
+    for a in range(first, first + count):
+        x, y = load(w.gone, a), _kept(w, a)
+        square, other = square + x * x, other + y * y
+    over, astray = square > longest, other > longest
+    if not any_of(over):
+        return bent
+    # The largest share s of the way from y to x with |y + s (x - y)| <= most.
+    aa, ab, bb = splat(w.q, 0.0), splat(w.q, 0.0), splat(w.q, 0.0)
+    for a in range(first, first + count):
+        y = select(astray, load(w.travel, a), _kept(w, a))
+        d = load(w.gone, a) - y
+        aa, ab, bb = aa + d * d, ab + d * y, bb + y * y
+    room = longest - bb
+    root = sqrt(ab * ab + aa * select(room < 0.0, 0.0, room))
+    # Of the two forms of the root, the one without a difference of near numbers.
+    share = select(ab > 0.0, room / select(ab > 0.0, ab + root, 1.0), (root - ab) / select(aa > 0.0, aa, 1.0))
+    share = select(share < 0.0, 0.0, select(share > 1.0, 1.0, share))
+    for a in range(first, first + count):
+        x = load(w.gone, a)
+        y = select(astray, load(w.travel, a), _kept(w, a))
+        store(w.gone, a, select(over, y + share * (x - y), x))
+    return select(over, 1.0, bent)
+
+
+@kernel
+def _kept(w, a):
+    """What the box leaves of an entry of the last step."""
+    y, low, high = load(w.travel, a), load(w.least, a), load(w.largest, a)
+    return select(y < low, low, select(y > high, high, y))
 
 
 @functools.partial(kernel, inline=True)
@@ -90,7 +304,7 @@ def shorten_whole_step(p, w, updates):
     ratio = splat(w.q, 1.0)
     for b in range(len(p.balls)):
         a = p.balls[b].v
-        u0, u1, u2 = _turn_since(w, p.balls[b].q)
+        u0, u1, u2 = _turn_since(w.begun, w.q, p.balls[b].q)
         ratio = _larger(ratio, u0 * (1.0 / (updates * p.speeds[a])))
         ratio = _larger(ratio, u1 * (1.0 / (updates * p.speeds[a + 1])))
         ratio = _larger(ratio, u2 * (1.0 / (updates * p.speeds[a + 2])))
@@ -102,12 +316,12 @@ def shorten_whole_step(p, w, updates):
         c = p.coordinates[r]
         x, x0 = load(w.q, c.q), load(w.begun, c.q)
         nearer = x0 + (x - x0) * scale
-        nearer = select(nearer < c.lower, c.lower, nearer)
-        nearer = select(nearer > c.upper, c.upper, nearer)
+        nearer = select((nearer < c.lower) & (x >= c.lower), c.lower, nearer)
+        nearer = select((nearer > c.upper) & (x <= c.upper), c.upper, nearer)
         store(w.q, c.q, select(over, nearer, x))
     for b in range(len(p.balls)):
         i = p.balls[b].q
-        u0, u1, u2 = _turn_since(w, i)
+        u0, u1, u2 = _turn_since(w.begun, w.q, i)
         w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
         w1, x1, y1, z1 = quaternion_step(w0, x0, y0, z0, u0 * scale, u1 * scale, u2 * scale)
         store(w.q, i, select(over, w1, load(w.q, i))), store(w.q, i + 1, select(over, x1, load(w.q, i + 1)))
@@ -116,10 +330,10 @@ def shorten_whole_step(p, w, updates):
 
 
 @kernel
-def _turn_since(w, i):
-    """Rotation vector [rad] of the shortest turn that took the quaternion at row i from w.begun to w.q."""
-    w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
-    w1, x1, y1, z1 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
+def _turn_since(begun, q, i):
+    """Rotation vector [rad] of the shortest turn that took the quaternion at row i from `begun` to `q`."""
+    w0, x0, y0, z0 = load(begun, i), load(begun, i + 1), load(begun, i + 2), load(begun, i + 3)
+    w1, x1, y1, z1 = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
     cosine = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
     v0 = x1 * w0 - w1 * x0 + z1 * y0 - y1 * z0
     v1 = y1 * w0 - w1 * y0 + x1 * z0 - z1 * x0

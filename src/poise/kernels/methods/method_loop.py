@@ -25,7 +25,8 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.methods.limits import shorten_whole_step
+from poise.kernels.methods.approach import AT_FIRST
+from poise.kernels.methods.limits import allow, keep_whole_step, remember_way, shorten_whole_step, take_start
 from poise.kernels.methods.memory import (
     AGE,
     BEST,
@@ -35,6 +36,7 @@ from poise.kernels.methods.memory import (
     ENDED,
     FAILED,
     FAILURES,
+    LEFT,
     LENGTH,
     MARK,
     MEMORY,
@@ -74,29 +76,42 @@ def forget(w):
         store(w.last_step, a, splat(w.memory, 0.0))
     for i in range(len(w.last_target)):
         store(w.last_target, i, splat(w.memory, 0.0))
+    for a in range(len(w.travel)):
+        store(w.travel, a, splat(w.memory, 0.0)), store(w.surge, a, splat(w.memory, 0.0))
 
 
 @kernel
 def _update(p, w, updates, settle, scene, address):
-    """So many updates of the method from w.q, no ball turning faster over all of them than it may in each.
+    """So many updates of the method from w.q, over all of which speeds and accelerations hold.
 
-    Where there is a `scene`, its shapes are kept apart.
+    Where there is a `scene`, its shapes are kept apart, in one update.
     """
-    if updates > 1:
+    paced = len(p.paces) > 0
+    if updates > 1 or paced:
         for i in range(len(w.q)):
             store(w.begun, i, load(w.q, i))
+    if paced:
+        allow(p, w)
+        store(w.memory, LEFT, AT_FIRST)
     if settle:
         let_go(p, w)
     for _ in range(updates):
         if scene:
             call(w.routines[WATCH], p, w, address)
         call(w.routines[METHOD], p, w)
-        if scene:
-            call(w.routines[CERTIFY], p, w, address)
         if settle:
             curb(p, w)
-    if updates > 1:
+    if paced:
+        keep_whole_step(p, w, updates)
+    elif updates > 1:
         shorten_whole_step(p, w, updates)
+    if scene:
+        if paced:
+            for a in range(len(w.step)):
+                store(w.step, a, load(w.gone, a))
+        call(w.routines[CERTIFY], p, w, address)
+        if paced:
+            remember_way(w)
 
 
 @entry_point(WHOLE)
@@ -107,7 +122,7 @@ def step(address):
     w = narrow(p, told.narrow, told.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
-    if not clip_start(p, w.start, w.before):
+    if not take_start(p, w.start, w.before):
         return BAD_START
     away = 0.0
     for i in range(len(w.q)):
@@ -131,7 +146,7 @@ def rollout(address):
     w = narrow(p, told.narrow, told.routines)
     width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
     goals, path = rows_at(told.goals, told.steps * width), rows_at(told.path, told.steps * count)
-    if not clip_start(p, w.start, w.q):
+    if not take_start(p, w.start, w.q):
         return BAD_START
     forget(w)
     for k in range(told.steps):
@@ -156,7 +171,7 @@ def rollout_lanes(address):
     goals, path = rows_at(told.goals, characters * steps * width), rows_at(told.path, characters * steps * count)
     for lane in range(WIDTH):
         c = min(lane, characters - 1)
-        if not clip_start(p, section(path, c * steps * count, count), w.q):
+        if not take_start(p, section(path, c * steps * count, count), w.q):
             return BAD_START
         for i in range(count):
             v.q[i, lane] = w.q[i]

@@ -6,14 +6,15 @@ all.  `p` is a problem, `w` the workspace.
 
 import functools
 
-from poise.kernels.algebra.blocks import transpose_times
+from poise.kernels.algebra.blocks import times, transpose_times
 from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, select, splat, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
+from poise.kernels.methods.limits import jerking, left, since_begun, soften
 from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.solver.limits import free_joints
 from poise.kernels.solver.lm_solver import evaluate
@@ -100,37 +101,132 @@ def hold_joints_at_limits(p, w):
 
 @functools.partial(kernel, inline=True)
 def restrain(p, w):
-    """Clamp the step to the method's largest entry, to what `settling` allows and to the joints' speeds.
+    """Clamp the step to the method's largest entry, to what `settling` allows and to what limits leave.
 
-    It keeps its direction.  A step that holds something that is no finite number becomes 0 and is marked.
+    The first two keep its direction.  Where it is too fast, either the whole step is shortened or each joint goes as
+    far as it may by itself: whichever leaves less of the error, to first order.  A step that holds something that is no
+    finite number becomes 0 and is marked.
     """
-    shorten(p, w, load(w.memory, CURB))
+    _bound(p, w, load(w.memory, CURB), True)
 
 
 @functools.partial(kernel, inline=True)
 def shorten(p, w, curb):
-    """Clamp the step likewise, `curb` being one over the longest entry that `settling` allows, 0 where any."""
+    """Clamp the step likewise, but always the whole step, as levels of tasks need it.
+
+    `curb` is one over the longest entry that `settling` allows, 0 where any.
+    """
+    _bound(p, w, curb, False)
+
+
+@functools.partial(kernel, inline=True)
+def _bound(p, w, curb, choosing):
+    """Clamp the step, `choosing` between the whole step and each joint by itself where it is too fast."""
     n = len(w.step)
-    longest, ratio = splat(w.e, 0.0), splat(w.e, 1.0)
+    longest, over = splat(w.e, 0.0), splat(w.e, 0.0)
     total = splat(w.e, 0.0)
     for a in range(n):
         x = load(w.step, a)
         x = select(x < 0.0, -x, x)
         total = total + x
         longest = select(x > longest, x, longest)
-        over = x * (1.0 / p.speeds[a])
-        ratio = select(over > ratio, over, ratio)
+        speed = x * (1.0 / p.speeds[a])
+        over = select(speed > over, speed, over)
     finite = total < 1e300
-    over = longest * (1.0 / p.common[0].max_step)
-    ratio = select(over > ratio, over, ratio)
-    over = longest * curb
-    ratio = select(over > ratio, over, ratio)
-    scale = 1.0 / ratio
+    ratio, x = splat(w.e, 1.0), longest * (1.0 / p.common[0].max_step)
+    ratio = select(x > ratio, x, ratio)
+    x = longest * curb
+    ratio = select(x > ratio, x, ratio)
+    for k in range(len(p.twists)):
+        x = length_of(p.twists[k], w.step) * (1.0 / p.twists[k].most)
+        over = select(x > over, x, over)
+    faster = select(over > ratio, over, ratio)
     for a in range(n):
-        store(w.step, a, select(finite, load(w.step, a) * scale, 0.0))
+        store(w.step, a, select(finite, load(w.step, a), 0.0))
+    if len(p.paces) > 0:
+        since_begun(p, w)
+        if choosing and not jerking(p):
+            choose(p, w, ratio, beyond_box(p, w, ratio))
+        else:
+            scale = 1.0 / faster
+            for a in range(n):
+                store(w.step, a, load(w.step, a) * scale)
+            soften(p, w)
+            for a in range(n):
+                low, high = left(p, w, a)
+                x = load(w.step, a)
+                store(w.step, a, select(x < low, low, select(x > high, high, x)))
+    elif choosing and any_of(finite & (over > ratio)):
+        choose(p, w, ratio, faster)
+    else:
+        scale = 1.0 / faster
+        for a in range(n):
+            store(w.step, a, load(w.step, a) * scale)
+    scale = 1.0 / faster
     store(w.memory, FAILED, select(finite, load(w.memory, FAILED), 1.0))
     store(w.memory, STEP, longest * scale)
     store(w.memory, SHARE, select(finite, scale, 0.0))
+
+
+@kernel
+def beyond_box(p, w, ratio):
+    """The largest of `ratio` and of the ratios of the step's entries to what accelerations leave in their direction.
+
+    An entry that has to turn or to brake however short the step may be has none.
+    """
+    for a in range(len(w.step)):
+        x = load(w.step, a)
+        low, high = left(p, w, a)
+        forth, back = (x > 0.0) & (high > 0.0), (x < 0.0) & (low < 0.0)
+        over = select(forth, x / select(forth, high, 1.0), select(back, x / select(back, low, 1.0), 0.0))
+        ratio = select(over > ratio, over, ratio)
+    return ratio
+
+
+@kernel
+def choose(p, w, ratio, faster):
+    """w.step / faster or w.step / ratio, each joint within its limits by itself: that which leaves less |e - J dq|.
+
+    e is the clamped error.
+    """
+    n = len(w.step)
+    own, whole = 1.0 / ratio, 1.0 / faster
+    for a in range(n):
+        x = load(w.step, a)
+        low, high = left(p, w, a)
+        y = own * x
+        store(w.apart, a, select(y < low, low, select(y > high, high, y)))
+        y = whole * x
+        store(w.step, a, select(y < low, low, select(y > high, high, y)))
+    for k in range(len(p.twists)):
+        twist = p.twists[k]
+        over = length_of(twist, w.apart) * (1.0 / twist.most)
+        for a in range(twist.first, twist.first + twist.count):
+            store(w.apart, a, load(w.apart, a) / select(over > 1.0, over, 1.0))
+    better = _remaining(p, w, w.apart) < _remaining(p, w, w.step)
+    for a in range(n):
+        store(w.step, a, select(better, load(w.apart, a), load(w.step, a)))
+
+
+@kernel
+def _remaining(p, w, step):
+    """|e - J step|^2."""
+    times(p, w.jacobian, step, w.y)
+    square = splat(w.e, 0.0)
+    for i in range(len(w.y)):
+        x = load(w.clamped, i) - load(w.y, i)
+        square = square + x * x
+    return square
+
+
+@kernel
+def length_of(twist, step):
+    """The Euclidean length of some entries of a step."""
+    square = splat(step, 0.0)
+    for a in range(twist.first, twist.first + twist.count):
+        x = load(step, a)
+        square = square + x * x
+    return sqrt(square)
 
 
 @functools.partial(kernel, inline=True)
@@ -145,14 +241,19 @@ def take_back(w, back):
 
 @functools.partial(kernel, inline=True)
 def move(p, w):
-    """w.q is where w.step leads from w.before, within the limits; w.step becomes what was gone."""
+    """w.q is where w.step leads from w.before, within the limits; w.step becomes what was gone.
+
+    What was beyond a limit comes back as far as its speed allows.
+    """
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         i, a = c.q, c.v
         x0 = load(w.before, i)
         x = x0 + load(w.step, a)
-        x = select(x < c.lower, c.lower, x)
-        x = select(x > c.upper, c.upper, x)
+        low, high = x0 + p.speeds[a], x0 - p.speeds[a]
+        low, high = select(low < c.lower, low, c.lower), select(high > c.upper, high, c.upper)
+        x = select(x < low, low, x)
+        x = select(x > high, high, x)
         store(w.q, i, x)
         store(w.step, a, x - x0)
     for c in range(len(p.balls)):

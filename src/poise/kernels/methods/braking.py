@@ -1,0 +1,125 @@
+"""How fast a coordinate may be so that it can still stop: speed, acceleration, jerk and room, in exact discrete time.
+
+Time is counted in steps: a velocity is the way of one step [rad or m], an acceleration the change of it from one step
+to the next, a jerk the change of that.  A state is viable if some way of braking from it keeps all limits until the
+coordinate rests; a step is allowed if the state that it leads to is viable.  So a step that is allowed leaves one, the
+next of that way of braking, and limits never contradict one another once all hold.
+
+Acceleration alone.  From the velocity v on, braking by a in each step, v + (v - a) + ... is at most x exactly if
+v <= (x + a k (k + 1) / 2) / (k + 1) for each whole k, and the least of these is that of
+k = floor((sqrt(1 + 8 x / a) - 1) / 2).
+Jerk.  Braking lowers the acceleration by the jerk in each step down to its limit.  The way that it takes is convex in
+the first step, and grows with it: Newton's method comes to the largest allowed step from above, chords from below, and
+what is taken is the chord's, so that a search that is cut short is too careful and never too bold.  The way ends before
+the acceleration is back at 0; that this fits within the speeds and the range is seen to by `solving.inequalities`,
+which lowers the acceleration of a joint whose range is too short for it.
+"""
+
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import floor, select, sqrt
+
+NO_LIMIT = 1e300
+"""An acceleration or a jerk that is none."""
+_FARTHEST = 1e20
+"""More room than there is anywhere [rad or m], of which one can still compute the braking distance."""
+_SPARE, _ROUNDING = 1e-6, 1e-15
+"""What braking is not planned with, so that rounding cannot use it up: this share of an acceleration or jerk, and this
+much [rad or m], but no more than half."""
+_TRIALS = 4
+"""Newton's steps and chords; a range of allowed steps is at most two jerks wide, and all but straight within it."""
+
+
+@kernel
+def _sure(limit):
+    """What of an acceleration or jerk braking is planned with."""
+    sure = limit * (1.0 - _SPARE) - _ROUNDING
+    return select(sure > 0.5 * limit, sure, 0.5 * limit)
+
+
+@kernel
+def fastest(room, slowing):
+    """The largest v with v + (v - slowing) + (v - 2 slowing) + ... <= room, over its positive terms; room if < 0."""
+    ahead = select(room < 0.0, 0.0, select(room < _FARTHEST, room, _FARTHEST))
+    k = floor(0.5 * (sqrt(1.0 + 8.0 * ahead / slowing) - 1.0))
+    return select(room < 0.0, room, (ahead + 0.5 * slowing * k * (k + 1.0)) / (k + 1.0))
+
+
+@kernel
+def way_to_rest(first, rise, most, jerk):
+    """How far a step and what follows it lead until they turn back, and the derivative by `first`.
+
+    `first` is the step, `rise` the acceleration that it took, which falls by `jerk` in each step from now on, to -most.
+    """
+    falling = floor((rise + most) / jerk)
+    falling = select(falling < 0.0, 0.0, falling)
+    half = rise - 0.5 * jerk
+    square = half * half + 2.0 * jerk * first
+    n = floor((half + sqrt(select(square < 0.0, 0.0, square))) / jerk)
+    n = select((square < 0.0) | (n < 0.0), 0.0, n)
+    n = select(n < falling, n, falling)
+    way = (n + 1.0) * (first + n * (0.5 * rise - jerk * (n + 2.0) / 6.0))
+    slope = (n + 1.0) * (1.0 + 0.5 * n)
+    left = first + falling * (rise - 0.5 * jerk * (falling + 1.0))
+    k = floor(left / most)
+    k = select((n < falling) | (k < 0.0), 0.0, k)
+    return way + k * (left - 0.5 * most * (k + 1.0)), slope + k * (1.0 + falling)
+
+
+@kernel
+def _braked(room, v, low, high, most, jerk):
+    """The largest step in [low, high] after v from which braking keeps within `room`; low if there is none."""
+    most, jerk = _sure(most), _sure(jerk)
+    way_low, _ = way_to_rest(low, low - v, most, jerk)
+    way_high, slope = way_to_rest(high, high - v, most, jerk)
+    inside, hopeless = way_high <= room, way_low > room
+    searching = (way_high > room) & (way_low <= room)
+    below, above = low, high
+    for _ in range(_TRIALS):
+        gap = select(searching, way_high - way_low, 1.0)
+        chord = below + (room - way_low) * (above - below) / select(gap > 0.0, gap, 1.0)
+        chord = select((chord > below) & (chord < above), chord, below)
+        newton = above - (way_high - room) / slope
+        newton = select(newton > chord, newton, chord)
+        way, _ = way_to_rest(chord, chord - v, most, jerk)
+        sound = way <= room
+        below, way_low = select(sound, chord, below), select(sound, way, way_low)
+        way, steep = way_to_rest(newton, newton - v, most, jerk)
+        outside = way > room
+        above, way_high = select(outside, newton, above), select(outside, way, way_high)
+        slope = select(outside, steep, slope)
+        below = select(outside, below, newton)
+        way_low = select(outside, way_low, way)
+    found = select(inside, high, select(hopeless, low, below))
+    back = select(room < low, low, select(room > high, high, room))
+    return select(room < 0.0, back, found)
+
+
+@kernel
+def allowed(below, above, v, a, speed, most, jerk):
+    """The least and the largest next step after the step v, whose change was a.
+
+    `below` and `above` are the room left on either side, less than 0 beyond a limit; `speed`, `most` and `jerk` are the
+    limits of a step, of its change and of the change of that.  The range is never empty.  Where not all can be kept,
+    the position yields first, then the speed: it comes back as fast as the others let it.
+    """
+    low, high = v - most, v + most
+    jerking = jerk < NO_LIMIT
+    if jerking:
+        low = select(v + a - jerk > low, v + a - jerk, low)
+        high = select(v + a + jerk < high, v + a + jerk, high)
+        top, bottom = v + fastest(speed - v, _sure(jerk)), v - fastest(speed + v, _sure(jerk))
+        top = select(top > low, top, low)
+        bottom = select(bottom < high, bottom, high)
+    else:
+        top, bottom = select(speed > low, speed, low), select(-speed < high, -speed, high)
+    high = select(top < high, top, high)
+    low = select(bottom > low, bottom, low)
+    low = select(low < high, low, high)
+    if jerking:
+        top, bottom = _braked(above, v, low, high, most, jerk), -_braked(below, -v, -high, -low, most, jerk)
+    else:
+        top, bottom = fastest(above, _sure(most)), -fastest(below, _sure(most))
+        top = select(top < low, low, select(top > high, high, top))
+        bottom = select(bottom < low, low, select(bottom > high, high, bottom))
+    crossed, beyond = bottom > top, above < 0.0
+    return select(crossed & (above >= 0.0), top, bottom), select(crossed & beyond, bottom, top)

@@ -1,0 +1,119 @@
+"""Capsules, spheres and convex hulls in place of the meshes of a model's links."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from poise.errors import FrameNotFound, ModelError
+from poise.geometry.fitting import Fit, fit_capsules, fit_hull
+from poise.geometry.kept_fits import kept
+from poise.geometry.meshes import LinkShape, MeshShape, mesh_triangles, read_mesh
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MeshFit:
+    """What stands in place of one mesh."""
+
+    link: str
+    mesh: MeshShape
+    shapes: tuple[LinkShape, ...]
+    """In the frame of the link."""
+    closed: bool
+    """Whether the mesh has an inside.  If not, its volume here is that of its convex hull."""
+    volume: float
+    """Of the mesh [m^3]."""
+    fitted: float
+    """Of the union of the shapes [m^3], to about 1 % where there are several."""
+    protrusion: float
+    """How far the shapes stand out of the mesh at most [m]."""
+
+    @property
+    def excess(self) -> float:
+        """The volume that the shapes add [m^3]."""
+        return self.fitted - self.volume
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ShapeFit:
+    """A model without meshes, and what was fitted; printed, it is a table."""
+
+    model: "Model"
+    meshes: tuple[MeshFit, ...]
+
+    @property
+    def excess(self) -> Mapping[str, float]:
+        """The volume that the shapes of each link add to its meshes [m^3]."""
+        links = dict.fromkeys(fit.link for fit in self.meshes)
+        return {link: sum(fit.excess for fit in self.meshes if fit.link == link) for link in links}
+
+    @property
+    def protrusion(self) -> float:
+        """How far a shape stands out of its mesh at most [m]."""
+        return max((fit.protrusion for fit in self.meshes), default=0.0)
+
+    def __str__(self) -> str:
+        head = ("link", "shapes", "mesh [l]", "fit [l]", "stands out [mm]", "")
+        rows = [head]
+        for fit in self.meshes:
+            numbers = (f"{1e3 * fit.volume:.3f}", f"{1e3 * fit.fitted:.3f}", f"{1e3 * fit.protrusion:.1f}")
+            rows.append((fit.link, _count(fit.shapes), *numbers, "" if fit.closed else "open"))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def fit_shapes(
+    model: "Model", *, capsules: int = 4, hulls: bool = False, links: Iterable[str] | None = None
+) -> ShapeFit:
+    """Put at most `capsules` capsules and spheres, or with `hulls` a convex hull, around each mesh of the links.
+
+    No point of a mesh is left outside, see `poise.geometry.fitting`, and of an open one no point of its surface.  A
+    fit takes about a second and is kept on disk, see POISE_CACHE_DIR.  `links` are those whose meshes are fitted; None:
+    all.
+
+    Raises FrameNotFound for an unknown link, MissingExtra without the `meshes` extra, ModelError for a file that is not
+    there, cannot be read or holds no solid.
+    """
+    if isinstance(capsules, bool) or not isinstance(capsules, int) or capsules < 1:
+        raise ValueError(f"capsules must be 1 or more for each mesh, got {capsules!r}")
+    wanted = set(model.shapes if links is None else links)
+    for link in sorted(wanted - {*model.links, *model.shapes}):
+        raise FrameNotFound(link, model.links, owner=model.name)
+    shapes: dict[str, list[LinkShape]] = {}
+    fits: list[MeshFit] = []
+    for link, those in model.shapes.items():
+        for shape in those:
+            if isinstance(shape, MeshShape) and link in wanted:
+                fit = _fit(link, shape, 0 if hulls else capsules)
+                placed = tuple(part.placed(shape.pose) for part in fit.shapes)
+                fits.append(MeshFit(link, shape, placed, fit.closed, fit.volume, fit.fitted, fit.protrusion))
+                shapes.setdefault(link, []).extend(placed)
+            else:
+                shapes.setdefault(link, []).append(shape)
+    return ShapeFit(model.with_shapes(shapes), tuple(fits))
+
+
+def _fit(link: str, mesh: MeshShape, capsules: int) -> Fit:
+    """The fit of a mesh in its own frame; a hull for 0 capsules."""
+    try:
+        content = read_mesh(mesh)
+        settings = f"{mesh.file.rpartition('.')[2].lower()} {mesh.scale} {capsules}"
+
+        def make() -> Fit:
+            triangles = mesh_triangles(mesh, content)
+            return fit_capsules(triangles, capsules) if capsules else fit_hull(triangles)
+
+        return kept(content, settings, make)
+    except ModelError as error:
+        raise ModelError(f"the mesh of link {link!r} {error.message}", file=error.file) from None
+
+
+def _count(shapes: tuple[LinkShape, ...]) -> str:
+    names, counts = np.unique([type(shape).__name__ for shape in shapes], return_counts=True)
+    return ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
