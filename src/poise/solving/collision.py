@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class CollisionLimit:
     already get apart, no faster than `retreat`.  In `solve` a solution counts where all pairs are that far apart.
     """
 
+    ties: ClassVar[bool] = True
+    """Whether it ties several joints together, which not every method can keep."""
     world: World | None = None
     """What stands in the way, and what links carry; None: links against links alone.  It may change at any time."""
     min_distance: float = 0.01

@@ -143,6 +143,8 @@ class Search:
         if all(task.aimed for task in self.frame_tasks):
             self._own = joined([task.goal(task.target) for task in self.frame_tasks])
         self._bind()
+        if self.apart is not None:
+            self._idle.append(self._new_scratch(model))  # its shapes are not to be packed by the first call
 
     def _bind(self) -> None:
         """Find in this process what the problem needs."""

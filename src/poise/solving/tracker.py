@@ -14,7 +14,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
-from poise.kernels.methods.memory import FAILED, FRESH
+from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
 from poise.model.model import Model
@@ -31,6 +31,7 @@ from poise.solving.arguments import (
 )
 from poise.solving.bound_method import BoundMethod
 from poise.solving.collision import CollisionLimit, one_collision_limit
+from poise.solving.explore import Explorer
 from poise.solving.inequalities import Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
@@ -57,9 +58,12 @@ class Tracker:
     them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
     shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
     back no faster.
-    The method is "dls" unless another is named, and "priority", which bounds each joint's speed by itself, where the
-    tasks have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
-    the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  A tracker has a
+    The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
+    `CollisionLimit` do, and "priority", which bounds each joint's speed by itself, where tasks have different
+    priorities.  A step that turns back makes the next ones shorter, until targets move, so that
+    the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  With `explore`
+    an arm that limits or obstacles hold back from a target looks for a way round and follows it, within the same
+    limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
@@ -71,6 +75,8 @@ class Tracker:
         "_bound",
         "_count",
         "_dt",
+        "_explorer",
+        "_guide",
         "_lock",
         "_points",
         "_points_shape",
@@ -98,6 +104,7 @@ class Tracker:
         updates: int = 1,
         limits: bool | Sequence[Limit | CollisionLimit] = True,
         settle: bool = True,
+        explore: bool = False,
     ) -> None:
         whole("updates", updates, 1)
         if not isinstance(settle, bool):
@@ -118,7 +125,8 @@ class Tracker:
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
         if method is None:
-            method = "priority" if len(levels(self.tasks)) > 1 else "dls" if not stated else "qp"
+            tied = any(getattr(limit, "ties", False) for limit in stated)
+            method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
         problem = pack(model, self.tasks, limits=limits is not False)
         self._prepared = BoundMethod(
@@ -136,6 +144,11 @@ class Tracker:
             updates=updates,
         )
         self._count, self._dt, self._settles = updates, dt, settle
+        self._explorer, self._guide = None, None
+        if explore:
+            held = limits is not False
+            self._explorer = Explorer(model, self.tasks, self._apart, limits=held)
+            self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits)
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -159,7 +172,9 @@ class Tracker:
         self._step = partial(method_loop.step, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("_apart", "_count", "_dt", "_prepared", "_settles", "method", "model", "tasks")
+        names = (
+            "_apart", "_count", "_dt", "_explorer", "_guide", "_prepared", "_settles", "method", "model", "tasks",
+        )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
 
@@ -205,6 +220,8 @@ class Tracker:
                 self._scratch.start[:] = one_start(self.model, q, "q")
             if self._apart is not None:
                 self._scratch.look_around()
+            if self._explorer is not None and self._go_round(self._explorer):
+                return self._q
             code: int = self._step()
             if code == NOT_FINITE and not self._warned:
                 self._warned = True
@@ -214,6 +231,29 @@ class Tracker:
         finally:
             self._lock.release()
         return self._q
+
+    def _go_round(self, explorer: Explorer) -> bool:
+        """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
+        assert self._guide is not None
+        scratch, guide = self._scratch, self._guide
+        if self._memory[FRESH] > 0.5:
+            explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
+        corner = explorer.corner(scratch.start, scratch.goal)
+        if corner is None:
+            return False
+        pasts = ("travel", "surge")
+        for past in pasts:
+            guide._scratch.narrow[guide._prepared.problem.rows(past)] = scratch.narrow[
+                self._prepared.problem.rows(past)
+            ]
+        guide.targets[:, 0] = corner
+        self._q[:] = guide.step(scratch.start)
+        self._memory[FRESH] = 0.0
+        for past in pasts:
+            scratch.narrow[self._prepared.problem.rows(past)] = guide._scratch.narrow[
+                guide._prepared.problem.rows(past)
+            ]
+        return True
 
     def aim(self, target: Any) -> None:
         """Take new targets for the next steps; see `step`."""
