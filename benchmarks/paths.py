@@ -80,6 +80,7 @@ def _step_by_step(
     arm: pz.Model, task: pz.PoseTask, poses: pz.SE3, limits: list[pz.CollisionLimit], n: int
 ) -> tuple[np.ndarray, float]:
     """A Tracker, from the first solution on."""
+    pz.Tracker(arm, task, limits=limits).step(arm.home, poses[0])  # loads the kernels
     began = time.perf_counter()
     q = pz.solve(arm, pz.PoseTask(task.frame, poses[0]), limits=limits).q
     tracker = pz.Tracker(arm, task, limits=limits)

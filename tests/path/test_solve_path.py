@@ -458,7 +458,7 @@ def test_a_collision_limit_holds_along_the_whole_path(optimise: bool) -> None:
     arm, task = armed(), pz.PoseTask("panda_hand")
     free = pz.solve_path(arm, task, across(), optimise=optimise)
     elbow_at = arm.pose("panda_link4", free.q[40]).xyz
-    world = pz.World({"post": pz.Sphere(elbow_at + np.array((0.0, 0.0, 0.12)), 0.06)})
+    world = pz.World({"post": pz.Sphere(np.add(elbow_at, [0.0, 0.0, 0.12]), 0.06)})
     assert arm.in_collision(free.q, world, min_distance=0.03).any()
     path = pz.solve_path(arm, task, across(), limits=[pz.CollisionLimit(world, min_distance=0.03)], optimise=optimise)
     assert path.success, path.explain()

@@ -78,9 +78,9 @@ class Columns:
         if self.start != (START,):
             return _numbers(table, self.start)
         lists = table[START]
-        if not (pa.types.islisted(lists.type) or pa.types.is_fixed_sizelisted(lists.type)):
+        if not (pa.types.is_list(lists.type) or pa.types.is_fixed_size_list(lists.type)):
             raise ValueError(f"column {START!r} must hold lists of numbers, and holds {lists.type}")
-        if pa.types.is_fixed_sizelisted(lists.type) and lists.type.list_size != model.nq:
+        if pa.types.is_fixed_size_list(lists.type) and lists.type.list_size != model.nq:
             raise ValueError(
                 f"column {START!r} must hold lists of the {model.nq} numbers that {model.name} has, and they are of "
                 f"{lists.type.list_size}"
