@@ -180,6 +180,15 @@ def nearest_of_many(scene: Scene, q: Array) -> Proximities:
     return Proximities(found, scene.names)
 
 
+def slopes_of_many(scene: Scene, q: Array) -> Array:
+    """(n, nv) how fast each velocity lets the least distance grow at each of q (n, nq) [m per rad or m]."""
+    slopes = np.empty((len(q), len(scene.rows("row"))))
+    if len(q):
+        prepare(queries.slopes_of_many)
+        queries.slopes_of_many(*scene.addresses, q.reshape(-1), slopes.reshape(-1), len(q))
+    return slopes
+
+
 def unmet(model: "Model") -> frozenset[frozenset[str]]:
     """The pairs of links that need no look: what the model says, else what random configurations show.
 

@@ -65,14 +65,23 @@ def nearest_of_many(scene, work, routines, q, out, count):
                 out[(first + lane) * NEAR + r] = x.near[1 + r, lane]
 
 
-@entry_point(WHOLE, WHOLE, WHOLE, REALS)
-def slopes(scene, work, routines, out):
-    """out (nv): how fast each velocity lets the distance of x.near's first pair grow at x.q, where it was found."""
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, WHOLE)
+def slopes_of_many(scene, work, routines, q, out, count):
+    """out (count x nv): how fast each velocity lets the least distance grow at each q (count x nq) [m per rad or m].
+
+    It is 0 where no pair may meet.
+    """
     s = problem_at(scene)
     x = narrow(s, work, routines)
-    distance_row(s, x, section(x.near, 1, NEAR))
-    for v in range(len(out)):
-        out[v] = x.row[v]
+    nq, nv = len(q) // count, len(x.row)
+    for k in range(count):
+        for i in range(nq):
+            x.q[i] = q[k * nq + i]
+        found = nearest_pair(s, x) < 1e300
+        if found:
+            distance_row(s, x, section(x.near, 1, NEAR))
+        for v in range(nv):
+            out[k * nv + v] = x.row[v] if found else 0.0
 
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, WHOLE)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.model.model import Model
-from poise.model.proximity import nearest_in, nearest_of_many
+from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.solving.collision import CollisionLimit
 from poise.spatial import Array
 
@@ -27,13 +27,16 @@ class Clearance:
         distances: Callable[[Array], Array],
         least: float = 0.0,
         *,
+        slopes: Callable[[Array], Array] | None = None,
         words: Callable[[Array], str] | None = None,
     ) -> None:
         """`distances` gives (n,) signed distances [m] at q (n, nq); `least` is what they must be [m].
 
-        `words` says what is nearest at q (nq,).
+        `slopes` gives (n, nv) how they change with velocities; without, differences do.  `words` says what is nearest
+        at q (nq,).
         """
-        self.model, self._distances, self.least, self._words = model, distances, least, words
+        self.model, self._distances, self.least = model, distances, least
+        self._slopes, self._words = slopes, words
 
     @classmethod
     def of(cls, model: Model, limit: CollisionLimit) -> "Clearance":
@@ -47,7 +50,10 @@ class Clearance:
         def distances(q: Array) -> Array:
             return nearest_of_many(scene, np.ascontiguousarray(q)).distance
 
-        return cls(model, distances, limit.min_distance, words=words)
+        def slopes(q: Array) -> Array:
+            return slopes_of_many(scene, np.ascontiguousarray(q))
+
+        return cls(model, distances, limit.min_distance, slopes=slopes, words=words)
 
     def words(self, q: Array) -> str:
         """What is too near at q (nq,), as a sentence."""
@@ -61,6 +67,8 @@ class Clearance:
 
     def gradients(self, q: Array, room: Array, velocities: npt.NDArray[np.intp]) -> Array:
         """(n, k) how the clearance, `room` (n,) at q (n, nq), changes with each of k velocities [m per rad or m]."""
+        if self._slopes is not None:
+            return self._slopes(q)[:, velocities]
         n, k = len(q), len(velocities)
         moves = np.zeros((k, self.model.nv))
         moves[np.arange(k), velocities] = _NUDGE
