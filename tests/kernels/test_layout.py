@@ -134,3 +134,7 @@ if __name__ == "__main__":
     test_rows_of_a_workspace_are_where_the_header_says()
     test_an_entry_is_read_at_its_address()
     print("alike")
+
+
+def test_sections_of_problems_and_of_workspaces_have_different_names() -> None:
+    assert not PROBLEM.keys() & WORK.keys()

@@ -1,6 +1,7 @@
 """How near a model's links are to one another and to a world, and which of them need no look."""
 
 import math
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, final
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ShapeError
+from poise.errors import ModelWarning, ShapeError
 from poise.geometry.shapes import Shape
 from poise.geometry.world import World
 from poise.kernels.collision import queries
@@ -195,12 +196,38 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
     Where no SRDF or the like says which: links that are fixed to each other or joined by a joint, those that meet at
     the model's home or nearly always, for they are built so, and those that never come near each other.  What a file
     has put into the world is no link, and always looked at.
+
+    What is fitted around meshes is larger than they are.  Where that alone lets links meet at the model's home, they
+    are left out too, with a ModelWarning.
     """
     found: frozenset[frozenset[str]] | None = model.queries.get(_UNMET)
     if found is None:
-        found = model.disabled or _sampled(model, model.fitted_shapes)
+        shapes = model.fitted_shapes
+        found = model.disabled or _sampled(model, shapes)
+        if shapes is not model.shapes:
+            found = found | _met_at_home(model, shapes, found)
         model.queries[_UNMET] = found
     return found
+
+
+def _met_at_home(
+    model: "Model", shapes: Mapping[str, Sequence[Shape]], apart: frozenset[frozenset[str]]
+) -> frozenset[frozenset[str]]:
+    """The pairs of links that meet at home, which a warning names."""
+    scene = Scene(model, shapes, apart=apart)
+    hits, _ = _meetings(scene, model.home[None], np.zeros(1))
+    names = [name for _, name in scene.groups]
+    found = sorted((names[j], names[i]) for i in range(len(names)) for j in range(i) if hits[i, j] > 0.0)
+    pairs = [pair for pair in found if WORLD not in pair]
+    if pairs:
+        shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:4]) + (", ..." if len(pairs) > 4 else "")
+        warnings.warn(
+            f"{model.name}: what is fitted around the meshes of {shown} meets at home, so these links are not kept "
+            "apart; fit_shapes(model, capsules=8) or hulls=True fits more closely",
+            ModelWarning,
+            stacklevel=4,
+        )
+    return frozenset(map(frozenset, pairs))
 
 
 def _sampled(model: "Model", shapes: Mapping[str, Sequence[Shape]]) -> frozenset[frozenset[str]]:

@@ -174,7 +174,7 @@ class Scene:
                 "frames": FRAME * len(units),
                 "shape_frames": FRAME * len(pieces),
                 "centres": 3 * row,
-                "bounds": row,
+                "radii": row,
                 "advance": movers,
                 "drift": 3 * len(pieces),
                 "near": 1 + NEAR * MOST_NEAR,
@@ -186,8 +186,8 @@ class Scene:
         )
         self.narrow: Array = workspace(layout.total_rows(self.words))
         self.wide: Array | None = None
-        self.rows("q")[:], self.rows("near")[0], self.rows("bounds")[:] = model.home, -1.0, _NOWHERE
-        self.rows("bounds")[:bounded] = shapes["bound"][:bounded]
+        self.rows("q")[:], self.rows("near")[0], self.rows("radii")[:] = model.home, -1.0, _NOWHERE
+        self.rows("radii")[:bounded] = shapes["bound"][:bounded]
         self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
@@ -210,7 +210,7 @@ class Scene:
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
             vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
             if core.kind != HALF_SPACE:
-                self.rows("bounds")[k] = core.bound
+                self.rows("radii")[k] = core.bound
         prepare(queries.place)
         queries.place(*self.addresses)
         if self.wide is not None:

@@ -73,7 +73,7 @@ def _gaps(x, row, i, c, reach):
     dx = load_pack(x.centres, c) - x.centres[i]
     dy = load_pack(x.centres, c + row // WIDTH) - x.centres[row + i]
     dz = load_pack(x.centres, c + 2 * (row // WIDTH)) - x.centres[2 * row + i]
-    far = load_pack(x.bounds, c) + reach
+    far = load_pack(x.radii, c) + reach
     return far * select(far > 0.0, far, 0.0) - (dx * dx + dy * dy + dz * dz)
 
 
@@ -88,7 +88,7 @@ def find_near(s, x, margin, ahead):
         longest = max(longest, x.advance[i])
     for i in range(movers):
         for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            reach = x.bounds[i] + margin
+            reach = x.radii[i] + margin
             if ahead:
                 reach = reach + x.advance[i] + (longest if WIDTH * c < movers else 0.0)
             if any_of(_gaps(x, row, i, c, reach) > 0.0):
@@ -153,7 +153,7 @@ def nearest_pair(s, x):
     x.near[0] = 0.0
     for i in range(movers):
         for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            if any_of(_gaps(x, row, i, c, x.bounds[i] + best) > 0.0):
+            if any_of(_gaps(x, row, i, c, x.radii[i] + best) > 0.0):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
                         best = _keep_nearest(s, x, i, j, best)

@@ -317,7 +317,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "query",
         "shape_frames",
         "centres",
-        "bounds",
+        "radii",
         "advance",
         "drift",
         "near",
@@ -350,7 +350,7 @@ and largest (n) the bounds of this one, gone (n) the way since it began, sought 
 branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
 and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 
-Of a scene: centres (3 packed rows) of bounding spheres and bounds (a packed row), their radii, advance (movers) how far
+Of a scene: centres (3 packed rows) of bounding spheres and radii (a packed row) of theirs, advance (movers) how far
 each shape may come [m], drift (3 a shape) how far one of the world goes of itself in a step [m], near and near_before
 (1 + NEAR x MOST_NEAR) how many pairs are near and which, before an update too, pair (NEAR) the pair at hand, row (nv)
 what each velocity does to its distance, or a step.

@@ -1,0 +1,52 @@
+"""Robots as they come: legs on a floor, meshes that are fitted, two arms; nothing comes nearer than asked."""
+
+import numpy as np
+
+import poise as pz
+
+FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+
+
+def test_a_quadruped_keeps_its_trunk_and_legs_off_the_floor_and_one_another() -> None:
+    robot = pz.load("a1", base="floating")
+    feet = [robot.pose(foot, robot.home) for foot in FEET]
+    ground = min(float(foot.xyz[2]) for foot in feet) - 0.02
+    floor = pz.World({"floor": pz.HalfSpace((0.0, 0.0, ground), (0.0, 0.0, 1.0))})
+    standing = [(foot, "floor") for foot in FEET]
+    limit = pz.CollisionLimit(floor, min_distance=0.01, allowed=standing)
+    stand = [pz.PositionTask(foot, pose.xyz) for foot, pose in zip(FEET, feet, strict=True)]
+    trunk = pz.PoseTask("trunk", robot.pose("trunk", robot.home), priority=1)
+    tracker = pz.Tracker(robot, [*stand, trunk], dt=0.005, limits=[limit])
+    down = robot.pose("trunk", robot.home).xyz - np.array((0.0, 0.0, 1.0))
+    q, before = robot.home, robot.home
+    for _ in range(300):
+        targets = [*(pose.xyz for pose in feet), pz.SE3.from_parts(down)]
+        before, q = q, tracker.step(q, targets).copy()
+        assert limit.nearest(robot, q).distance >= 0.01 - 1e-12
+        assert (np.abs(robot.difference(before, q)) <= robot.velocity * 0.005 * (1.0 + 1e-9)).all()
+    for foot, pose in zip(FEET, feet, strict=True):
+        assert np.linalg.norm(robot.pose(foot, q).xyz - pose.xyz) < 1e-3  # the feet come first
+    assert robot.pose("trunk", q).xyz[2] < robot.pose("trunk", robot.home).xyz[2] - 0.05
+
+
+def test_meshes_are_fitted_when_distances_are_first_asked_for() -> None:
+    robot = pz.load("go2")
+    assert any(isinstance(shape, pz.MeshShape) for shapes in robot.shapes.values() for shape in shapes)
+    q = robot.sample(40, seed=0)
+    many = robot.distance(q)
+    assert np.isfinite(many.distance).all()
+    np.testing.assert_allclose([robot.distance(x).distance for x in q], many.distance, atol=1e-9)
+
+
+def test_a_humanoid_reaches_without_touching_itself() -> None:
+    meshes = pz.load("talos")
+    robot = pz.fit_shapes(meshes, capsules=1).model
+    least = min(0.005, robot.distance(robot.home).distance)
+    limit = pz.CollisionLimit(min_distance=max(least, 0.0))
+    hands = [pz.PositionTask(f"gripper_{side}_base_link") for side in ("left", "right")]
+    tracker = pz.Tracker(robot, hands, dt=0.01, limits=[limit])
+    aims = np.repeat(np.random.default_rng(0).uniform((0.0, -0.3, 0.0), (0.5, 0.3, 0.8), (3, 2, 3)), 60, axis=0)
+    path = tracker.rollout(robot.home, aims)
+    assert robot.distance(path).distance.min() >= least - 1e-12
+    assert (robot.lower <= path).all()
+    assert (path <= robot.upper).all()
