@@ -34,6 +34,8 @@ _HALVINGS = 12
 """An update is halved so often before it is not taken."""
 _LOOKS, _STOPS = 64, 16
 """Looks along the way of an update, and along that on which it could brake, at most."""
+_SWEEPS = 16
+"""Through all inequalities, for a retreat."""
 _BRAKING = 1.0
 """Of twice the deceleration, what is counted on where joints brake by themselves."""
 _UNSEEN = 5e-3
@@ -126,9 +128,10 @@ def look_ahead(p, s, x, last):
 def certify(p, w, address):
     """Take the step w.step from w.before as far as it keeps shapes apart: w.q and w.step are what was gone.
 
-    Where accelerations are limited, what is taken back is that which the step is more than braking, and a step must
-    leave a way to brake to rest: then braking is always open, for the way to rest was looked at a step before.  Else
-    braking is no step at all.
+    What is taken back is that which the step is more than the retreat, the least step that the pairs ask for: none at
+    all, unless something comes towards the arm or is too near.  Where accelerations are limited, it is first that which
+    the step is more than braking, and a step must leave a way to brake to rest: then braking is always open, for the
+    way to rest was looked at a step before, but for shapes that move.
     """
     told = entry_at(address, CALL)
     s = problem_at(told.scene)
@@ -146,11 +149,15 @@ def certify(p, w, address):
             w.braking[a] = slower if w.travel[a] - w.surge[a] > 0.0 else -slower
     share = 1.0
     for k in range(2 * _HALVINGS):
+        if k == 1:
+            _retreat(p, w)
+            for a in range(n if not paced else 0):
+                w.braking[a] = w.retreat[a]
         for a in range(n):
             if k < _HALVINGS:
                 w.step[a] = w.braking[a] + share * (w.asked[a] - w.braking[a])
             else:
-                w.step[a] = share * w.braking[a]
+                w.step[a] = w.retreat[a] + share * (w.braking[a] - w.retreat[a])
         if k == 2 * _HALVINGS - 1:
             for a in range(n):
                 w.step[a] = 0.0
@@ -158,7 +165,42 @@ def certify(p, w, address):
             go_to(p, w, w.before, w.step, 1.0, w.q)
         if _apart_along(p, w, s, x) and (not paced or k >= _HALVINGS or _can_stop(p, w, s, x)):
             return
-        share = 1.0 if k == _HALVINGS - 1 else 0.5 * share
+        share = 1.0 if k == _HALVINGS - 1 else 0.0 if k == 2 * _HALVINGS - 3 else 0.5 * share
+    # Something comes nearer than asked whatever the arm does.
+    for a in range(n):
+        w.step[a] = w.retreat[a]
+    go_to(p, w, w.before, w.step, 1.0, w.q)
+    moved_to(x, w.q)
+    look_ahead(p, s, x, w.step)
+
+
+@kernel
+def _retreat(p, w):
+    """w.retreat (n) is all but the least step that keeps the inequalities of the pairs, at the speeds that joints have.
+
+    By projections onto each inequality in turn, from no step at all (Kaczmarz).
+    """
+    n, row = len(w.step), pitch(w.guard_rows, len(w.step))
+    for a in range(n):
+        w.retreat[a] = 0.0
+    for _ in range(_SWEEPS):
+        kept = True
+        for k in range(np.int64(w.memory[GUARDED])):
+            over, square = -w.guard_most[k], 0.0
+            for a in range(n):
+                over += w.guard_rows[k * row + a] * w.retreat[a]
+                square += w.guard_rows[k * row + a] ** 2
+            if over > 0.0 and square > 0.0:
+                kept = False
+                for a in range(n):
+                    way = w.retreat[a] - over / square * w.guard_rows[k * row + a]
+                    w.retreat[a] = min(max(way, -p.speeds[a]), p.speeds[a])
+                for r in range(len(p.coordinates)):
+                    c = p.coordinates[r]
+                    below, above = min(c.lower - w.before[c.q], 0.0), max(c.upper - w.before[c.q], 0.0)
+                    w.retreat[c.v] = min(max(w.retreat[c.v], below), above)
+        if kept:
+            return
 
 
 @kernel
@@ -260,7 +302,7 @@ def _way(s, x, pair):
 
 @kernel
 def _apart(x, guard, slack):
-    """Whether every pair of x.near is as far apart as asked, or as before."""
+    """Whether every pair of x.near is as far apart as asked, or as it was before shapes of the world moved."""
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
         if not pair[DISTANCE] >= guard.distance - slack:
@@ -268,7 +310,7 @@ def _apart(x, guard, slack):
             for b in range(np.int64(x.near_before[0])):
                 old = section(x.near_before, 1 + NEAR * b, NEAR)
                 if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
-                    least = min(least, old[DISTANCE])
+                    least = min(least, old[DISTANCE] - drifted(x, old))
             if not pair[DISTANCE] >= least - slack:
                 return False
     return True
