@@ -1,12 +1,13 @@
-"""How near things come, by Pinocchio and coal: the cylinders and spheres of the arm's file, and the pairs of its SRDF."""
+"""How near things come, by Pinocchio and coal: cylinders and spheres of the arm's file, pairs of its SRDF."""
 
 import coal
 import numpy as np
 import pinocchio as pin
-import poise as pz
 from judge import Array
 from robots import example
 from scenes import SRDF, URDF, Shape
+
+import poise as pz
 
 
 class Apart:

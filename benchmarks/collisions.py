@@ -3,19 +3,20 @@
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
-import poise as pz
 from apart import Apart
 from judge import Array
 from peers import GUARDS, load, version
-from poise.kernels.collision import queries
 from report import print_table
 from scenes import HAND, Scene, crowd, fixed_panda, free, guarded_panda, line_through
 from through import ACCELERATION, STEPS, Run, run
+
+import poise as pz
+from poise.kernels.collision import queries
 
 ASKED = 0.02
 """Of the other libraries, and of steps [m]."""
@@ -267,21 +268,24 @@ class Judge:
 
 
 def runs(count: int) -> list[Run]:
-    """So many runs aimed through obstacles, every fifth among some that move; those that break a promise are told."""
+    """So many runs aimed through obstacles, every fifth among some that move; prints those that break a promise."""
     arm, done = guarded_panda(), []
     for seed in range(count):
         made = run(arm, seed, moving=seed % 5 == 4)
         if made is None:
             continue
+        if not made.moving:
+            seen = float(Apart(crowd(seed)).least(made.nearest[None])[0])
+            made = replace(made, closest=min(made.closest, seen))
         done.append(made)
         if made.broken:
+            told = f"{1e3 * made.asked:g} mm asked: {1e3 * made.closest:.4f} mm after step {made.at}"
+            kinds = [word for word, so in (("moving", made.moving), ("accelerations", made.paced)) if so]
             print(
-                f"run {made.seed}{' among moving obstacles' if made.moving else ''}, dt {made.dt}, "
-                f"{'accelerations limited, ' if made.paced else ''}"
-                f"asked {1e3 * made.asked:g} mm: {1e3 * made.closest:.4f} mm after step {made.at}, {made.outside} steps "
-                f"outside, {made.fast} too fast",
+                f"run {seed}, dt {made.dt} {' '.join(kinds)}, {told}, {made.outside} outside, {made.fast} too fast",
                 flush=True,
             )
+    show_runs(done)
     return done
 
 
@@ -300,6 +304,12 @@ def show_runs(done: Sequence[Run]) -> None:
     print(f"\nRuns of {STEPS} steps aimed through obstacles\n")
     print_table(["obstacles"], ["runs", "broken", "least slack mm", "steps over the acceleration"], rows)
     sys.stdout.flush()
+
+
+def as_dict(costs: Sequence[Cost], kept: Sequence[Kept], done: Sequence[Run]) -> dict[str, Any]:
+    """Ready for `json.dump`."""
+    some = {name: [asdict(row) for row in rows] for name, rows in (("costs", costs), ("kept", kept))}
+    return some | {"runs": [made.numbers for made in done]}
 
 
 def show(costs: Sequence[Cost], kept: Sequence[Kept]) -> None:

@@ -4,9 +4,10 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
-import poise as pz
 from judge import Array
 from motion import BENT
+
+import poise as pz
 
 MOTION_DT = 0.005
 """[s]"""

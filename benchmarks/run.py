@@ -19,7 +19,7 @@ from branches import branches
 from branches import show as show_branches
 from near import Near, Reach, near, reach
 from near import show as show_near
-from peers import CROWDS, FOLLOWERS, PEERS, Peer, load
+from peers import CROWDS, FOLLOWERS, GUARDS, PEERS, Peer, load
 from postures import Drawn, postures
 from postures import show as show_postures
 from priorities import priorities
@@ -38,7 +38,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "branches",
-    "rest", "reachability", "stream", "startup",
+    "rest", "reachability", "collisions", "stream", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -108,6 +108,14 @@ def main() -> None:
     if "reachability" in options.scenarios:
         mapped = reachability(options.count)
         show_reachability(mapped)
+    kept_apart: dict[str, Any] = {}
+    if "collisions" in options.scenarios:
+        from collisions import as_dict, collisions, runs
+        from collisions import show as show_collisions
+
+        measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
+        show_collisions(*measured_apart)
+        kept_apart = as_dict(*measured_apart, runs(options.runs))
     every: list[BranchRow] = []
     if "branches" in options.scenarios:
         every = branches(options.count)
@@ -134,6 +142,7 @@ def main() -> None:
         more["batches"] = [asdict(row) for row in crowds]
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
+        more["collisions"] = kept_apart
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
@@ -144,9 +153,13 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help=f"of {', '.join(SCENARIOS)}; left out, all")
     parser.add_argument("--count", type=int, default=1000, help="problems a robot (1000)")
+    parser.add_argument("--runs", type=int, default=200, help="runs aimed through obstacles (200)")
     parser.add_argument("--rounds", type=int, default=3, help="times that each problem is solved (3)")
     parser.add_argument(
-        "--peers", nargs="+", choices=PEERS | FOLLOWERS | CROWDS, help="libraries; left out, all that fit the scenario"
+        "--peers",
+        nargs="+",
+        choices=PEERS | FOLLOWERS | CROWDS | GUARDS,
+        help="libraries; left out, all that fit the scenario",
     )
     parser.add_argument("--placo", type=Path, default=PLACO, help="the interpreter of placo's own environment")
     parser.add_argument("--batch", type=Path, default=BATCH, help="the interpreter of those that solve many at once")

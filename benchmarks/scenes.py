@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import poise as pz
 from judge import Array
 from robots import example
+
+import poise as pz
 
 HAND = "panda_hand"
 URDF, SRDF = "panda_description/urdf/panda_collision.urdf", "panda_description/srdf/panda.srdf"
@@ -113,14 +114,14 @@ def chain() -> str:
     for joint in robot.findall("joint"):
         if "finger" in joint.get("name", ""):
             joint.set("type", "fixed")
-        kept = ("origin", "parent", "child") if joint.get("type") == "fixed" else ("origin", "parent", "child", "axis", "limit")
+        kept = ("origin", "parent", "child", *(() if joint.get("type") == "fixed" else ("axis", "limit")))
         joint[:] = [part for part in joint if part.tag in kept]
     robot[:] = [part for part in robot if part.tag in ("link", "joint")]
     return ET.tostring(robot, encoding="unicode")
 
 
 def line_through(asked: float, speed: float, dt: float, steps: int) -> Scene:
-    """The hand is to go to and fro in a straight line at `speed` [m/s], through a thin wall, among 19 more obstacles."""
+    """The hand is to go to and fro in a line at `speed` [m/s], through a thin wall, among 19 more obstacles."""
     arm = fixed_panda()
     start = np.array([0.0, -0.3, 0.0, -2.2, 0.0, 2.0, 0.785])
     pose = arm.pose(HAND, start).matrix()

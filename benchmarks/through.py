@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import poise as pz
 from judge import Array
 from scenes import HAND, crowd, free
+
+import poise as pz
 
 STEPS = 1000
 DTS = (0.002, 0.005, 0.02)
@@ -49,9 +50,13 @@ class Run:
     """Steps with a joint faster than its own limit."""
     surges: int
     """Steps with a joint whose speed changed too quickly."""
-    start: Array
     nearest: Array
     """(nq,) where it was closest."""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """All but the configuration."""
+        return {name: value for name, value in vars(self).items() if name != "nearest"}
 
     @property
     def broken(self) -> bool:
@@ -60,11 +65,9 @@ class Run:
 
 
 def settings(seed: int) -> tuple[float, float, bool, str, bool]:
-    """dt, the distance that is asked, whether accelerations are limited, the method, and whether points are aimed at."""
-    return (
-        DTS[seed % 3], LEAST[seed // 3 % 3], seed // 9 % 2 == 1, "priority" if seed // 18 % 2 else "qp",
-        seed // 36 % 2 == 1,
-    )  # fmt: skip
+    """dt, the distance asked, whether accelerations are limited, the method, and whether points are aimed at."""
+    method = "priority" if seed // 18 % 2 else "qp"
+    return DTS[seed % 3], LEAST[seed // 3 % 3], seed // 9 % 2 == 1, method, seed // 36 % 2 == 1
 
 
 def run(arm: pz.Model, seed: int, moving: bool = False) -> Run | None:
@@ -93,7 +96,7 @@ def run(arm: pz.Model, seed: int, moving: bool = False) -> Run | None:
         int(((path < arm.lower) | (path > arm.upper)).any(axis=1).sum()),
         int((np.abs(speed) > arm.velocity * (1.0 + 1e-9) + 1e-12 / dt).any(axis=1).sum()),
         int((surge > ACCELERATION * (1.0 + 1e-6)).any(axis=1).sum()) if paced else 0,
-        starts[0], path[at],
+        path[at],
     )  # fmt: skip
 
 

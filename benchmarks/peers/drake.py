@@ -8,7 +8,13 @@ from pydrake.common.value import Value
 from pydrake.math import RigidTransform
 from pydrake.multibody.inverse_kinematics import DifferentialInverseKinematicsSystem
 from pydrake.multibody.math import SpatialVelocity
-from pydrake.planning import CollisionCheckerParams, DofMask, JointLimits, RobotDiagramBuilder, SceneGraphCollisionChecker
+from pydrake.planning import (
+    CollisionCheckerParams,
+    DofMask,
+    JointLimits,
+    RobotDiagramBuilder,
+    SceneGraphCollisionChecker,
+)
 from pydrake.systems.framework import BusValue
 from scenes import HAND, Scene, urdf_with_shapes
 

@@ -5,13 +5,13 @@ from typing import Any
 import mink
 import mujoco
 import numpy as np
-import poise as pz
 from judge import Array
 from motion import Motion
 from qpsolvers import solve_problem
 from robots import Robot
 from scenes import HAND, Scene, chain, shapes_of
 
+import poise as pz
 from peers import starts
 
 ITERATIONS = 12
