@@ -17,10 +17,12 @@ from poise.kernels.collision.near import (
     FIRST,
     NORMAL,
     SECOND,
+    distance_between,
     distance_row,
     find_near,
     nearest_pair,
     place_all,
+    place_movers,
     shared_columns,
     travel,
 )
@@ -277,12 +279,23 @@ def _can_stop(p, w, s, x):
             way = _until_rest(abs(w.step[a]), p.paces[a].change, np.ceil(steps * k / looks))
             w.along_stop[a] = way if w.step[a] > 0.0 else -way
         go_to(p, w, w.q, w.along_stop, 1.0, x.q)
-        find_near(s, x, guard.distance, False)
-        clear = _apart(x, guard, 0.0)
-    if clear:
-        moved_to(x, w.q)
-        look_ahead(p, s, x, w.step)
+        place_movers(s, x)
+        clear = _still_apart(s, x, guard)
+    moved_to(x, w.q)
+    place_movers(s, x)
     return clear
+
+
+@kernel
+def _still_apart(s, x, guard):
+    """Whether the pairs of x.near are apart at x.q too, those that a way of x.row could bring too near."""
+    for k in range(np.int64(x.near[0])):
+        pair = section(x.near, 1 + NEAR * k, NEAR)
+        if not pair[DISTANCE] - _way(s, x, pair) >= guard.distance:
+            distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
+            if not distance >= guard.distance and not distance >= _least(x, guard, pair):
+                return False
+    return True
 
 
 @kernel
@@ -302,18 +315,23 @@ def _way(s, x, pair):
 
 @kernel
 def _apart(x, guard, slack):
-    """Whether every pair of x.near is as far apart as asked, or as it was before shapes of the world moved."""
+    """Whether every pair of x.near is as far apart as asked."""
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
-        if not pair[DISTANCE] >= guard.distance - slack:
-            least = guard.distance
-            for b in range(np.int64(x.near_before[0])):
-                old = section(x.near_before, 1 + NEAR * b, NEAR)
-                if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
-                    least = min(least, old[DISTANCE] - drifted(x, old))
-            if not pair[DISTANCE] >= least - slack:
-                return False
+        if not pair[DISTANCE] >= guard.distance - slack and not pair[DISTANCE] >= _least(x, guard, pair) - slack:
+            return False
     return True
+
+
+@kernel
+def _least(x, guard, pair):
+    """What is asked of a pair [m]: of one that was nearer, what it was before shapes of the world moved."""
+    least = guard.distance
+    for b in range(np.int64(x.near_before[0])):
+        old = section(x.near_before, 1 + NEAR * b, NEAR)
+        if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
+            least = min(least, old[DISTANCE] - drifted(x, old))
+    return least
 
 
 @routine
