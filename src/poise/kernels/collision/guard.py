@@ -38,6 +38,8 @@ _LOOKS, _STOPS = 64, 16
 """Looks along the way of an update, and along that on which it could brake, at most."""
 _SWEEPS = 16
 """Through all inequalities, for a retreat."""
+_STRETCHES = 3
+"""A retreat is doubled so often where it does not suffice."""
 _BRAKING = 1.0
 """Of twice the deceleration, what is counted on where joints brake by themselves."""
 _UNSEEN = 5e-3
@@ -168,12 +170,15 @@ def certify(p, w, address):
         if _apart_along(p, w, s, x) and (not paced or k >= _HALVINGS or _can_stop(p, w, s, x)):
             return
         share = 1.0 if k == _HALVINGS - 1 else 0.0 if k == 2 * _HALVINGS - 3 else 0.5 * share
-    # Something comes nearer than asked whatever the arm does.
-    for a in range(n):
-        w.step[a] = w.retreat[a]
-    go_to(p, w, w.before, w.step, 1.0, w.q)
-    moved_to(x, w.q)
-    look_ahead(p, s, x, w.step)
+    # Something comes near quickly: get away from it by more than what seemed enough, else by that.
+    for k in range(_STRETCHES + 1):
+        longer = 2.0 ** (k + 1) if k < _STRETCHES else 1.0
+        for a in range(n):
+            w.step[a] = longer * w.retreat[a]
+        _shorten(p, w, w.step)
+        go_to(p, w, w.before, w.step, 1.0, w.q)
+        if _apart_along(p, w, s, x):
+            return
 
 
 @kernel
@@ -195,14 +200,21 @@ def _retreat(p, w):
             if over > 0.0 and square > 0.0:
                 kept = False
                 for a in range(n):
-                    way = w.retreat[a] - over / square * w.guard_rows[k * row + a]
-                    w.retreat[a] = min(max(way, -p.speeds[a]), p.speeds[a])
-                for r in range(len(p.coordinates)):
-                    c = p.coordinates[r]
-                    below, above = min(c.lower - w.before[c.q], 0.0), max(c.upper - w.before[c.q], 0.0)
-                    w.retreat[c.v] = min(max(w.retreat[c.v], below), above)
+                    w.retreat[a] = w.retreat[a] - over / square * w.guard_rows[k * row + a]
+                _shorten(p, w, w.retreat)
         if kept:
             return
+
+
+@kernel
+def _shorten(p, w, step):
+    """Bring each entry of a step from w.before within its speed, and within its limits or to where it is."""
+    for a in range(len(step)):
+        step[a] = min(max(step[a], -p.speeds[a]), p.speeds[a])
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        below, above = min(c.lower - w.before[c.q], 0.0), max(c.upper - w.before[c.q], 0.0)
+        step[c.v] = min(max(step[c.v], below), above)
 
 
 @kernel
