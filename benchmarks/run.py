@@ -21,7 +21,7 @@ from near import Near, Reach, near, reach
 from near import show as show_near
 from paths import Followed, paths
 from paths import show as show_paths
-from peers import CROWDS, FOLLOWERS, PEERS, Peer, load
+from peers import CROWDS, FOLLOWERS, GUARDS, PEERS, Peer, load
 from postures import Drawn, postures
 from postures import show as show_postures
 from priorities import priorities
@@ -40,7 +40,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "branches",
-    "rest", "reachability", "paths", "stream", "startup",
+    "rest", "reachability", "paths", "collisions", "stream", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -114,6 +114,14 @@ def main() -> None:
     if "paths" in options.scenarios:
         whole = paths(options.rounds)
         show_paths(whole)
+    kept_apart: dict[str, Any] = {}
+    if "collisions" in options.scenarios:
+        from collisions import as_dict, collisions, runs
+        from collisions import show as show_collisions
+
+        measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
+        show_collisions(*measured_apart)
+        kept_apart = as_dict(*measured_apart, runs(options.runs))
     every: list[BranchRow] = []
     if "branches" in options.scenarios:
         every = branches(options.count)
@@ -141,6 +149,7 @@ def main() -> None:
         more["postures"] = [asdict(row) for row in found]
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
+        more["collisions"] = kept_apart
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
@@ -151,9 +160,13 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help=f"of {', '.join(SCENARIOS)}; left out, all")
     parser.add_argument("--count", type=int, default=1000, help="problems a robot (1000)")
+    parser.add_argument("--runs", type=int, default=200, help="runs aimed through obstacles (200)")
     parser.add_argument("--rounds", type=int, default=3, help="times that each problem is solved (3)")
     parser.add_argument(
-        "--peers", nargs="+", choices=PEERS | FOLLOWERS | CROWDS, help="libraries; left out, all that fit the scenario"
+        "--peers",
+        nargs="+",
+        choices=PEERS | FOLLOWERS | CROWDS | GUARDS,
+        help="libraries; left out, all that fit the scenario",
     )
     parser.add_argument("--placo", type=Path, default=PLACO, help="the interpreter of placo's own environment")
     parser.add_argument("--batch", type=Path, default=BATCH, help="the interpreter of those that solve many at once")

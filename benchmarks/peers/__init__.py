@@ -9,6 +9,7 @@ import numpy as np
 from judge import Array
 from motion import Motion
 from robots import Robot
+from scenes import Scene
 
 RESTARTS = 100
 """Most random starts a problem, the caller's own first; the same for every library that takes a number."""
@@ -62,6 +63,22 @@ class Follower(Protocol):
         """A copy of the (nq,) configuration in the judge's order; not timed."""
 
 
+class Guard(Protocol):
+    """A library prepared for a scene, standing at its start; it keeps its own last configuration."""
+
+    def __init__(self, scene: Scene) -> None:
+        """Load the arm, its shapes and the obstacles; joint and velocity limits are on, and the least distance."""
+
+    def pack(self, goal: Array) -> tuple[Any, ...]:
+        """The arguments of `step` for a pose (4, 4) of the hand, in the library's own types."""
+
+    def step(self, *arguments: Any) -> None:
+        """Take one step towards the pose, as a user would; timed."""
+
+    def last(self) -> Array:
+        """A copy of the (7,) configuration; not timed."""
+
+
 PEERS = {
     "poise": ("poise", "peers.poise:Prepared"),
     "poise.solve": ("poise", "peers.poise:OneCall"),
@@ -82,6 +99,14 @@ FOLLOWERS = {
     "placo": ("placo", "peers.placo:Levels"),
 }
 """The same of those that follow a motion with levels."""
+GUARDS = {
+    "poise": ("poise", "peers.poise:Guarded"),
+    "mink": ("mink", "peers.mink:Guarded"),
+    "pink": ("pin-pink", "peers.pink:Guarded"),
+    "embodik": ("embodik", "peers.embodik:Guarded"),
+    "drake": ("drake", "peers.drake:Guarded"),
+}
+"""The same of those that keep an arm from obstacles."""
 CROWDS = {
     "poise": ("poise", "peers.poise:Batch"),
     "poise, first": ("poise", "peers.poise:BatchFirst"),

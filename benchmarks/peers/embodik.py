@@ -6,8 +6,11 @@ import embodik
 import numpy as np
 from judge import Array
 from motion import Motion
+from scenes import HAND, Scene, as_file, numbered, urdf_with_shapes
 
 POSTURE_GAIN = 0.1
+PAIRS = 5
+"""The nearest pairs that are constrained, the most of what its documentation recommends."""
 
 
 class Levels:
@@ -57,3 +60,36 @@ class Levels:
     def last(self) -> Array:
         """What it integrated."""
         return self.q[self.order]
+
+
+class Guarded:
+    """`solve_velocity_dq` with `configure_collision_constraint`, then `integrate`; obstacles are shapes of the base."""
+
+    def __init__(self, scene: Scene) -> None:
+        with as_file(urdf_with_shapes(scene, obstacles=True, capsule="named")) as file:
+            self.model = embodik.RobotModel(str(file))
+        self.q, self.dt = scene.start.copy(), scene.dt
+        self.model.update_configuration(self.q)
+        self.solver = embodik.KinematicsSolver(self.model)
+        self.solver.dt = scene.dt
+        self.solver.enable_position_limits(True)
+        self.solver.enable_velocity_limits(True)
+        self.solver.set_tolerance(1e-4)
+        pairs = [(numbered(a, scene), numbered(b, scene)) for a, b in scene.pairs]
+        self.solver.configure_collision_constraint(scene.asked, include_pairs=pairs, max_constraints=PAIRS)
+        self.solver.enable_sphere_broadphase(True)
+        self.task = self.solver.add_frame_task(HAND, HAND)
+        self.task.priority, self.task.weight = 0, 1.0 / scene.dt
+
+    def pack(self, goal: Array) -> tuple[Any, ...]:
+        """A point, and a rotation column by column."""
+        return goal[:3, 3].copy(), np.asfortranarray(goal[:3, :3])
+
+    def step(self, *goal: Any) -> None:
+        """One velocity; the kinematics follow at the next."""
+        self.task.set_target_pose(*goal)
+        self.q = self.model.integrate(self.q, self.solver.solve_velocity_dq(self.q), self.dt)
+
+    def last(self) -> Array:
+        """What it integrated."""
+        return self.q.copy()

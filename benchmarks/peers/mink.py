@@ -9,7 +9,9 @@ from judge import Array
 from motion import Motion
 from qpsolvers import solve_problem
 from robots import Robot
+from scenes import HAND, Scene, chain, shapes_of
 
+import poise as pz
 from peers import starts
 
 ITERATIONS = 12
@@ -17,6 +19,10 @@ ITERATIONS = 12
 POSTURE_COST = 1e-3
 """Beside 1 for the hands, which it must not disturb much."""
 POSTURE_GAIN = 0.1
+SEEN = 0.05
+"""Pairs that are nearer than this and what is asked are constrained [m]; as it comes, 1 cm in all."""
+DAMPING = 1e-8
+"""Of the joints, beside 1 for the hand."""
 
 
 class Mink:
@@ -116,6 +122,63 @@ class Levels:
     def last(self) -> Array:
         """That of its Configuration."""
         return self.configuration.q[self.order]
+
+
+class Guarded:
+    """`build_ik` with `CollisionAvoidanceLimit` and DAQP."""
+
+    def __init__(self, scene: Scene) -> None:
+        spec = mujoco.MjSpec.from_string(chain())
+        spec.compiler.fusestatic = False
+        spec.compiler.boundmass = spec.compiler.boundinertia = 1e-3
+        for name, link, shape in shapes_of(scene):
+            body = spec.worldbody if link in (None, "panda_link0") else spec.body(link)
+            add_shape(body, name, shape)
+        spec.body(HAND).add_site(name=HAND)
+        model = spec.compile()
+        self.dt = scene.dt
+        self.configuration = mink.Configuration(model, scene.start.copy())
+        self.task = mink.FrameTask(HAND, "site", 1.0, 1.0)
+        speeds = {joint.name: joint.velocity[0] for joint in scene.arm.joints if joint.velocity}
+        self.limits = [
+            mink.ConfigurationLimit(model),
+            mink.VelocityLimit(model, speeds),
+            mink.CollisionAvoidanceLimit(
+                model,
+                [([a], [b]) for a, b in scene.pairs],
+                minimum_distance_from_collisions=scene.asked,
+                collision_detection_distance=scene.asked + SEEN,
+            ),
+        ]
+
+    def pack(self, goal: Array) -> tuple[Any, ...]:
+        """The pose as mink.SE3."""
+        return (mink.SE3.from_matrix(goal),)
+
+    def step(self, goal: Any) -> None:
+        """One programme, then forward kinematics; it stays where there is no answer."""
+        self.task.set_target(goal)
+        programme = mink.build_ik(self.configuration, [self.task], self.dt, damping=DAMPING, limits=self.limits)
+        answer = solve_problem(programme, "daqp")
+        if answer.found:
+            self.configuration.integrate_inplace(answer.x, 1.0)
+
+    def last(self) -> Array:
+        """That of its Configuration."""
+        return self.configuration.q.copy()
+
+
+def add_shape(body: Any, name: str, shape: Any) -> None:
+    """A geom of the same form and name."""
+    kinds = mujoco.mjtGeom
+    if isinstance(shape, pz.Box):
+        half = 0.5 * np.array(shape.size)
+        body.add_geom(name=name, type=kinds.mjGEOM_BOX, size=half, pos=shape.pose.xyz, quat=shape.pose.wxyz)
+    elif isinstance(shape, pz.Sphere):
+        body.add_geom(name=name, type=kinds.mjGEOM_SPHERE, size=[shape.radius, 0.0, 0.0], pos=shape.centre)
+    else:
+        ends = [*shape.start, *shape.end]
+        body.add_geom(name=name, type=kinds.mjGEOM_CAPSULE, size=[shape.radius, 0.0, 0.0], fromto=ends)
 
 
 def order(robot: Robot, model: Any) -> Array:

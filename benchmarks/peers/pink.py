@@ -7,14 +7,21 @@ import pink
 import pinocchio as pin
 from judge import Array
 from motion import Motion
-from pink import limits, tasks
+from pink import barriers, limits, tasks
 from qpsolvers import solve_problem
+from scenes import HAND, Scene, as_file, numbered, urdf_with_shapes
 
 from peers.pinocchio import built, order
 
 POSTURE_COST = 1e-3
 """Beside 1 for the hands, which it must not disturb much."""
 POSTURE_GAIN = 0.1
+RATE = 50.0
+"""How quickly a pair may close in, as poise's [1/s]."""
+PAIRS = 16
+"""The nearest pairs that are constrained."""
+DAMPING = 1e-8
+"""Of the joints, beside 1 for the hand."""
 
 
 class Levels:
@@ -56,3 +63,40 @@ class Levels:
     def last(self) -> Array:
         """That of its Configuration."""
         return self.configuration.q[self.order]
+
+
+class Guarded:
+    """`build_ik` with `SelfCollisionBarrier`, which takes obstacles as shapes of the base."""
+
+    def __init__(self, scene: Scene) -> None:
+        with as_file(urdf_with_shapes(scene, obstacles=True, capsule="named")) as file:
+            model = pin.buildModelFromUrdf(str(file))
+            shapes = pin.buildGeomFromUrdf(model, str(file), pin.GeometryType.COLLISION)
+        number = {shape.name: k for k, shape in enumerate(shapes.geometryObjects)}
+        for a, b in scene.pairs:
+            shapes.addCollisionPair(pin.CollisionPair(number[numbered(a, scene)], number[numbered(b, scene)]))
+        self.dt = scene.dt
+        self.configuration = pink.Configuration(
+            model, model.createData(), scene.start.copy(), collision_model=shapes, collision_data=shapes.createData()
+        )
+        self.tasks = [tasks.FrameTask(HAND, 1.0, 1.0)]
+        self.limits = [limits.ConfigurationLimit(model), limits.VelocityLimit(model)]
+        self.barriers = [barriers.SelfCollisionBarrier(PAIRS, gain=RATE, safe_displacement_gain=0.0, d_min=scene.asked)]
+
+    def pack(self, goal: Array) -> tuple[Any, ...]:
+        """The pose as pinocchio.SE3."""
+        return (pin.SE3(goal),)
+
+    def step(self, goal: Any) -> None:
+        """One programme, then forward kinematics and all distances; it stays where there is no answer."""
+        self.tasks[0].set_target(goal)
+        programme = pink.build_ik(
+            self.configuration, self.tasks, self.dt, damping=DAMPING, limits=self.limits, barriers=self.barriers
+        )
+        answer = solve_problem(programme, "daqp")
+        if answer.found:
+            self.configuration.integrate_inplace(answer.x, 1.0)
+
+    def last(self) -> Array:
+        """That of its Configuration."""
+        return self.configuration.q.copy()

@@ -6,6 +6,7 @@ import numpy as np
 from judge import Array
 from motion import Motion
 from robots import Robot
+from scenes import HAND, Scene
 
 import poise as pz
 from poise.solving.search import Preference
@@ -145,3 +146,24 @@ class Levels:
     def last(self) -> Array:
         """What the tracker returned."""
         return self.q[self.order]
+
+
+class Guarded:
+    """`Tracker.step` with a `CollisionLimit`."""
+
+    def __init__(self, scene: Scene) -> None:
+        limit = pz.CollisionLimit(scene.world, min_distance=scene.asked)
+        self.tracker = pz.Tracker(scene.arm, pz.PoseTask(HAND), dt=scene.dt, limits=[limit])
+        self.q = scene.start.copy()
+
+    def pack(self, goal: Array) -> tuple[Any, ...]:
+        """The pose as SE3."""
+        return (pz.SE3.from_matrix(goal),)
+
+    def step(self, goal: pz.SE3) -> None:
+        """One step."""
+        self.q = self.tracker.step(self.q, goal)
+
+    def last(self) -> Array:
+        """A copy of what the tracker returned."""
+        return self.q.copy()

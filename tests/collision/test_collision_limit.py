@@ -108,6 +108,31 @@ def test_obstacles_that_come_near_push_the_arm_away(arm: pz.Model) -> None:
         assert arm.distance(q, world).distance >= 0.02 - 1e-9
 
 
+@pytest.mark.parametrize(("seed", "paced"), [(16, False), (15, True)])
+def test_what_moves_is_kept_away_from_too(arm: pz.Model, seed: int, paced: bool) -> None:
+    # A step that is taken back must not end at rest, for what comes near does not rest.
+    world, dt, least = crowd(seed, 8), 0.02, 0.005
+    limits = [pz.CollisionLimit(world, min_distance=least), *([pz.AccelerationLimit(15.0)] if paced else [])]
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=dt, limits=limits)
+    starts = free(arm, world, least + 0.01, 4, seed=seed)
+    rng = np.random.default_rng(seed)
+    way = {name: (world[name].pose, 0.06 * _unit(rng.normal(size=3))) for name in world.names[:3]}
+    q = starts[0]
+    for k in range(90):
+        goal = pz.SE3(arm.pose(HAND, starts[1 + k // 30]).array)
+        for when in (k, k + 1):
+            for name, (pose, speed) in way.items():
+                world.move(name, pz.SE3.from_parts(when * dt * speed) @ pose, velocity=speed)
+            if when == k:
+                last, q = q, tracker.step(q, goal).copy()
+        assert arm.distance(q, world).distance >= least - 1e-9
+        assert (np.abs(q - last) <= arm.velocity * dt * (1.0 + 1e-12)).all()
+
+
+def _unit(v):
+    return v / np.linalg.norm(v)
+
+
 def test_one_limit_and_methods_that_keep_it(arm: pz.Model) -> None:
     limit = pz.CollisionLimit(scene())
     assert pz.Tracker(arm, pz.PositionTask(HAND), limits=[limit]).method.name == "qp"

@@ -137,6 +137,10 @@ class Scene:
             self._move(now)
         return True
 
+    def forget(self) -> None:
+        """Let the next look be the first one: nothing is known to be near."""
+        self.rows("near")[0] = -1.0
+
     # Packing ---------------------------------------------------------------------------------------------------------
 
     def _pack(self, now: Snapshot) -> None:

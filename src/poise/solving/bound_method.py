@@ -121,7 +121,7 @@ class BoundMethod:
                 "criteria": criteria.numbers,
                 "criteria_reals": criteria.reals,
                 "velocities": own,
-                "guard": () if apart is None else apart.guard(dt),
+                "guard": () if apart is None else apart.guard(dt, bounded=bool(np.isfinite(stated.changes).all())),
             },
             {
                 "memory": MEMORY,

@@ -26,6 +26,9 @@ _TRAVEL: Final = 0.05
 """Of an update without a time step: the share of what is left that a pair may get nearer by, how much one that is too
 near gets apart at most [m], and how far any point goes at most [m]."""
 
+_FASTEST: Final = 10.0
+"""No point goes faster where a speed has no limit, as that of a floating base [m/s]."""
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,13 +102,16 @@ class CollisionLimit:
                 raise ShapeNotFound(name, known, owner="a pair in allowed")
         return frozenset(map(frozenset, self.allowed))
 
-    def guard(self, dt: float | None) -> Any:
-        """The record that kernels read, for updates of `dt` [s], or without a time step."""
+    def guard(self, dt: float | None, *, bounded: bool = True) -> Any:
+        """The record that kernels read, for updates of `dt` [s], or without a time step.
+
+        `bounded`: whether all speeds have limits, so that nothing goes far in an update.
+        """
         made = np.zeros(1, dtype=GUARD.dtype)
         made["distance"], made["reserve"] = self.min_distance, _RESERVE
         made["share"] = _SHARE if dt is None else -math.expm1(-self.rate * dt)
         made["retreat"] = _RETREAT if dt is None else self.retreat * dt
-        made["travel"] = _TRAVEL if dt is None else math.inf
+        made["travel"] = _TRAVEL if dt is None else math.inf if bounded else _FASTEST * dt
         return made.view(np.int64)
 
 
@@ -124,7 +130,7 @@ def guard_rows(columns: int) -> dict[str, int]:
         "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
         "guard_most": MOST_NEAR,
         "clearance": 2,
-        **dict.fromkeys(("asked", "braking", "along_stop"), columns),
+        **dict.fromkeys(("asked", "braking", "retreat", "along_stop"), columns),
     }
 
 

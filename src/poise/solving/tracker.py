@@ -1,8 +1,9 @@
 """Tracker: one update a time step, towards targets that move."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Any, Final, final
@@ -18,6 +19,7 @@ from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
 from poise.model.model import Model
+from poise.model.scene import Scene
 from poise.solving.arguments import (
     AnyTask,
     cores,
@@ -83,6 +85,7 @@ class Tracker:
         "_pose_alone",
         "_prepared",
         "_q",
+        "_scenes",
         "_scratch",
         "_settles",
         "_start",
@@ -160,6 +163,7 @@ class Tracker:
         self._bound = self._prepared.bound()
         scratch = self._scratch = Scratch(self._bound)
         scratch.tell(updates=self._count, settle=int(self._settles))
+        self._scenes: list[Scene] = []
         self._start = scratch.start_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
@@ -362,17 +366,35 @@ class Tracker:
         with self._bound.scratch() as scratch:
             scratch.tell(updates=self._count, settle=int(self._settles), steps=path.shape[1], characters=len(path))
             scratch.tell_of(goals=goals, path=path)
-            if self._apart is not None:
-                scratch.surround(self._apart.scene(self.model, ahead=self._dt or 0.0))
             if alone:
                 scratch.start[:] = starts[0]
-                code: int = method_loop.rollout(scratch.address)
+                with self._shapes(scratch):
+                    code: int = method_loop.rollout(scratch.address)
             else:
                 scratch.widen(self._bound)
                 path[:, 0] = starts
                 code = method_loop.rollout_lanes(scratch.address)
         self._check_rollout(code, starts, goals)
         return code
+
+    @contextmanager
+    def _shapes(self, scratch: Scratch) -> Iterator[None]:
+        """Let scratch have shapes that nobody else has within the block, as if seen for the first time."""
+        if self._apart is None:
+            yield
+            return
+        try:
+            scene = self._scenes.pop()
+            scene.sync()
+        except IndexError:
+            scene = self._apart.scene(self.model, ahead=self._dt or 0.0)
+        scene.forget()
+        scratch.surround(scene)
+        scratch.tell(scene_changed=0)
+        try:
+            yield
+        finally:
+            self._scenes.append(scene)
 
     def _check_rollout(self, code: int, starts: Array, goals: Array) -> None:
         if code == BAD_GOAL:

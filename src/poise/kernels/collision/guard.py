@@ -17,10 +17,12 @@ from poise.kernels.collision.near import (
     FIRST,
     NORMAL,
     SECOND,
+    distance_between,
     distance_row,
     find_near,
     nearest_pair,
     place_all,
+    place_movers,
     shared_columns,
     travel,
 )
@@ -34,6 +36,10 @@ _HALVINGS = 12
 """An update is halved so often before it is not taken."""
 _LOOKS, _STOPS = 64, 16
 """Looks along the way of an update, and along that on which it could brake, at most."""
+_SWEEPS = 16
+"""Through all inequalities, for a retreat."""
+_STRETCHES = 3
+"""A retreat is doubled so often where it does not suffice."""
 _BRAKING = 1.0
 """Of twice the deceleration, what is counted on where joints brake by themselves."""
 _UNSEEN = 5e-3
@@ -126,9 +132,10 @@ def look_ahead(p, s, x, last):
 def certify(p, w, address):
     """Take the step w.step from w.before as far as it keeps shapes apart: w.q and w.step are what was gone.
 
-    Where accelerations are limited, what is taken back is that which the step is more than braking, and a step must
-    leave a way to brake to rest: then braking is always open, for the way to rest was looked at a step before.  Else
-    braking is no step at all.
+    What is taken back is that which the step is more than the retreat, the least step that the pairs ask for: none at
+    all, unless something comes towards the arm or is too near.  Where accelerations are limited, it is first that which
+    the step is more than braking, and a step must leave a way to brake to rest: then braking is always open, for the
+    way to rest was looked at a step before, but for shapes that move.
     """
     told = entry_at(address, CALL)
     s = problem_at(told.scene)
@@ -146,11 +153,15 @@ def certify(p, w, address):
             w.braking[a] = slower if w.travel[a] - w.surge[a] > 0.0 else -slower
     share = 1.0
     for k in range(2 * _HALVINGS):
+        if k == 1:
+            _retreat(p, w)
+            for a in range(n if not paced else 0):
+                w.braking[a] = w.retreat[a]
         for a in range(n):
             if k < _HALVINGS:
                 w.step[a] = w.braking[a] + share * (w.asked[a] - w.braking[a])
             else:
-                w.step[a] = share * w.braking[a]
+                w.step[a] = w.retreat[a] + share * (w.braking[a] - w.retreat[a])
         if k == 2 * _HALVINGS - 1:
             for a in range(n):
                 w.step[a] = 0.0
@@ -158,7 +169,52 @@ def certify(p, w, address):
             go_to(p, w, w.before, w.step, 1.0, w.q)
         if _apart_along(p, w, s, x) and (not paced or k >= _HALVINGS or _can_stop(p, w, s, x)):
             return
-        share = 1.0 if k == _HALVINGS - 1 else 0.5 * share
+        share = 1.0 if k == _HALVINGS - 1 else 0.0 if k == 2 * _HALVINGS - 3 else 0.5 * share
+    # Something comes near quickly: get away from it by more than what seemed enough, else by that.
+    for k in range(_STRETCHES + 1):
+        longer = 2.0 ** (k + 1) if k < _STRETCHES else 1.0
+        for a in range(n):
+            w.step[a] = longer * w.retreat[a]
+        _shorten(p, w, w.step)
+        go_to(p, w, w.before, w.step, 1.0, w.q)
+        if _apart_along(p, w, s, x):
+            return
+
+
+@kernel
+def _retreat(p, w):
+    """w.retreat (n) is all but the least step that keeps the inequalities of the pairs, at the speeds that joints have.
+
+    By projections onto each inequality in turn, from no step at all (Kaczmarz).
+    """
+    n, row = len(w.step), pitch(w.guard_rows, len(w.step))
+    for a in range(n):
+        w.retreat[a] = 0.0
+    for _ in range(_SWEEPS):
+        kept = True
+        for k in range(np.int64(w.memory[GUARDED])):
+            over, square = -w.guard_most[k], 0.0
+            for a in range(n):
+                over += w.guard_rows[k * row + a] * w.retreat[a]
+                square += w.guard_rows[k * row + a] ** 2
+            if over > 0.0 and square > 0.0:
+                kept = False
+                for a in range(n):
+                    w.retreat[a] = w.retreat[a] - over / square * w.guard_rows[k * row + a]
+                _shorten(p, w, w.retreat)
+        if kept:
+            return
+
+
+@kernel
+def _shorten(p, w, step):
+    """Bring each entry of a step from w.before within its speed, and within its limits or to where it is."""
+    for a in range(len(step)):
+        step[a] = min(max(step[a], -p.speeds[a]), p.speeds[a])
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        below, above = min(c.lower - w.before[c.q], 0.0), max(c.upper - w.before[c.q], 0.0)
+        step[c.v] = min(max(step[c.v], below), above)
 
 
 @kernel
@@ -235,12 +291,23 @@ def _can_stop(p, w, s, x):
             way = _until_rest(abs(w.step[a]), p.paces[a].change, np.ceil(steps * k / looks))
             w.along_stop[a] = way if w.step[a] > 0.0 else -way
         go_to(p, w, w.q, w.along_stop, 1.0, x.q)
-        find_near(s, x, guard.distance, False)
-        clear = _apart(x, guard, 0.0)
-    if clear:
-        moved_to(x, w.q)
-        look_ahead(p, s, x, w.step)
+        place_movers(s, x)
+        clear = _still_apart(s, x, guard)
+    moved_to(x, w.q)
+    place_movers(s, x)
     return clear
+
+
+@kernel
+def _still_apart(s, x, guard):
+    """Whether the pairs of x.near are apart at x.q too, those that a way of x.row could bring too near."""
+    for k in range(np.int64(x.near[0])):
+        pair = section(x.near, 1 + NEAR * k, NEAR)
+        if not pair[DISTANCE] - _way(s, x, pair) >= guard.distance:
+            distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
+            if not distance >= guard.distance and not distance >= _least(x, guard, pair):
+                return False
+    return True
 
 
 @kernel
@@ -260,18 +327,23 @@ def _way(s, x, pair):
 
 @kernel
 def _apart(x, guard, slack):
-    """Whether every pair of x.near is as far apart as asked, or as before."""
+    """Whether every pair of x.near is as far apart as asked."""
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
-        if not pair[DISTANCE] >= guard.distance - slack:
-            least = guard.distance
-            for b in range(np.int64(x.near_before[0])):
-                old = section(x.near_before, 1 + NEAR * b, NEAR)
-                if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
-                    least = min(least, old[DISTANCE])
-            if not pair[DISTANCE] >= least - slack:
-                return False
+        if not pair[DISTANCE] >= guard.distance - slack and not pair[DISTANCE] >= _least(x, guard, pair) - slack:
+            return False
     return True
+
+
+@kernel
+def _least(x, guard, pair):
+    """What is asked of a pair [m]: of one that was nearer, what it was before shapes of the world moved."""
+    least = guard.distance
+    for b in range(np.int64(x.near_before[0])):
+        old = section(x.near_before, 1 + NEAR * b, NEAR)
+        if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
+            least = min(least, old[DISTANCE] - drifted(x, old))
+    return least
 
 
 @routine

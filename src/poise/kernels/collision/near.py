@@ -79,7 +79,10 @@ def _gaps(x, row, i, c, reach):
 
 @kernel
 def find_near(s, x, margin, ahead):
-    """x.near are the pairs nearer than `margin` at x.q; `ahead`: than that and what x.advance lets both come [m]."""
+    """x.near are the pairs nearer than `margin` at x.q; `ahead`: than that and what x.advance lets both come [m].
+
+    Two that hang on the same joints come no nearer than the step x.row of the others lets them.
+    """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
     row = _centres(s, x)
@@ -105,7 +108,11 @@ def _keep_near(s, x, i, j, margin, ahead):
     if not looked_at(s, i, j):
         return
     if ahead:
-        margin = margin + x.advance[i] + (x.advance[j] if j < movers else 0.0)
+        shared = shared_columns(s, i, j)
+        apart = x.advance[i] + (x.advance[j] if j < movers else 0.0)
+        margin = margin + (
+            min(apart, travel(s, i, shared, x.row) + travel(s, j, shared, x.row)) if shared > 0 else apart
+        )
     if not spheres_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j) < margin:

@@ -329,6 +329,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "clearance",
         "asked",
         "braking",
+        "retreat",
         "along_stop",
     ],
     ROWS,
@@ -356,7 +357,8 @@ each shape may come [m], drift (3 a shape) how far one of the world goes of itse
 what each velocity does to its distance, or a step.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
 clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
-(n) a step, braking (n) what accelerations let of the last one go on, along_stop (n) the way to rest."""
+(n) a step, braking (n) what accelerations let of the last one go on, retreat (n) the least step that the pairs ask
+for, along_stop (n) the way to rest."""
 
 CALL: Final = Record(
     "Call",
