@@ -73,3 +73,29 @@ def test_joints_of_several_coordinates_are_refused() -> None:
     builder.joint("base", "floating", parent="world", child="body")
     with pytest.raises(ValueError, match="joints of one coordinate each"):
         pz.Tracker(builder.build(), pz.PoseTask("body"), explore=True)
+
+
+def test_a_way_is_left_for_targets_that_are_none_and_at_a_reset() -> None:
+    arm, world, start, goal = across()
+    limit = pz.CollisionLimit(world, min_distance=0.01)
+    q = pz.solve(arm, pz.PoseTask(HAND, target=start), limits=[limit]).q
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=[limit], explore=True)
+    led, last = 0, q
+    for _ in range(400):
+        last, q = q, tracker.step(q, goal).copy()
+        led += tracker._explorer is not None and tracker._explorer._way is not None
+        np.testing.assert_allclose(tracker.velocity, (q - last) / 0.01, atol=1e-9)
+        if led > 5:
+            break
+    assert led > 5
+    tracker.targets[0, 0] = np.nan
+    with pytest.raises(ValueError, match="target"):
+        tracker.step(q)
+    there = pz.solve(arm, pz.PoseTask(HAND, target=goal), limits=[limit]).q
+    tracker.reset()
+    path = followed(tracker, there, goal, 50)
+    assert max(np.linalg.norm(arm.pose(HAND, x).xyz - goal.xyz) for x in path) < 1e-3
+    with pytest.raises(ValueError, match="a rollout does not explore"):
+        tracker.rollout(q, goal.array[None])
+    with pytest.raises(ValueError, match="does not keep a JerkLimit"):
+        pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=[limit, pz.JerkLimit(500.0)], explore=True)

@@ -198,3 +198,13 @@ def test_threads_share_a_model_and_a_world(arm: pz.Model) -> None:
     expected = [arm.distance(x, world).distance for x in q]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda x: arm.distance(x, world).distance, q)) == expected
+
+
+def test_what_is_no_world_and_no_distance_is_refused(arm: pz.Model) -> None:
+    with pytest.raises(TypeError, match="world must be a World"):
+        arm.distance(arm.home, {"ball": pz.Sphere((0, 0, 0), 1)})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="shapes must be shapes by name"):
+        pz.World(None)  # type: ignore[arg-type]
+    for wrong in (float("nan"), -0.1):
+        with pytest.raises(ValueError, match="min_distance is"):
+            arm.in_collision(arm.home, min_distance=wrong)

@@ -59,6 +59,8 @@ class World:
         """
         self._lock = threading.Lock()
         self._state = _State(0, 0, {})
+        if not isinstance(shapes, Shape | Mapping | Sequence):
+            raise TypeError(f"shapes must be shapes by name or a sequence of them, got {shapes!r}")
         if isinstance(shapes, Shape):
             raise TypeError(f"shapes must be shapes by name or a sequence of them; put the {_kind(shapes)} in a list")
         named = shapes.items() if isinstance(shapes, Mapping) else [(f"shape{i}", s) for i, s in enumerate(shapes)]

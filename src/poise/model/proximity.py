@@ -137,6 +137,8 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity 
 
     Raises ShapeError, and ValueError for numbers that are not finite.
     """
+    if world is not None and type(world) is not World:
+        raise TypeError(f"world must be a World, as in World({{'ball': Sphere((0.5, 0, 0.5), 0.1)}}), got {world!r}")
     pools = model.queries.get(_POOLS)
     if pools is None:
         prepare(queries.nearest_at)

@@ -83,6 +83,7 @@ class Scene:
         "_allowed",
         "_apart",
         "_arrays",
+        "_entries",
         "_model",
         "_number",
         "_places",
@@ -199,12 +200,16 @@ class Scene:
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
         self._structure = now.structure
+        self._entries: dict[str, Entry] = {}
         self._move(now)
 
     def _move(self, now: Snapshot) -> None:
         """Put the shapes of the world where they are now."""
         shapes, vertices = layout.unpack(self.words, "shapes"), layout.unpack(self.words, "vertices").reshape(-1, 3)
         for entry in now.entries:
+            if self._entries.get(entry.name) is entry:
+                continue
+            self._entries[entry.name] = entry
             k, core = self._places[entry.name], entry.shape.core
             unit, pose = _held(self._model, entry)
             drift = self._ahead * np.array(entry.velocity)
@@ -294,17 +299,28 @@ def _apart(
 ) -> npt.NDArray[np.int64]:
     """(groups, groups) 1 where two groups need no look."""
     unit = {piece.group: piece.unit for piece in pieces}
-    entries = {piece.group: piece.entry for piece in pieces if piece.entry}
-    out = np.zeros((len(groups), len(groups)), dtype=np.int64)
-    for a, one in enumerate(groups):
-        for b, other in enumerate(groups[: a + 1]):
-            pair = frozenset((one[1], other[1]))
-            no_look = unit[one] == unit[other] or pair in allowed  # one body, or both stand still
-            for x, y in ((one, other), (other, one)):
-                no_look = no_look or (x in entries and y[0] == "link" and y[1] in entries[x].allowed)
-            if one[0] == other[0] == "link":
-                no_look = no_look or apart is None or pair in apart
-            out[a, b] = out[b, a] = no_look
+    units = np.array([unit[group] for group in groups], dtype=np.int64)
+    place = {group: i for i, group in enumerate(groups)}
+    out = np.asarray(units[:, None] == units, dtype=np.int64)  # one body, or both stand still
+    links = [name for kind, name in groups if kind == "link"]
+    pairs = {
+        (("link", a), ("link", b)) for i, a in enumerate(links) for b in links[:i] if apart is None or {a, b} in apart
+    }
+    pairs |= {
+        (one, other)
+        for pair in allowed
+        for one in groups
+        for other in groups
+        if one != other and {one[1], other[1]} == pair
+    }
+    pairs |= {
+        (piece.group, ("link", link))
+        for piece in pieces
+        for link in (piece.entry.allowed if piece.entry else ())
+        if ("link", link) in place
+    }
+    for one, other in pairs:
+        out[place[one], place[other]] = out[place[other], place[one]] = 1
     return out
 
 

@@ -38,7 +38,7 @@ class CollisionLimit:
     In a `Tracker` each pair that both could reach within a step gets an inequality: its distance d may shrink by no
     more than 1 - exp(-rate dt) of what is left of it (a velocity damper, Faverjon and Tournassoud 1987).  The step is
     then taken as far as distances at its end and along it say that nothing is too near.  Pairs that are too near
-    already get apart, no faster than `retreat`.  In `solve` a solution counts where all pairs are that far apart.
+    already are pushed apart at `retreat`.  In `solve` a solution counts where all pairs are that far apart.
     """
 
     ties: ClassVar[bool] = True
@@ -54,7 +54,7 @@ class CollisionLimit:
     rate: float = 50.0
     """[1/s] how quickly a pair may close in on `min_distance`."""
     retreat: float = 0.1
-    """[m/s] how fast a pair that is too near gets apart at most."""
+    """[m/s] how fast a pair that is too near is pushed apart at most; the tasks may part it faster."""
 
     def __post_init__(self) -> None:
         if self.world is not None and not isinstance(self.world, World):
@@ -75,7 +75,8 @@ class CollisionLimit:
         Raises ValueError for a model without shapes.
         """
         shapes = model.fitted_shapes
-        if not shapes and not (self.world is not None and len(self.world)):
+        carried = () if self.world is None else [x for x in self.world.snapshot().entries if x.link is not None]
+        if not shapes and not carried:
             raise ValueError(
                 f"{model.name} has no collision shapes, so nothing can be kept apart: give it some with "
                 "model.with_shapes, or leave the CollisionLimit out"
@@ -130,7 +131,7 @@ def guard_rows(columns: int) -> dict[str, int]:
         "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
         "guard_most": MOST_NEAR,
         "clearance": 2,
-        **dict.fromkeys(("asked", "braking", "retreat", "along_stop"), columns),
+        **dict.fromkeys(("asked", "braking", "retreat", "along_stop", "left_out"), columns),
     }
 
 

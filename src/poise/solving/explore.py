@@ -40,7 +40,19 @@ _LONG: Final = 2.0
 class Explorer:
     """Whether a tracker is held back, and where it should go instead."""
 
-    __slots__ = ("_best", "_clearance", "_goal", "_limit", "_model", "_search", "_since", "_tried", "_way", "tasks")
+    __slots__ = (
+        "_best",
+        "_clearance",
+        "_goal",
+        "_led",
+        "_limit",
+        "_model",
+        "_search",
+        "_since",
+        "_tried",
+        "_way",
+        "tasks",
+    )
     tasks: tuple[JointCouplingTask, ...]
     """What leads each joint by itself."""
 
@@ -71,11 +83,11 @@ class Explorer:
     def forget(self) -> None:
         """Begin anew: there is no way, and nothing was tried."""
         self._way: Array | None = None
-        self._best, self._since, self._tried = np.inf, 0, 0
+        self._best, self._since, self._tried, self._led = np.inf, 0, 0, False
 
     def corner(self, q: Array, goal: Array) -> Array | None:
         """Where each joint should go now, on the way; None where there is none, and the targets are to be followed."""
-        if self._goal is None or (np.abs(goal - self._goal) > _MOVED).any():
+        if self._goal is None or not (np.abs(goal - self._goal) <= _MOVED).all():  # nor a number that is none
             self.forget()
             self._goal = goal.copy()
         if self._way is None:
@@ -91,11 +103,14 @@ class Explorer:
             self._best, self._since = np.inf, 0
             return None
         corner: Array = self._way[0][self._places]
+        self._led = True
         return corner
 
     def look(self, q: Array, cost: float, score: float) -> None:
         """Look for a way where the errors at q are too large and their sum of squares has not fallen for long."""
-        if score <= 1.0:
+        if self._led:  # these are the errors of a step before the way
+            self._led = False
+        elif score <= 1.0:
             self._best, self._since, self._tried = np.inf, 0, 0
         elif self._held(cost) and self._tried < _TRIES:
             self._best, self._since = np.inf, 0

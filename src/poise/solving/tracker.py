@@ -34,7 +34,7 @@ from poise.solving.arguments import (
 from poise.solving.bound_method import BoundMethod
 from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.explore import Explorer
-from poise.solving.inequalities import Limit, VelocityLimit
+from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
@@ -149,6 +149,8 @@ class Tracker:
         self._count, self._dt, self._settles = updates, dt, settle
         self._explorer, self._guide = None, None
         if explore:
+            if any(isinstance(limit, JerkLimit) for limit in stated):
+                raise ValueError("explore=True does not keep a JerkLimit: leave one of them out")
             held = limits is not False
             self._explorer = Explorer(model, self.tasks, self._apart, limits=held)
             self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits)
@@ -252,7 +254,6 @@ class Tracker:
             ]
         guide.targets[:, 0] = corner
         self._q[:] = guide.step(scratch.start)
-        self._memory[FRESH] = 0.0
         for past in pasts:
             scratch.narrow[self._prepared.problem.rows(past)] = guide._scratch.narrow[
                 guide._prepared.problem.rows(past)
@@ -280,6 +281,8 @@ class Tracker:
         self._memory[:] = 0.0
         for past in ("last_step", "last_target", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
+        if self._explorer is not None:
+            self._explorer.forget()
 
     @property
     def _memory(self) -> Array:
@@ -316,6 +319,8 @@ class Tracker:
         """
         if threads is not None:
             whole("threads", threads, 1)
+        if self._explorer is not None:
+            raise ValueError("a rollout does not explore: take steps, or make a Tracker without explore")
         start = self.model.check_q(q, "q")
         goals = targets.array[..., None, :] if isinstance(targets, SE3) else np.asarray(targets, dtype=np.float64)
         single = start.ndim == 1

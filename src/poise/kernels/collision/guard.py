@@ -12,6 +12,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.working_set import NONE
 from poise.kernels.collision.near import (
     DISTANCE,
     FIRST,
@@ -30,10 +31,10 @@ from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, NEAR
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
-from poise.kernels.methods.memory import GUARDED, GUARDS_NEW
+from poise.kernels.methods.memory import CURB, GUARDED, GUARDS_NEW, TURNED
 
 _HALVINGS = 12
-"""An update is halved so often before it is not taken."""
+"""An update is halved so often before some joints are left out of it, and before it is not taken."""
 _LOOKS, _STOPS = 64, 16
 """Looks along the way of an update, and along that on which it could brake, at most."""
 _SWEEPS = 16
@@ -42,6 +43,10 @@ _STRETCHES = 3
 """A retreat is doubled so often where it does not suffice."""
 _BRAKING = 1.0
 """Of twice the deceleration, what is counted on where joints brake by themselves."""
+_FIXED = 1e-6
+"""A pair whose distance no joint changes faster asks for nothing [m per rad or m]."""
+_ROUNDING = 1e-12
+"""What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
 _UNSEEN = 5e-3
 """A pair of which both come so far in an update is near enough to what was seen [m]."""
 
@@ -65,12 +70,21 @@ def watch(p, w, address):
         pair, old = section(x.near, 1 + NEAR * k, NEAR), section(x.near_before, 1 + NEAR * k, 2)
         same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
         distance_row(s, x, pair)
+        largest = 0.0
+        for a in range(n):
+            largest = max(largest, abs(x.row[p.velocities[a]]))
+        asks = largest > _FIXED
         for a in range(row):
-            w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if a < n else 0.0
+            w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
         brake = 0.0
         for a in range(len(p.paces)):
             brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
         w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair), brake if len(p.paces) > 0 else np.inf)
+        if not asks:
+            w.guard_most[k] = NONE
+        if w.guard_most[k] < 0.0:
+            # What brings the arm to rest at its targets must not hold it where something comes near.
+            w.memory[CURB], w.memory[TURNED] = 0.0, 0.0
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
     w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
@@ -151,34 +165,77 @@ def certify(p, w, address):
         if paced:
             slower = max(abs(w.travel[a] - w.surge[a]) - p.paces[a].change, 0.0)
             w.braking[a] = slower if w.travel[a] - w.surge[a] > 0.0 else -slower
-    share = 1.0
-    for k in range(2 * _HALVINGS):
-        if k == 1:
-            _retreat(p, w)
-            for a in range(n if not paced else 0):
-                w.braking[a] = w.retreat[a]
-        for a in range(n):
-            if k < _HALVINGS:
-                w.step[a] = w.braking[a] + share * (w.asked[a] - w.braking[a])
-            else:
-                w.step[a] = w.retreat[a] + share * (w.braking[a] - w.retreat[a])
-        if k == 2 * _HALVINGS - 1:
-            for a in range(n):
-                w.step[a] = 0.0
-        if share < 1.0 or k > 0 or guard.travel < farthest:
-            go_to(p, w, w.before, w.step, 1.0, w.q)
-        if _apart_along(p, w, s, x) and (not paced or k >= _HALVINGS or _can_stop(p, w, s, x)):
+    if _fits(p, w, s, x, 1.0, paced):
+        return
+    _retreat(p, w)
+    for a in range(n if not paced else 0):
+        w.braking[a] = w.retreat[a]
+    for k in range(1, _HALVINGS):
+        if _fits(p, w, s, x, 0.5**k, paced):
             return
-        share = 1.0 if k == _HALVINGS - 1 else 0.0 if k == 2 * _HALVINGS - 3 else 0.5 * share
+    _leave_out(p, w, s, x)
+    for k in range(_HALVINGS):
+        if _fits(p, w, s, x, 0.5**k, paced):
+            return
+    # Braking alone, and less of it.
+    for a in range(n):
+        w.asked[a] = w.braking[a]
+    for k in range(_HALVINGS):
+        if _fits_toward_retreat(p, w, s, x, 0.5**k if k < _HALVINGS - 2 else 0.0):
+            return
+    for a in range(n):
+        w.step[a] = 0.0
+    if _goes(p, w, s, x):
+        return
     # Something comes near quickly: get away from it by more than what seemed enough, else by that.
     for k in range(_STRETCHES + 1):
         longer = 2.0 ** (k + 1) if k < _STRETCHES else 1.0
         for a in range(n):
             w.step[a] = longer * w.retreat[a]
         _shorten(p, w, w.step)
-        go_to(p, w, w.before, w.step, 1.0, w.q)
-        if _apart_along(p, w, s, x):
+        if _goes(p, w, s, x):
             return
+
+
+@functools.partial(kernel, inline=True)
+def _goes(p, w, s, x):
+    """Let w.q be where w.step leads; whether the way there and the place are free."""
+    go_to(p, w, w.before, w.step, 1.0, w.q)
+    return _apart_along(p, w, s, x)
+
+
+@kernel
+def _fits(p, w, s, x, share, paced):
+    """Go that share of the way from braking to what was asked; whether it is free, and leaves a free way to brake."""
+    for a in range(len(w.step)):
+        w.step[a] = w.braking[a] + share * (w.asked[a] - w.braking[a])
+    return _goes(p, w, s, x) and (not paced or _can_stop(p, w, s, x))
+
+
+@kernel
+def _fits_toward_retreat(p, w, s, x, share):
+    """Go that share of the way from the retreat to what was asked; whether it is free."""
+    for a in range(len(w.step)):
+        w.step[a] = w.retreat[a] + share * (w.asked[a] - w.retreat[a])
+    return _goes(p, w, s, x)
+
+
+@kernel
+def _leave_out(p, w, s, x):
+    """Let w.asked be braking for each joint that by itself brings a pair too near.
+
+    A distance has an edge where the nearest point changes, as that of a capsule along a wall: its slope there says
+    nothing of what either side does, and one joint would hold up all.
+    """
+    n = len(w.step)
+    for a in range(n):
+        for b in range(n):
+            w.step[b] = w.asked[b] if b == a else w.braking[b]
+        free = _goes(p, w, s, x)
+        w.left_out[a] = 0.0 if free else 1.0
+    for a in range(n):
+        if w.left_out[a] > 0.5:
+            w.asked[a] = w.braking[a]
 
 
 @kernel
@@ -343,7 +400,7 @@ def _least(x, guard, pair):
         old = section(x.near_before, 1 + NEAR * b, NEAR)
         if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
             least = min(least, old[DISTANCE] - drifted(x, old))
-    return least
+    return least - _ROUNDING
 
 
 @routine
