@@ -59,9 +59,15 @@ class Kept:
 
 
 def collisions(count: int, names: Sequence[str]) -> tuple[list[Cost], list[Kept]]:
-    """Everything."""
+    """Everything, shown as it comes."""
     costs = [*steps(), solves(count), *looks(count), *humanoids()]
-    return costs, [row for dt in DTS for speed in SPEEDS for row in beside(names, dt, speed)]
+    show_costs(costs)
+    kept: list[Kept] = []
+    for dt in DTS:
+        for speed in SPEEDS:
+            kept += beside(names, dt, speed)
+    show_kept(kept)
+    return costs, kept
 
 
 # poise alone ---------------------------------------------------------------------------------------------------------
@@ -312,7 +318,7 @@ def as_dict(costs: Sequence[Cost], kept: Sequence[Kept], done: Sequence[Run]) ->
     return some | {"runs": [made.numbers for made in done]}
 
 
-def show(costs: Sequence[Cost], kept: Sequence[Kept]) -> None:
+def show_costs(costs: Sequence[Cost]) -> None:
     """Print them as Markdown."""
     print("\nA Panda among 20 obstacles, self-collision and all limits; a G1 and the ground\n")
     cells = [
@@ -320,6 +326,11 @@ def show(costs: Sequence[Cost], kept: Sequence[Kept]) -> None:
         for row in costs
     ]
     print_table(["what", ""], ["median us", "p99 us", "bar us"], cells)
+    sys.stdout.flush()
+
+
+def show_kept(kept: Sequence[Kept]) -> None:
+    """The same of the libraries."""
     print(f"\nA target that goes through a wall, {1e3 * ASKED:g} mm asked, {STEPS} steps\n")
     cells = [
         [

@@ -117,10 +117,8 @@ def main() -> None:
     kept_apart: dict[str, Any] = {}
     if "collisions" in options.scenarios:
         from collisions import as_dict, collisions, runs
-        from collisions import show as show_collisions
 
         measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
-        show_collisions(*measured_apart)
         kept_apart = as_dict(*measured_apart, runs(options.runs))
     every: list[BranchRow] = []
     if "branches" in options.scenarios:

@@ -81,7 +81,7 @@ def _gaps(x, row, i, c, reach):
 def find_near(s, x, margin, ahead):
     """x.near are the pairs nearer than `margin` at x.q; `ahead`: than that and what x.advance lets both come [m].
 
-    Two that hang on the same joints come no nearer than the step x.row of the others lets them.
+    x.row then is how far each velocity goes at most.
     """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
@@ -104,15 +104,10 @@ def find_near(s, x, margin, ahead):
 @kernel
 def _keep_near(s, x, i, j, margin, ahead):
     """Note shapes i and j in x.near if they are near, in place of the farthest where there is no room."""
-    movers = s.scene[0].movers
     if not looked_at(s, i, j):
         return
     if ahead:
-        shared = shared_columns(s, i, j)
-        apart = x.advance[i] + (x.advance[j] if j < movers else 0.0)
-        margin = margin + (
-            min(apart, travel(s, i, shared, x.row) + travel(s, j, shared, x.row)) if shared > 0 else apart
-        )
+        margin = margin + _approach(s, x, i, j)
     if not spheres_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j) < margin:
@@ -129,6 +124,20 @@ def _keep_near(s, x, i, j, margin, ahead):
         x.near[0] = place + 1.0
     for r in range(NEAR):
         x.near[1 + NEAR * place + r] = x.pair[r]
+
+
+@kernel
+def _approach(s, x, i, j):
+    """How much nearer to each other shapes i and j come at most [m].
+
+    What moves both alike is left out where it has no limit of speed, as a floating base.
+    """
+    apart = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
+    first = s.chains[i].first_column
+    if x.row[s.columns[first].column] < 1e300:
+        return apart
+    shared = shared_columns(s, i, j)
+    return min(apart, travel(s, i, shared, x.row) + travel(s, j, shared, x.row)) if shared > 0 else apart
 
 
 @kernel
