@@ -173,8 +173,12 @@ def certify(p, w, address):
     for k in range(1, _HALVINGS):
         if _fits(p, w, s, x, 0.5**k, paced):
             return
-    _leave_out(p, w, s, x)
-    for k in range(_HALVINGS):
+    still = True
+    for a in range(n):
+        still = still and w.braking[a] == 0.0
+    if still:
+        _leave_out(p, w, s, x)
+    for k in range(_HALVINGS if still else 0):
         if _fits(p, w, s, x, 0.5**k, paced):
             return
     # Braking alone, and less of it.
