@@ -16,10 +16,15 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
-nitpick_ignore = [("py:class", "Tree"), ("py:class", "Figure")]
+nitpick_ignore = [
+    ("py:class", name) for name in ("Tree", "Figure", "Proximity", "Proximities", "World", "npt.NDArray", "np.bool_")
+]
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
-    ("py:class", r"poise\.(tasks\.effector|kernels)\..*|poise\.methods\.base\._Method"),  # of the library's own files
+    (
+        "py:class",
+        r"poise\.(tasks\.effector|kernels)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot",
+    ),  # of the library's own files
 ]
 
 autodoc_member_order = "bysource"

@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
     from poise.model.model import Model as Model
+    from poise.model.proximity import Proximities as Proximities
+    from poise.model.proximity import Proximity as Proximity
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
     from poise.solving.batch import SolutionBatch as SolutionBatch
@@ -209,6 +211,8 @@ _HOME = {
     "PositionTask": "poise.tasks.pose",
     "PostureTask": "poise.tasks.posture",
     "Potential": "poise.methods.criteria",
+    "Proximities": "poise.model.proximity",
+    "Proximity": "poise.model.proximity",
     "Pseudoinverse": "poise.methods.pseudoinverse",
     "RateBound": "poise.methods.damping",
     "ReachMap": "poise.reachability.map",

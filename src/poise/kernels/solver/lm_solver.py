@@ -102,6 +102,8 @@ _PAUSE = 10
 _PROMISING = 1e-1
 """Below this error [m^2, rad^2 a block] more starts are worth while than usual: by the fourth root of the ratio, and
 the more, the more velocities there are."""
+_BLOCKED = 20
+"""So many times as many starts are worth while where there are solutions, but none whose shapes are apart."""
 _BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
@@ -528,7 +530,9 @@ def search(p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restar
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
                     w.state[_PATIENCE, lane] = 0.0
-                    if spent < usual_restarts or spent < promises(p, w, usual_restarts, restarts):
+                    blocked = scene and own.clearance[1] > -np.inf
+                    most = min(_BLOCKED * usual_restarts, restarts) if blocked else usual_restarts
+                    if spent < most or spent < promises(p, w, usual_restarts, restarts):
                         spent += 1
                         w.state[STARTED, lane] = spent
                         w.state[FRESH, lane] = 1.0
