@@ -137,3 +137,76 @@ def test_a_collision_limit_holds_between_stations_too() -> None:
     assert path.success, path.explain()
     assert arm.distance(path.q, world).distance.min() >= 0.02 - 1e-9
     assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()).length < path.length
+
+
+# What is said at once -----------------------------------------------------------------------------------------------
+
+
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The searches for a way that are begun."""
+    begun: list[object] = []
+
+    def counted(*given: object, **settings: object) -> None:
+        begun.append(given)
+
+    monkeypatch.setattr("poise.solving.path.stations.connect", counted)
+    return begun
+
+
+def armed() -> pz.Model:
+    """A hand with a shape."""
+    return pz.load("panda").with_shapes({"panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03)})
+
+
+def test_a_q0_that_is_too_near_is_said_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, arm = searches(monkeypatch), armed()
+    world = pz.World({"ball": pz.Sphere(arm.pose("panda_hand", arm.home).xyz, 0.1)})
+    limits = [pz.CollisionLimit(world)]
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:2], q0=arm.home, limits=limits)
+    assert path.status is pz.PathStatus.COLLISION
+    assert path.first_failure is not None
+    said = path.first_failure.reason
+    near = limits[0].nearest(arm, arm.home)
+    assert "q0" in said
+    assert all(repr(name) in said for name in near.pair)
+    assert f"{near.distance:.3g} m" in said
+    assert not begun
+
+
+def test_a_pose_in_an_obstacle_is_said_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, arm = searches(monkeypatch), armed()
+    world = pz.World({"ball": pz.Sphere([0.4, 0.3, 0.27], 0.1)})
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), limits=[pz.CollisionLimit(world)])
+    assert path.first_failure is not None
+    assert path.first_failure.waypoint == 1
+    assert path.status is pz.PathStatus.COLLISION
+    assert "'panda_hand'" in path.first_failure.reason
+    assert "'ball'" in path.first_failure.reason
+    assert not begun
+
+
+def test_a_search_is_bounded_unless_asked_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that each search sets forward to the end of its time."""
+    now = [0.0]
+    ends: list[float] = []
+
+    def endless(*given: object, end: float, **settings: object) -> None:
+        ends.append(end - now[0])
+        now[0] = end + 1e-6
+
+    monkeypatch.setattr("poise.solving.path.stations.connect", endless)
+    monkeypatch.setattr("poise.solving.path.stations.perf_counter", lambda: now[0])
+    for max_time, least, most in ((None, 10.0, 20.1), (60.0, 30.0, 60.1)):
+        now[0] = 0.0
+        path = pz.plan(armed(), pz.PoseTask("panda_hand"), poses()[:2], limits=[pz.CollisionLimit()], max_time=max_time)
+        assert path.status is pz.PathStatus.COLLISION
+        assert least <= now[0] <= most
+
+
+def test_a_q0_outside_the_limits_is_refused() -> None:
+    arm = pz.load("panda")
+    q0 = np.array(arm.home)
+    q0[3] = 0.5
+    with pytest.raises(ValueError, match="'panda_joint4', outside its limits"):
+        pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=q0)
+    assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:1], q0=q0, limits=False).success
