@@ -210,3 +210,48 @@ def test_a_q0_outside_the_limits_is_refused() -> None:
     with pytest.raises(ValueError, match="'panda_joint4', outside its limits"):
         pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=q0)
     assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:1], q0=q0, limits=False).success
+
+
+# Between the rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_cut_between_the_rows(seed: int) -> None:
+    """A thin post, which steps could miss, and distances at many configurations of every step."""
+    arm = armed()
+    world = pz.World({"post": pz.Capsule([0.4, 0.0, -1.0], [0.4, 0.0, 0.7], 0.003)})
+    path = pz.plan(
+        arm, pz.PoseTask("panda_hand"), poses()[2:4], limits=[pz.CollisionLimit(world, min_distance=0.0)], seed=seed
+    )
+    assert path.success, path.explain()
+    share = np.linspace(0.0, 1.0, 100)[:, None]
+    dense = np.concatenate([a + share * (b - a) for a, b in zip(path.q[:-1], path.q[1:], strict=True)])
+    assert arm.distance(dense, world).distance.min() >= 0.0
+
+
+def test_a_dip_between_two_looks_is_seen() -> None:
+    """A spike in the joints, narrower than the spacing of what is looked at first."""
+    arm = pz.load("planar2")
+
+    def distances(q: np.ndarray) -> np.ndarray:
+        return np.abs(q[..., 0] - 0.5093) - 0.002
+
+    clearance = Clearance(arm, distances)
+    assert clearance.on_way(np.array([0.0, 0.0]), np.array([1.0, 0.0])) < 0.0
+    assert clearance.on_way(np.array([0.0, 0.0]), np.array([0.5, 0.0])) > 0.0
+
+
+def test_a_gantry_goes_round_a_wall() -> None:
+    """4 m wide, with slides whose limits are as good as none."""
+    builder = pz.ModelBuilder("gantry")
+    builder.joint("x", "prismatic", parent="base", child="bridge", axis=[1.0, 0.0, 0.0], limits=(-1e6, 1e6))
+    builder.joint("y", "prismatic", parent="bridge", child="tool", axis=[0.0, 1.0, 0.0], limits=(-1e6, 1e6))
+    arm = builder.build().with_shapes({"tool": pz.Sphere([0.0, 0.0, 0.0], 0.1)})
+    world = pz.World({"wall": pz.Box(pz.SE3.identity(), [4.0, 0.1, 1.0])})
+    path = pz.plan(
+        arm, pz.PositionTask("tool"), [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]],
+        limits=[pz.CollisionLimit(world, self_collision=False)],
+    )  # fmt: skip
+    assert path.success, path.explain()
+    assert np.abs(path.q[:, 0]).max() > 2.0
+    assert np.abs(path.q).max() < 10.0
