@@ -255,3 +255,15 @@ def test_a_gantry_goes_round_a_wall() -> None:
     assert path.success, path.explain()
     assert np.abs(path.q[:, 0]).max() > 2.0
     assert np.abs(path.q).max() < 10.0
+
+
+@pytest.mark.parametrize("follow", [pz.solve_path, pz.plan])
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [(slice(3, 7), 0.0, "zero quaternion"), (0, np.inf, "inf"), (1, 1e200, "too large")],
+)
+def test_a_pose_that_is_none_names_its_waypoint(follow: object, column: object, value: float, said: str) -> None:
+    given = poses().array.copy()
+    given[3, column] = value
+    with pytest.raises(ValueError, match=rf"poses\[3\].*{said}"):
+        follow(pz.load("panda"), pz.PoseTask("panda_hand"), given)  # type: ignore[operator]
