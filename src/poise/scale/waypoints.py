@@ -37,11 +37,13 @@ def read_waypoints(path: Path) -> Array:
             except (IndexError, TypeError, ValueError):
                 found = repr(row[column]) if column < len(row) else "nothing"
                 raise ValueError(f"{path}: {names[column]!r} of waypoint {i} is {found}, which is no number") from None
-    for i, k in np.argwhere(~(np.abs(out) <= _FAR)):
-        raise ValueError(f"{path}: {names[wanted[k]]!r} of waypoint {i} is {out[i, k]}, which is no place or turn")
+    for bad, at in np.argwhere(~(np.abs(out) <= _FAR)):
+        raise ValueError(
+            f"{path}: {names[wanted[at]]!r} of waypoint {bad} is {out[bad, at]}, which is no place or turn"
+        )
     if rotation == QUATERNION:
-        for i in np.flatnonzero(np.abs(out[:, 3:]).max(axis=1, initial=0.0) < _NO_TURN):
-            raise ValueError(f"{path}: qw qx qy qz of waypoint {i} are a zero quaternion; the identity is 1 0 0 0")
+        for bad in np.flatnonzero(np.abs(out[:, 3:]).max(axis=1, initial=0.0) < _NO_TURN):
+            raise ValueError(f"{path}: qw qx qy qz of waypoint {bad} are a zero quaternion; the identity is 1 0 0 0")
     if not rotation or rotation == QUATERNION:
         return out
     return np.hstack([out[:, :3], SO3.from_rpy(out[:, 3:]).wxyz])
