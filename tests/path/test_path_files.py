@@ -94,6 +94,10 @@ def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.C
         ("x,y,z,roll\n1,2,3,4\n", "no column pitch yaw"),
         ("x,y,z,roll,pitch,yaw\n1,2,3,4,nan,0\n", "'pitch' of waypoint 0 is nan"),
         ("x,y,z\n", "empty"),
+        ("x;y;z\n1;2;3\n", "';' between its columns"),
+        ("x,y,z\n1,2,3\n1,inf,3\n", "bad.csv: 'y' of waypoint 1 is inf"),
+        ("x,y,z\n1,2,3\n1,2,1e200\n", "bad.csv: 'z' of waypoint 1 is 1e+200"),
+        ("x,y,z,qw,qx,qy,qz\n1,2,3,1,0,0,0\n1,2,3,0,0,0,0\n", "waypoint 1 are a zero quaternion"),
     ],
 )
 def test_bad_files_are_one_line(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

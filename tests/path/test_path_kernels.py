@@ -176,6 +176,39 @@ def test_without_accelerations_every_step_is_as_fast_as_can_be() -> None:
     assert np.allclose(times, [0.0, 0.5, 0.5, 2.5])
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-15, 1e-12, 1e-11, 1e-9, 1e-8])
+def test_rows_that_stand_still_cost_no_time(noise: float) -> None:
+    """Whatever rounding is left between them, and in whatever direction."""
+    arm = pz.load("planar3")
+    along = np.linspace(0.0, 1.0, 30)[:, None]
+    q = np.sin(along * [2.0, 1.0, 3.0])
+    velocity, acceleration = np.ones(3), np.full(3, 5.0)
+    wanted = least_schedule(arm, q, velocity, acceleration)
+    many = np.repeat(q, 3, axis=0)
+    many += noise * np.random.default_rng(0).uniform(-1.0, 1.0, many.shape)
+    times = least_schedule(arm, many, velocity, acceleration)
+    assert np.allclose(times[::3], wanted, rtol=1e-4)
+    assert np.array_equal(times[::3], times[1::3])
+    assert np.array_equal(times[::3], times[2::3])
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), size=st.floats(-14.0, -3.0))
+def test_small_turns_take_a_small_time(seed: int, size: float) -> None:
+    """What a corner of length d costs is near sqrt(d / a): to stand still there and to start again."""
+    arm = pz.load("planar3")
+    rng = np.random.default_rng(seed)
+    d = 10.0**size
+    q = np.linspace(0.0, 1.0, 12)[:, None] * [1.0, -1.0, 0.5]
+    q = np.insert(q, 6, q[5] + d * rng.uniform(-1.0, 1.0, 3), axis=0)
+    velocity, acceleration = np.ones(3), np.full(3, 5.0)
+    free = least_schedule(arm, np.delete(q, 6, axis=0), velocity, acceleration)
+    times = least_schedule(arm, q, velocity, acceleration)
+    assert (np.diff(times) >= 0.0).all()
+    kept(arm, q[np.append(True, np.diff(times) > 0.0)], np.unique(times), velocity, acceleration * (1.0 + 1e-6))
+    assert times[-1] <= 5.0 * free[-1]
+
+
 # Un-jitted ----------------------------------------------------------------------------------------------------------
 
 _CODE = """

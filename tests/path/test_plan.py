@@ -137,3 +137,133 @@ def test_a_collision_limit_holds_between_stations_too() -> None:
     assert path.success, path.explain()
     assert arm.distance(path.q, world).distance.min() >= 0.02 - 1e-9
     assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()).length < path.length
+
+
+# What is said at once -----------------------------------------------------------------------------------------------
+
+
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The searches for a way that are begun."""
+    begun: list[object] = []
+
+    def counted(*given: object, **settings: object) -> None:
+        begun.append(given)
+
+    monkeypatch.setattr("poise.solving.path.stations.connect", counted)
+    return begun
+
+
+def armed() -> pz.Model:
+    """A hand with a shape."""
+    return pz.load("panda").with_shapes({"panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03)})
+
+
+def test_a_q0_that_is_too_near_is_said_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, arm = searches(monkeypatch), armed()
+    world = pz.World({"ball": pz.Sphere(arm.pose("panda_hand", arm.home).xyz, 0.1)})
+    limits = [pz.CollisionLimit(world)]
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:2], q0=arm.home, limits=limits)
+    assert path.status is pz.PathStatus.COLLISION
+    assert path.first_failure is not None
+    said = path.first_failure.reason
+    near = limits[0].nearest(arm, arm.home)
+    assert "q0" in said
+    assert all(repr(name) in said for name in near.pair)
+    assert f"{near.distance:.3g} m" in said
+    assert not begun
+
+
+def test_a_pose_in_an_obstacle_is_said_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, arm = searches(monkeypatch), armed()
+    world = pz.World({"ball": pz.Sphere([0.4, 0.3, 0.27], 0.1)})
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), limits=[pz.CollisionLimit(world)])
+    assert path.first_failure is not None
+    assert path.first_failure.waypoint == 1
+    assert path.status is pz.PathStatus.COLLISION
+    assert "'panda_hand'" in path.first_failure.reason
+    assert "'ball'" in path.first_failure.reason
+    assert not begun
+
+
+def test_a_search_is_bounded_unless_asked_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that each search sets forward to the end of its time."""
+    now = [0.0]
+    ends: list[float] = []
+
+    def endless(*given: object, end: float, **settings: object) -> None:
+        ends.append(end - now[0])
+        now[0] = end + 1e-6
+
+    monkeypatch.setattr("poise.solving.path.stations.connect", endless)
+    monkeypatch.setattr("poise.solving.path.stations.perf_counter", lambda: now[0])
+    for max_time, least, most in ((None, 10.0, 20.1), (60.0, 30.0, 60.1)):
+        now[0] = 0.0
+        path = pz.plan(armed(), pz.PoseTask("panda_hand"), poses()[:2], limits=[pz.CollisionLimit()], max_time=max_time)
+        assert path.status is pz.PathStatus.COLLISION
+        assert least <= now[0] <= most
+
+
+def test_a_q0_outside_the_limits_is_refused() -> None:
+    arm = pz.load("panda")
+    q0 = np.array(arm.home)
+    q0[3] = 0.5
+    with pytest.raises(ValueError, match="'panda_joint4', outside its limits"):
+        pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=q0)
+    assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:1], q0=q0, limits=False).success
+
+
+# Between the rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_cut_between_the_rows(seed: int) -> None:
+    """A thin post, which steps could miss, and distances at many configurations of every step."""
+    arm = armed()
+    world = pz.World({"post": pz.Capsule([0.4, 0.0, -1.0], [0.4, 0.0, 0.7], 0.003)})
+    path = pz.plan(
+        arm, pz.PoseTask("panda_hand"), poses()[2:4], limits=[pz.CollisionLimit(world, min_distance=0.0)], seed=seed
+    )
+    assert path.success, path.explain()
+    share = np.linspace(0.0, 1.0, 100)[:, None]
+    dense = np.concatenate([a + share * (b - a) for a, b in zip(path.q[:-1], path.q[1:], strict=True)])
+    assert arm.distance(dense, world).distance.min() >= 0.0
+
+
+def test_a_dip_between_two_looks_is_seen() -> None:
+    """A spike in the joints, narrower than the spacing of what is looked at first."""
+    arm = pz.load("planar2")
+
+    def distances(q: np.ndarray) -> np.ndarray:
+        return np.abs(q[..., 0] - 0.5093) - 0.002
+
+    clearance = Clearance(arm, distances)
+    assert clearance.on_way(np.array([0.0, 0.0]), np.array([1.0, 0.0])) < 0.0
+    assert clearance.on_way(np.array([0.0, 0.0]), np.array([0.5, 0.0])) > 0.0
+
+
+def test_a_gantry_goes_round_a_wall() -> None:
+    """4 m wide, with slides whose limits are as good as none."""
+    builder = pz.ModelBuilder("gantry")
+    builder.joint("x", "prismatic", parent="base", child="bridge", axis=[1.0, 0.0, 0.0], limits=(-1e6, 1e6))
+    builder.joint("y", "prismatic", parent="bridge", child="tool", axis=[0.0, 1.0, 0.0], limits=(-1e6, 1e6))
+    arm = builder.build().with_shapes({"tool": pz.Sphere([0.0, 0.0, 0.0], 0.1)})
+    world = pz.World({"wall": pz.Box(pz.SE3.identity(), [4.0, 0.1, 1.0])})
+    path = pz.plan(
+        arm, pz.PositionTask("tool"), [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]],
+        limits=[pz.CollisionLimit(world, self_collision=False)],
+    )  # fmt: skip
+    assert path.success, path.explain()
+    assert np.abs(path.q[:, 0]).max() > 2.0
+    assert np.abs(path.q).max() < 10.0
+
+
+@pytest.mark.parametrize("follow", [pz.solve_path, pz.plan])
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [(slice(3, 7), 0.0, "zero quaternion"), (0, np.inf, "inf"), (1, 1e200, "too large")],
+)
+def test_a_pose_that_is_none_names_its_waypoint(follow: object, column: object, value: float, said: str) -> None:
+    given = poses().array.copy()
+    given[3, column] = value
+    with pytest.raises(ValueError, match=rf"poses\[3\].*{said}"):
+        follow(pz.load("panda"), pz.PoseTask("panda_hand"), given)  # type: ignore[operator]

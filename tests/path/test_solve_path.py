@@ -478,3 +478,18 @@ def test_what_swallows_the_poses_is_named() -> None:
     assert "panda_hand" in path.first_failure.reason
     with pytest.raises(ValueError, match="no collision shapes"):
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), circle(), limits=[pz.CollisionLimit()])
+
+
+# Waypoints that repeat ----------------------------------------------------------------------------------------------
+
+
+def test_a_pose_said_twice_costs_no_time() -> None:
+    arm, task, poses = pz.load("panda"), pz.PoseTask("panda_hand"), across(30)
+    once = pz.solve_path(arm, task, poses, acceleration=5.0).duration
+    twice = pz.solve_path(arm, task, np.vstack([poses, poses[-1:]]), acceleration=5.0)
+    assert twice.success
+    assert twice.duration == pytest.approx(once, rel=1e-3)
+    # Here the arm goes on along its self-motion at each of them, which the hand has to stop for.
+    thrice = pz.solve_path(arm, task, np.repeat(poses, 3, axis=0), acceleration=5.0)
+    assert thrice.success
+    assert once * (1.0 - 1e-3) <= thrice.duration < 20.0 * once

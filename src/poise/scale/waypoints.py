@@ -2,12 +2,17 @@
 
 import csv
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from poise.scale.names import POSITION, QUATERNION, refuse_lack, refuse_twins, rotation_columns
 from poise.spatial import SO3, Array
+
+_FAR: Final = 1e12
+"""Numbers beyond this are a mistake [m or rad]."""
+_NO_TURN: Final = 1e-9
+"""A quaternion whose numbers are all less is none."""
 
 
 def read_waypoints(path: Path) -> Array:
@@ -32,11 +37,15 @@ def read_waypoints(path: Path) -> Array:
             except (IndexError, TypeError, ValueError):
                 found = repr(row[column]) if column < len(row) else "nothing"
                 raise ValueError(f"{path}: {names[column]!r} of waypoint {i} is {found}, which is no number") from None
+    for bad, at in np.argwhere(~(np.abs(out) <= _FAR)):
+        raise ValueError(
+            f"{path}: {names[wanted[at]]!r} of waypoint {bad} is {out[bad, at]}, which is no place or turn"
+        )
+    if rotation == QUATERNION:
+        for bad in np.flatnonzero(np.abs(out[:, 3:]).max(axis=1, initial=0.0) < _NO_TURN):
+            raise ValueError(f"{path}: qw qx qy qz of waypoint {bad} are a zero quaternion; the identity is 1 0 0 0")
     if not rotation or rotation == QUATERNION:
         return out
-    if not np.isfinite(out).all():
-        i, k = np.argwhere(~np.isfinite(out))[0]
-        raise ValueError(f"{path}: {names[wanted[k]]!r} of waypoint {i} is {out[i, k]}")
     return np.hstack([out[:, :3], SO3.from_rpy(out[:, 3:]).wxyz])
 
 
@@ -51,6 +60,8 @@ def _of_csv(path: Path) -> tuple[list[str], list[list[Any]]]:
         raise ValueError(f"{path} cannot be read as CSV: {error}") from None
     if not rows:
         raise ValueError(f"{path} is empty; its first line must name its columns")
+    if len(rows[0]) == 1 and ";" in rows[0][0]:
+        raise ValueError(f"{path} has ';' between its columns; write it with ',' and with '.' in its numbers")
     return [name.strip() for name in rows[0]], rows[1:]
 
 

@@ -49,7 +49,8 @@ def least_times(steps, first, second, velocity, acceleration, x):
         low, high = 0.0, top
         if _keeps(first[i], second[i], acceleration, top, steps[i], x[i + 1]):
             low = top
-        while high - low > 1e-9 * top:
+        # To a share of what is found: a 0 where little is allowed would be a rest without an end.
+        while high - low > 1e-9 * high and high > 1e-30:
             middle = 0.5 * (low + high)
             if _keeps(first[i], second[i], acceleration, middle, steps[i], x[i + 1]):
                 low = middle

@@ -15,6 +15,10 @@ _NUDGE: Final = 1e-6
 """By how much a joint is moved to see how the clearance changes [rad or m]."""
 _FINE: Final = 0.02
 """Largest change of a coordinate between two configurations that are looked at on a step [rad or m]."""
+_LEVER: Final = 1.0
+"""How far shapes come nearer to each other, at most, with a change of one coordinate by 1 [m per rad or m]."""
+RESERVE: Final = 5e-4
+"""What may be lost between two configurations that are looked at, where they are near something [m]."""
 
 
 @final
@@ -76,14 +80,32 @@ class Clearance:
         return (self(moved).reshape(n, k) - room[:, None]) / _NUDGE
 
     def on_steps(self, q: Array) -> Array:
-        """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
+        """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next.
+
+        It looks the closer the nearer something is.  Where shapes come nearer by no more than `_LEVER` for each change
+        of a coordinate, what is free at all looks is nowhere between them inside by more than `RESERVE`.
+        """
         steps = self.model.difference(q[:-1], q[1:])
-        looks = 1 + np.ceil(np.abs(steps).max(axis=1, initial=0.0) / _FINE).astype(np.int64)
+        ways = _LEVER * np.abs(steps).sum(axis=1)
+        looks = 2 + np.floor(np.abs(steps).max(axis=1, initial=0.0) / _FINE).astype(np.int64)
         first = np.append(0, np.cumsum(looks)[:-1])
         step = np.repeat(np.arange(len(steps)), looks)
-        share = (np.arange(len(step)) - first[step]) / np.maximum(looks - 1, 1)[step]
-        between = self.model.integrate(q[step], share[:, None] * steps[step])
-        return np.asarray(np.minimum.reduceat(self(between), first), dtype=np.float64)
+        share = (np.arange(len(step)) - first[step]) / (looks - 1)[step]
+        room = self(self.model.integrate(q[step], share[:, None] * steps[step]))
+        least = np.asarray(np.minimum.reduceat(room, first), dtype=np.float64)
+        while True:
+            # From one look to the next the clearance falls by no more than half of what it can change.
+            change = ways[step[1:]] * np.diff(share)
+            unsure = (step[1:] == step[:-1]) & (change > 2.0 * RESERVE) & (room[1:] + room[:-1] < change)
+            after = np.flatnonzero(unsure & (least[step[1:]] >= 0.0))
+            if not len(after):
+                return least
+            middle, on = 0.5 * (share[after] + share[after + 1]), step[after]
+            found = self(self.model.integrate(q[on], middle[:, None] * steps[on]))
+            np.minimum.at(least, on, found)
+            step, share, room = (
+                np.insert(old, after + 1, new) for old, new in ((step, on), (share, middle), (room, found))
+            )
 
     def on_way(self, q0: Array, q1: Array) -> float:
         """The least of what `self` says on the straight way from q0 to q1 (nq,)."""

@@ -10,13 +10,16 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.solving.path.clearance import Clearance
+from poise.model.model import Model
+from poise.solving.path.clearance import RESERVE, Clearance
 from poise.spatial import Array
 
 _REACH: Final = 0.3
 """Length of a branch [rad and m]."""
 _NODES: Final = 4000
 """Configurations of a tree, at most."""
+_ASIDE: Final = 2.0 * np.pi
+"""How far beyond both ends the trees may reach, where limits let them [rad or m]: a turn, or about six metres."""
 _CUTS: Final = 150
 """Times that a way is tried to be cut short."""
 
@@ -55,9 +58,16 @@ def connect(
         return np.stack([q0, q1])
     rng = np.random.default_rng(seed)
     model = clearance.model
+    # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
+    plain = _plain(model)
+    low = np.maximum(np.minimum(q0, q1) - _ASIDE, model.lower)[plain]
+    high = np.minimum(np.maximum(q0, q1) + _ASIDE, model.upper)[plain]
+    low, high = np.minimum(low, high), np.maximum(low, high)
     one, other = _Tree(q0), _Tree(q1)
     while one.count < _NODES and other.count < _NODES and perf_counter() < end:
-        node = _grow(clearance, one, np.where(moved, model.sample(seed=rng), q0))
+        aim = model.sample(seed=rng)
+        aim[plain] = rng.uniform(low, high)
+        node = _grow(clearance, one, np.where(moved, aim, q0))
         if node is not None:
             met = _reach(clearance, other, one.q[node])
             if met is not None:
@@ -68,6 +78,16 @@ def connect(
         if one.count > other.count:
             one, other = other, one
     return None
+
+
+def _plain(model: Model) -> npt.NDArray[np.bool_]:
+    """(nq,) which numbers of q are no part of a rotation's quaternion."""
+    plain = np.ones(model.nq, dtype=np.bool_)
+    for joint in model.joints:
+        if joint.nq and joint.quaternion_at is not None:
+            first = model.index(joint.name).start + joint.quaternion_at
+            plain[first : first + 4] = False
+    return plain
 
 
 def _nearest(clearance: Clearance, tree: _Tree, q: Array) -> int:
@@ -102,7 +122,9 @@ def _reach(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
 
 
 def _free(clearance: Clearance, q0: Array, q1: Array) -> bool:
-    return clearance.on_way(q0, q1) >= 0.0
+    """Whether a straight way is free, with the reserve for what is between looks, as far as its ends have it."""
+    ends = float(clearance(np.stack([q0, q1])).min())
+    return ends >= 0.0 and clearance.on_way(q0, q1) >= min(RESERVE, ends)
 
 
 def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator) -> Array:

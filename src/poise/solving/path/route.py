@@ -33,6 +33,10 @@ _SAMPLES: Final = 24
 """Values of a joint that is swept, where there is a closed form for the others."""
 _SUBSTEPS: Final = 32
 """Small steps in which a strand is led from a waypoint to the next."""
+_FAR: Final = 1e12
+"""Numbers of a goal beyond this are a mistake [m]."""
+_NO_TURN: Final = 1e-9
+"""A quaternion whose numbers are all less is none."""
 _PIECE: Final = 64
 """Waypoints that a thread corrects at a time."""
 
@@ -240,4 +244,11 @@ def _goals(model: Model, tasks: Sequence[Task], poses: Any) -> Array:
             bad |= np.linalg.norm(numbers[:, :3], axis=1) < 1e-9
         for i in np.flatnonzero(bad):
             task.refuse(numbers[i], f"poses[{i}]")
+        for i in np.flatnonzero((np.abs(numbers) > _FAR).any(axis=1)):
+            raise ValueError(
+                f"poses[{i}] of {task.label} holds {numbers[i, np.abs(numbers[i]).argmax()]:.4g}, too large"
+            )
+        if task.goal_kind & TURN:
+            for i in np.flatnonzero(np.abs(numbers[:, 3:]).max(axis=1) < _NO_TURN):
+                raise ValueError(f"poses[{i}] of {task.label} has a zero quaternion; the identity is wxyz = 1 0 0 0")
     return goals

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import inf
 from time import perf_counter
 from typing import Any, Final
 
@@ -22,7 +21,6 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import limits_of, path_of
 from poise.solving.path.timing import least_schedule
-from poise.solving.solution import Solution
 from poise.spatial import Array
 
 _STARTS: Final = 8 * WIDTH
@@ -31,8 +29,12 @@ _ITERATIONS: Final = 40
 """Of the configurations' way to each other."""
 _TRIES: Final = 6
 """Choices of configurations that are tried, where no way is found between two of them."""
-_SECONDS: Final = 20.0
-"""What the search for one way takes at most [s]."""
+_SECONDS: Final = 10.0
+"""What the search for free ways takes at most, for each of them, where nothing else is said [s]."""
+_SHARE: Final = 0.5
+"""Of that, what one choice of configurations gets."""
+_ROUNDING: Final = 1e-9
+"""How far q0 may be outside a limit [rad or m]."""
 
 
 def plan(
@@ -54,11 +56,12 @@ def plan(
     Configurations of all poses are chosen so that they are near each other, by the sum of the squares of the joints'
     ways: the best of what many starts and a closed form give, then moved together on their self-motions.  From each to
     the next the joints go straight, in steps of at most `step` [rad or m], or, with
-    `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the
-    path begins there, and else at the first pose.
+    `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
+    at the first pose.  The search for free ways takes at most `max_time` seconds, roughly, and by default 10 for each;
+    where q0, or all that was found for a pose, is too near to something, there is none, and that is said at once.
 
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
-    `solve_path` for the other arguments and for what is raised.
+    `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
     """
     within, apart = position_limits(limits)
     return planned(
@@ -93,24 +96,40 @@ def planned(
     speeds, hardest = limits_of("velocity", velocity, model), limits_of("acceleration", acceleration, model)
     route = Route(model, tasks, poses, limits=limits, seed=seed, threads=threads)
     start = np.array(model.home if q0 is None else one_start(model, q0))
-    start = np.clip(model.normalize(start), route.lower, route.upper)
-    end = inf if max_time is None else began + max_time
+    start = model.normalize(start)
+    if q0 is not None:
+        _refuse_outside(route, start)
+    start = np.clip(start, route.lower, route.upper)
     first = None if q0 is None else start
-    found, missed = _candidates(route, start, clearance)
-    failures = [_missed(k, solution, clearance) for k, solution in missed.items()]
-    legs, blocked = _legs(route, found, start, first, clearance, end)
-    failures += blocked
+    found, failures = _candidates(route, start, clearance)
+    if clearance is not None and first is not None and float(clearance(first[None])[0]) < 0.0:
+        reason = "the path cannot begin at q0, where " + clearance.words(first)
+        failures.insert(0, PathFailure(0, PathStatus.COLLISION, reason))
+    if failures:
+        chosen, _ = _chosen(route, found, start, first, set())
+        legs = _straight(chosen, first)
+    else:
+        seconds = _SECONDS * len(route) if max_time is None else max_time
+        legs, failures = _legs(route, found, start, first, clearance, seconds, began + seconds)
     rows, stations, times = _rows(model, legs, step, speeds, hardest, first is not None)
     failures.sort(key=lambda failure: failure.waypoint)
     return path_of(route, rows, stations, times, failures, speeds, clearance, perf_counter() - began)
 
 
-def _candidates(
-    route: Route, start: Array, clearance: Clearance | None
-) -> tuple[list[Array], dict[int, Solution | None]]:
-    """Configurations (k, nq) of each pose, the nearest to it where there is none that meets it, and those poses."""
+def _refuse_outside(route: Route, q0: Array) -> None:
+    """Raises ValueError if q0 (nq,) is outside a limit."""
+    outside = (q0 < route.lower - _ROUNDING) | (q0 > route.upper + _ROUNDING)
+    for i in np.flatnonzero(outside):
+        raise ValueError(
+            f"q0 is {q0[i]:.6g} at {route.model.coordinates[i]!r}, outside its limits {route.lower[i]:.6g} to "
+            f"{route.upper[i]:.6g}: a path cannot begin there; move it inside, or leave q0 out"
+        )
+
+
+def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tuple[list[Array], list[PathFailure]]:
+    """Configurations (k, nq) of each pose, the nearest to it where there is none that meets it, and why."""
     found: list[Array] = []
-    missed: dict[int, Solution | None] = {}
+    failures: list[PathFailure] = []
     for k in range(len(route)):
         spread = route.model.sample(_STARTS, seed=(route.seed + k) % 2**62)
         spread[:, ~route.moved] = start[~route.moved]
@@ -118,44 +137,48 @@ def _candidates(
         some = np.concatenate(
             [route.solutions(k, np.concatenate([start[None], near, spread])), route.branches(k, start)]
         )
-        answer = None
-        if not len(some):
+        met = len(some) > 0
+        if not met:
             answer = route.solve(k, start)
-            some = answer.q[None].copy()
-            if not answer.success:
-                missed[k] = answer
-        if clearance is not None and k not in missed:
+            some, met = answer.q[None].copy(), answer.success
+            if not met:
+                failures.append(PathFailure(k, PathStatus.NOT_REACHED, answer.explain()))
+        if clearance is not None and met:
             room = clearance(some)
             if room.max() < 0.0:
-                missed[k] = None
                 some = some[[int(room.argmax())]]
+                reason = "no configuration that was found for it is free: at the one that is least inside "
+                failures.append(PathFailure(k, PathStatus.COLLISION, reason + clearance.words(some[0])))
             else:
                 some = some[room >= 0.0]
         found.append(distinct(some))
-    return found, missed
-
-
-def _missed(k: int, solution: Solution | None, clearance: Clearance | None) -> PathFailure:
-    if solution is None:
-        reason = "no configuration that meets it was found that keeps its distance from the obstacles."
-        return PathFailure(k, PathStatus.COLLISION, reason)
-    return PathFailure(k, PathStatus.NOT_REACHED, solution.explain())
+    return found, failures
 
 
 def _legs(
-    route: Route, found: list[Array], start: Array, first: Array | None, clearance: Clearance | None, end: float
+    route: Route,
+    found: list[Array],
+    start: Array,
+    first: Array | None,
+    clearance: Clearance | None,
+    seconds: float,
+    end: float,
 ) -> tuple[list[Array], list[PathFailure]]:
-    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone."""
+    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone.
+
+    For `seconds` in all, until the time `end` [s] of `perf_counter`.
+    """
     best: tuple[list[Array], list[PathFailure]] | None = None
     banned: set[tuple[int, int]] = set()
     for _ in range(_TRIES):
         chosen, numbers = _chosen(route, found, start, first, banned)
         chosen = _together(route, chosen, first, clearance, end)
-        legs, blocked, wrong = _connected(route, chosen, first, clearance, end)
+        legs, blocked = _connected(route, chosen, first, clearance, _SHARE * seconds / len(route), end)
         if best is None or len(blocked) < len(best[1]):
             best = legs, blocked
         if not blocked or perf_counter() > end:
             break
+        wrong = blocked[0].waypoint
         banned.add((wrong, numbers[wrong]))
     assert best is not None
     return best
@@ -191,26 +214,29 @@ def _together(route: Route, q: Array, first: Array | None, clearance: Clearance 
     return moved if first is None else moved[1:]
 
 
-def _connected(
-    route: Route, q: Array, first: Array | None, clearance: Clearance | None, end: float
-) -> tuple[list[Array], list[PathFailure], int]:
-    """The ways between configurations, or straight ones where none was found, which fail, and the first such pose."""
+def _straight(q: Array, first: Array | None) -> list[Array]:
+    """The two ends (2, nq) of each way, or the one configuration (1, nq) where there is no way."""
     ends = q if first is None else np.concatenate([first[None], q])
-    shift = len(ends) - len(q)
-    legs, failures = [], []
-    for k in range(len(ends) - 1):
-        way: Array | None = ends[k : k + 2]
-        if clearance is not None:
-            until = min(end, perf_counter() + _SECONDS)
-            way = connect(clearance, ends[k], ends[k + 1], route.moved, seed=(route.seed + k) % 2**62, end=until)
+    return [ends[k : k + 2] for k in range(len(ends) - 1)] or [ends]
+
+
+def _connected(
+    route: Route, q: Array, first: Array | None, clearance: Clearance | None, seconds: float, end: float
+) -> tuple[list[Array], list[PathFailure]]:
+    """The ways between configurations, each in `seconds`, or straight ones where none was found, which fail."""
+    legs, failures = _straight(q, first), list[PathFailure]()
+    if clearance is None or len(legs[0]) < 2:
+        return legs, failures
+    shift = 1 if first is None else 0
+    for k, (one, other) in enumerate(legs):
+        until = min(end, perf_counter() + seconds)
+        way = connect(clearance, one, other, route.moved, seed=(route.seed + k) % 2**62, end=until)
         if way is None:
-            way = ends[k : k + 2]
             reason = "no way to it was found that keeps its distance from the obstacles."
-            failures.append(PathFailure(k + 1 - shift, PathStatus.COLLISION, reason))
-        legs.append(way)
-    if not legs:
-        legs = [ends]
-    return legs, failures, failures[0].waypoint if failures else -1
+            failures.append(PathFailure(k + shift, PathStatus.COLLISION, reason))
+        else:
+            legs[k] = way
+    return legs, failures
 
 
 def _rows(

@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.timing import least_times
@@ -11,8 +12,8 @@ from poise.spatial import Array
 
 _POINTS: Final = 4
 """Points on each step at which limits are looked at."""
-_SAME: Final = 1e-12
-"""Configurations that differ by no more are one [rad or m]."""
+_SAME: Final = 1e-7
+"""Configurations that differ by no more are one [rad or m]: so much is left of the rounding of a solve."""
 
 
 def least_schedule(model: Model, q: Array, velocity: Array, acceleration: Array) -> Array:
@@ -20,12 +21,32 @@ def least_schedule(model: Model, q: Array, velocity: Array, acceleration: Array)
 
     With accelerations the path is a curve through all configurations, which begins and ends at rest; Pham and Pham
     2018, see `poise.kernels.path.timing`.  Then, and without, the mean speed of every step is within the limits, and
-    the change of speed from each step to the next within the accelerations.
+    the change of speed from each step to the next within the accelerations.  Rows that do not move by more than
+    rounding are timed as one.
     """
-    steps = model.difference(q[:-1], q[1:])
+    apart = _apart(model, q)
+    steps = model.difference(q[apart[:-1]], q[apart[1:]])
+    durations = np.zeros(len(q) - 1)
+    durations[apart[1:] - 1] = _timed(steps, velocity, acceleration)
+    return np.concatenate([[0.0], np.cumsum(durations)])
+
+
+def _apart(model: Model, q: Array) -> npt.NDArray[np.intp]:
+    """(k,) the rows of q (n, nq) that differ from the one before among them; what follows each is the same as it."""
+    far = np.abs(model.difference(q[:-1], q[1:])).max(axis=1, initial=0.0) > _SAME
+    kept = [0]
+    for i in range(1, len(q)):
+        before = kept[-1]
+        if far[i - 1] if before == i - 1 else np.abs(model.difference(q[before], q[i])).max(initial=0.0) > _SAME:
+            kept.append(i)
+    return np.array(kept, dtype=np.intp)
+
+
+def _timed(steps: Array, velocity: Array, acceleration: Array) -> Array:
+    """(k,) the least durations [s] of steps (k, nv), none of which is 0."""
     least = _at_full_speed(steps, velocity)
-    if np.isinf(acceleration).all() or not (np.abs(steps) > _SAME).any():
-        return np.concatenate([[0.0], np.cumsum(least)])
+    if np.isinf(acceleration).all() or not len(steps):
+        return least
     # From rest to rest a joint cannot get any faster than this.
     ways = np.abs(steps).sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -35,14 +56,12 @@ def least_schedule(model: Model, q: Array, velocity: Array, acceleration: Array)
     moving = least > 0.0
     durations = np.zeros(len(steps))
     durations[moving] = _durations(steps[moving], least[moving], velocity, acceleration)
-    durations *= _stretch(steps, durations, velocity, acceleration)
-    return np.concatenate([[0.0], np.cumsum(durations)])
+    return durations * _stretch(steps, durations, velocity, acceleration)
 
 
 def _at_full_speed(steps: Array, velocity: Array) -> Array:
-    """(n - 1,) the least duration of each step for which no joint is too fast [s]."""
-    moves = np.where(np.abs(steps) > _SAME, np.abs(steps), 0.0)
-    times: Array = (moves / velocity).max(axis=1, initial=0.0)
+    """(k,) the least duration of each step for which no joint is too fast [s]."""
+    times: Array = (np.abs(steps) / velocity).max(axis=1, initial=0.0)
     return times
 
 
