@@ -131,7 +131,7 @@ def guard_rows(columns: int) -> dict[str, int]:
         "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
         "guard_most": MOST_NEAR,
         "clearance": 2,
-        **dict.fromkeys(("asked", "braking", "retreat", "along_stop", "left_out"), columns),
+        **dict.fromkeys(("asked", "braking", "retreat", "along_stop"), columns),
     }
 
 

@@ -41,8 +41,6 @@ _SWEEPS = 16
 """Through all inequalities, for a retreat."""
 _STRETCHES = 3
 """A retreat is doubled so often where it does not suffice."""
-_BRAKING = 1.0
-"""Of twice the deceleration, what is counted on where joints brake by themselves."""
 _FIXED = 1e-6
 """A pair whose distance no joint changes faster asks for nothing [m per rad or m]."""
 _ROUNDING = 1e-12
@@ -100,7 +98,7 @@ def may_approach(guard, distance, drift, brake):
     room = distance - drift - guard.distance - guard.reserve
     left = guard.share * room
     if room > 0.0:
-        left = min(left, np.sqrt(_BRAKING * brake * room))
+        left = min(left, np.sqrt(brake * room))
     return max(left, -guard.retreat) + drift
 
 
@@ -185,7 +183,8 @@ def certify(p, w, address):
     for a in range(n):
         w.asked[a] = w.braking[a]
     for k in range(_HALVINGS):
-        if _fits_toward_retreat(p, w, s, x, 0.5**k if k < _HALVINGS - 2 else 0.0):
+        _go_between(w, w.retreat, 0.5**k if k < _HALVINGS - 2 else 0.0)
+        if _goes(p, w, s, x):
             return
     for a in range(n):
         w.step[a] = 0.0
@@ -211,17 +210,15 @@ def _goes(p, w, s, x):
 @kernel
 def _fits(p, w, s, x, share, paced):
     """Go that share of the way from braking to what was asked; whether it is free, and leaves a free way to brake."""
-    for a in range(len(w.step)):
-        w.step[a] = w.braking[a] + share * (w.asked[a] - w.braking[a])
+    _go_between(w, w.braking, share)
     return _goes(p, w, s, x) and (not paced or _can_stop(p, w, s, x))
 
 
-@kernel
-def _fits_toward_retreat(p, w, s, x, share):
-    """Go that share of the way from the retreat to what was asked; whether it is free."""
+@functools.partial(kernel, inline=True)
+def _go_between(w, base, share):
+    """w.step is that share of the way from the step `base` to what was asked."""
     for a in range(len(w.step)):
-        w.step[a] = w.retreat[a] + share * (w.asked[a] - w.retreat[a])
-    return _goes(p, w, s, x)
+        w.step[a] = base[a] + share * (w.asked[a] - base[a])
 
 
 @kernel
@@ -235,10 +232,7 @@ def _leave_out(p, w, s, x):
     for a in range(n):
         for b in range(n):
             w.step[b] = w.asked[b] if b == a else w.braking[b]
-        free = _goes(p, w, s, x)
-        w.left_out[a] = 0.0 if free else 1.0
-    for a in range(n):
-        if w.left_out[a] > 0.5:
+        if not _goes(p, w, s, x):
             w.asked[a] = w.braking[a]
 
 

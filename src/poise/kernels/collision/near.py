@@ -142,15 +142,16 @@ def _approach(s, x, i, j):
 
 @kernel
 def spheres_within(s, x, i, j, margin):
-    """Whether the bounding spheres of shapes i and j are nearer than `margin`, or one has none."""
-    reach = s.shapes[i].bound + s.shapes[j].bound + margin
+    """Whether the bounding spheres of shapes i and j are nearer than `margin`, in any lane, or one has none."""
+    reach = s.shapes[i].bound + s.shapes[j].bound
     if not reach < 1e300:
         return True
     square = splat(x.shape_frames, 0.0)
     for r in range(3):
         gap = load(x.shape_frames, FRAME * i + r) - load(x.shape_frames, FRAME * j + r)
         square = square + gap * gap
-    return any_of(square < reach * max(reach, 0.0))
+    far = reach + margin
+    return any_of((far > 0.0) & (square < far * far))
 
 
 @kernel
@@ -200,27 +201,13 @@ def nearest_pairs(s, x):
     store(x.near, 1 + DISTANCE, best)
     for i in range(movers):
         for j in range(i + 1, total):
-            if looked_at(s, i, j) and _any_nearer(s, x, i, j, best):
+            if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
                 distance = distance_between(s, x, i, j)
                 nearer = distance < best
                 best = select(nearer, distance, best)
                 for r in range(NEAR):
                     store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
     return best
-
-
-@functools.partial(kernel, inline=True)
-def _any_nearer(s, x, i, j, best):
-    """Whether the bounding spheres of shapes i and j are nearer than `best` in any lane."""
-    reach = s.shapes[i].bound + s.shapes[j].bound
-    if not reach < 1e300:
-        return True
-    square = splat(x.shape_frames, 0.0)
-    for r in range(3):
-        gap = load(x.shape_frames, FRAME * i + r) - load(x.shape_frames, FRAME * j + r)
-        square = square + gap * gap
-    far = best + reach
-    return any_of((far > 0.0) & (square < far * far))
 
 
 @kernel

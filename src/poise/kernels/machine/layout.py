@@ -331,7 +331,6 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "braking",
         "retreat",
         "along_stop",
-        "left_out",
     ],
     ROWS,
 )
@@ -359,7 +358,7 @@ what each velocity does to its distance, or a step.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
 clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
 (n) a step, braking (n) what accelerations let of the last one go on, retreat (n) the least step that the pairs ask
-for, along_stop (n) the way to rest, left_out (n) 1 for joints that a step goes without."""
+for, along_stop (n) the way to rest."""
 
 CALL: Final = Record(
     "Call",

@@ -49,7 +49,7 @@ def left_to_limits(p, w, longest, low, high):
     longer than `longest`, where the others let them.  One number wide.
     """
     if len(p.paces) > 0:
-        since_begun(p, w)
+        since_begun(p, w, w.before)
         for a in range(len(low)):
             low[a], high[a] = left(p, w, a)
             low[a] = max(low[a], min(-longest, high[a]))
@@ -136,27 +136,21 @@ def soften(p, w):
 
 
 @kernel
-def since_begun(p, w):
-    """w.gone (n) is the way from w.begun to w.before."""
+def since_begun(p, w, q):
+    """w.gone (n) is the way from w.begun to q."""
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        store(w.gone, c.v, load(w.before, c.q) - load(w.begun, c.q))
+        store(w.gone, c.v, load(q, c.q) - load(w.begun, c.q))
     for b in range(len(p.balls)):
         a = p.balls[b].v
-        u0, u1, u2 = _turn_since(w.begun, w.before, p.balls[b].q)
+        u0, u1, u2 = _turn_since(w.begun, q, p.balls[b].q)
         store(w.gone, a, u0), store(w.gone, a + 1, u1), store(w.gone, a + 2, u2)
 
 
 @kernel
 def keep_whole_step(p, w, updates):
     """Bring w.q to where the way from w.begun keeps what `allow` left, each joint by itself; remember the way."""
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        store(w.gone, c.v, load(w.q, c.q) - load(w.begun, c.q))
-    for b in range(len(p.balls)):
-        a = p.balls[b].v
-        u0, u1, u2 = _turn_since(w.begun, w.q, p.balls[b].q)
-        store(w.gone, a, u0), store(w.gone, a + 1, u1), store(w.gone, a + 2, u2)
+    since_begun(p, w, w.q)
     bent = splat(w.q, 0.0)
     for a in range(len(w.gone)):
         x, low, high = load(w.gone, a), load(w.least, a), load(w.largest, a)

@@ -144,7 +144,7 @@ def _bound(p, w, curb, choosing):
     for a in range(n):
         store(w.step, a, select(finite, load(w.step, a), 0.0))
     if len(p.paces) > 0:
-        since_begun(p, w)
+        since_begun(p, w, w.before)
         if choosing and not jerking(p):
             choose(p, w, ratio, beyond_box(p, w, ratio))
         else:
