@@ -45,7 +45,10 @@ class Guard:
         """Why a request is not answered, as a status and a sentence; none where it is."""
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(hosts) != 1 or not self._serves(hosts[0]):
-            return HTTPStatus.FORBIDDEN, f"This server is asked at port {self.port} as {' or '.join(sorted(self.names))}."
+            return (
+                HTTPStatus.FORBIDDEN,
+                f"This server is asked at port {self.port} as {' or '.join(sorted(self.names))}.",
+            )
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
             return HTTPStatus.FORBIDDEN, "Pages of another origin are not answered."
         if is_websocket(request) and not origins and not self.loopback:

@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -109,10 +110,8 @@ class HeldInput:
     async def _send_claimed(self, connection: Any) -> None:
         from websockets.exceptions import ConnectionClosed
 
-        try:
+        with suppress(ConnectionClosed):  # it may leave meanwhile
             await connection.send(json.dumps(sorted(self._claimed)))
-        except ConnectionClosed:
-            pass  # it left meanwhile
 
     async def attend(self, connection: Any) -> None:
         """Tell what one window holds, whenever it changes, until it leaves."""

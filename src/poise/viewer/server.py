@@ -10,7 +10,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self
 

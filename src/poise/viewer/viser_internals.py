@@ -17,10 +17,14 @@ _PATCHING = threading.RLock()
 """Held while functions of other packages are replaced; two threads would put each other's replacement back."""
 
 
-def start(listener: socket.socket, *, title: str, door: Callable[[Any, dict[str, Any]], tuple[Any, dict[str, Any]]]) -> Any:
-    """A running `viser.ViserServer` that accepts from `listener`, and owns it from then on.
+Options = dict[str, Any]
 
-    `door` is given the handler and the options with which viser asks for a WebSocket server, and returns those to use.
+
+def start(listener: socket.socket, *, title: str, door: Callable[[Any, Options], tuple[Any, Options]]) -> Any:
+    """A running `viser.ViserServer` that accepts from `listener`, and closes it when it stops.
+
+    `door` is given the handler and the options with which viser asks for a WebSocket server, `process_request` and
+    `select_subprotocol` among them, and returns those to use.
     Raises MissingExtra without the `viewer` extra, PoiseError if viser does not ask for its server as expected.
     """
     try:
@@ -29,7 +33,7 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, dict[str,
         raise MissingExtra("looking at a robot", "viser", "viewer") from None
     import websockets.asyncio.server as websockets
 
-    class Private(viser.ViserServer):
+    class Private(viser.ViserServer):  # type: ignore[misc]
         def request_share_url(self, verbose: bool = True) -> str | None:
             """Refused: any client may ask, and it would open this machine to all the world."""
             return None
@@ -37,17 +41,16 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, dict[str,
         def disconnect_share_url(self) -> None:
             """There is nothing to disconnect."""
 
-    asked = []
-    serve = websockets.serve
-
-    def guarded(handler: Any, *address: Any, **options: Any) -> Any:
-        if not _called_by_viser():
-            return serve(handler, *address, **options)
-        asked.append(options)
-        handler, options = door(handler, {name: options[name] for name in options if name not in ("host", "port")})
-        return serve(handler, sock=listener, **options)
-
     with _PATCHING, silent():
+        serve, asked = websockets.serve, []
+
+        def guarded(handler: Any, *address: Any, **options: Any) -> Any:
+            if not _called_by_viser() or not options.keys() >= {"process_request", "select_subprotocol"}:
+                return serve(handler, *address, **options)
+            asked.append(options)
+            handler, options = door(handler, {name: options[name] for name in options if name not in ("host", "port")})
+            return serve(handler, sock=listener, **options)
+
         websockets.serve = guarded
         try:
             host, port = listener.getsockname()[:2]
@@ -56,7 +59,6 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, dict[str,
             websockets.serve = serve
         if not asked:
             server.stop()
-            listener.close()
             raise PoiseError(
                 f"viser {viser.__version__} opens its server in a way that poise cannot guard, so it was stopped: "
                 'pip install "viser>=1.1,<2"'
