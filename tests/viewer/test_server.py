@@ -25,6 +25,7 @@ import msgspec.msgpack  # noqa: E402
 import rich  # noqa: E402
 import websockets.asyncio.server  # noqa: E402
 from viser import _messages  # noqa: E402
+from websockets.datastructures import Headers  # noqa: E402
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 from websockets.sync.client import ClientConnection, connect  # noqa: E402
 
@@ -232,6 +233,15 @@ def test_no_file_leaves_but_those_of_the_page(server: Server, path: str) -> None
     assert len(answer.body) < 100
 
 
+@pytest.mark.parametrize(
+    "path", ["/C:/Windows/win.ini", "/%43:", "/a\\b", "/~root", "/a/..", "", "x", "/?/../", "/a?b"]
+)
+def test_a_path_that_no_page_has_does_not_come_to_viser(path: str) -> None:
+    request = SimpleNamespace(path=path, headers=Headers(Host="127.0.0.1:8080"))
+    refusal = Guard.of("127.0.0.1", "127.0.0.1", 8080).refusal(request)
+    assert (refusal is None) == (path in ("/?/../", "/a?b"))
+
+
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 @pytest.mark.parametrize("path", ["/", "/index.html", "/?x=../y"])
 def test_the_page_is_whole_with_the_script_in_it(server: Server, encoding: str, path: str) -> None:
@@ -382,19 +392,22 @@ def test_it_can_be_stopped_and_started_many_times() -> None:
     assert threading.active_count() == threads
 
 
-def test_stopping_is_done_once_and_waited_for_by_all(server: Server) -> None:
+def test_stopping_is_done_once_and_waited_for_by_all() -> None:
+    alive = set(threading.enumerate())
+    server = serve(port=0)
+    answering = set(threading.enumerate()) - alive
     client = window(server)
-    silent = socket.create_connection(("127.0.0.1", server.port))
-    threads = [threading.Thread(target=server.stop) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(10)
-        assert not thread.is_alive()
-    assert closed(server.port)
-    server.stop()
+    with socket.create_connection(("127.0.0.1", server.port)):  # asks for nothing
+        stoppers = [threading.Thread(target=server.stop) for _ in range(4)]
+        for thread in stoppers:
+            thread.start()
+        for thread in stoppers:
+            thread.join(20)
+        assert answering
+        assert not any(thread.is_alive() for thread in answering | set(stoppers))
+        assert closed(server.port)
+        server.stop()
     assert end(client)[0] == 1001
-    silent.close()
 
 
 def test_servers_started_from_many_threads_are_all_guarded() -> None:

@@ -41,7 +41,7 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, Options],
         def disconnect_share_url(self) -> None:
             """There is nothing to disconnect."""
 
-    with _PATCHING, silent():
+    with silent():  # which holds the lock
         serve, asked = websockets.serve, []
 
         def guarded(handler: Any, *address: Any, **options: Any) -> Any:
