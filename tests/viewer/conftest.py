@@ -3,9 +3,11 @@
 All tests that use it are one group, so that with xdist one worker runs them and there is one browser.
 """
 
+import asyncio
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -17,26 +19,43 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
+@contextmanager
+def entered(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
+    """Playwright leaves its event loop entered in this thread while it waits; other tests must not find it there."""
+    asyncio._set_running_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
+    """The one browser; a test asks for a `page` of it."""
     playwright = pytest.importorskip("playwright.sync_api", reason="looking at the page needs playwright")
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("looking at the page needs chromium: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
+    with entered(None):
+        driver = playwright.sync_playwright().start()
+        loop = asyncio._get_running_loop()
         browser = driver.chromium.launch(executable_path=chromium)
-        yield browser
+    yield browser, loop
+    with entered(loop):
         browser.close()
+        driver.stop()
 
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     """A window of its own, without anything from before; an error in it fails the test."""
-    context = browser.new_context(viewport={"width": 900, "height": 600})
+    chromium, loop = browser
     errors: list[str] = []
-    context.on("weberror", lambda error: errors.append(str(error.error)))
-    yield context.new_page()
-    context.close()
+    with entered(loop):
+        context = chromium.new_context(viewport={"width": 900, "height": 600})
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        yield context.new_page()
+        context.close()
     assert errors == []
 
 
