@@ -8,15 +8,28 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 
+def missing() -> str | None:
+    """What the browser lacks on this machine."""
+    if find_spec("playwright") is None:
+        return "looking at the page needs playwright: pip install playwright"
+    if shutil.which("chromium") is None:
+        return "looking at the page needs chromium: apt-get install chromium"
+    return None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = missing()
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("browser"))
+            if reason is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @contextmanager
@@ -32,14 +45,12 @@ def entered(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """The one browser; a test asks for a `page` of it."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="looking at the page needs playwright")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("looking at the page needs chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
     with entered(None):
-        driver = playwright.sync_playwright().start()
+        driver = sync_playwright().start()
         loop = asyncio._get_running_loop()
-        browser = driver.chromium.launch(executable_path=chromium)
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
     yield browser, loop
     with entered(loop):
         browser.close()

@@ -9,6 +9,7 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
@@ -96,9 +97,9 @@ def serve(
     Raises MissingExtra without the `viewer` extra, PoiseError for a host or port that cannot be listened at.
     """
     address, family = _resolve(host)
-    guard_of = Guard.of(host, address, 0)
-    if not guard_of.loopback:
-        whom = "every network that this machine is in" if guard_of.wildcard else "the network of that address"
+    guard = Guard.of(host, address, port)
+    if not guard.loopback:
+        whom = "every network that this machine is in" if guard.wildcard else "the network of that address"
         warnings.warn(
             f"host {host!r} opens the viewer to {whom}: whoever reaches this machine sees the scene and can move it, "
             "for there is no password; host '127.0.0.1' keeps it to this machine",
@@ -106,13 +107,13 @@ def serve(
         )
     listener = _listen(host, address, family, port)
     bound = listener.getsockname()[1]
-    door = _Door(Guard.of(host, address, bound), None if on_input is None else HeldInput(on_input))
+    door = _Door(replace(guard, port=bound), None if on_input is None else HeldInput(on_input))
     try:
         viser = viser_internals.start(listener, title=title, door=door.around)
     except BaseException:
         listener.close()
         raise
-    return Server(viser, address if guard_of.wildcard else host, bound, port, door.inputs)
+    return Server(viser, address if guard.wildcard else host, bound, port, door.inputs)
 
 
 def _resolve(host: str) -> tuple[str, socket.AddressFamily]:
