@@ -136,7 +136,9 @@ class Attempt:
             raise ValueError(f"rate is {rate:g}; that makes {steps:.3g} rows, and {_MOST_ROWS:,} are the most")
         count = math.ceil(steps - 1e-9 * max(1.0, steps)) + 1
         time = np.arange(count) / rate
-        return time, self._configurations(*self._place(time))
+        q = self._configurations(*self._place(time))
+        q[-1] = self.q[-1]
+        return time, q
 
     def to_csv(self, path: str | os.PathLike[str], *, rate: float) -> None:
         """Write joint commands at a constant `rate` [1/s]: `time [s]`, then each joint's name with its unit."""

@@ -20,7 +20,7 @@ from poise.methods.criteria import JointCentring, LimitDistance, Manipulability,
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
 from poise.model.model import Model
-from poise.spatial import SE3, finite, pose_of
+from poise.spatial import SE3, pose_of
 from poise.viewer.operator.law import Law
 from poise.viewer.operator.setup import Obstacle, Setup
 
@@ -31,6 +31,14 @@ _PARTS: Final[dict[str, Any]] = {
 """Settings of methods that are classes, beside damping rules."""
 _UNIT: Final = 1e-9
 """How far a quaternion's length may be from 1."""
+
+
+class Unreadable(PoiseError, ValueError):
+    """A file that the program did not write, that is broken, or that is of another robot; it names file and place."""
+
+
+REFUSED: Final = (ValueError, TypeError, OverflowError, PoiseError)
+"""What numbers and names raise that make no sense."""
 
 
 # Write ----------------------------------------------------------------------------------------------------------------
@@ -97,12 +105,12 @@ def _shape_fields(shape: Rounded) -> dict[str, Any]:
 def read_scene(text: str, model: Model, file: str) -> Setup:
     """The setup of a text that `scene_text` wrote, for the same robot; `file` is what messages call it.
 
-    Raises ValueError, which names the file, the place and the fix, for a text that is none and for another robot.
+    Raises Unreadable, which names the file, the place and the fix, for a text that is none and for another robot.
     """
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is no scene: {error}; save it again from the program, or mend it there") from error
+        raise Unreadable(f"{file} is no scene: {error}; save it again from the program, or mend it there") from error
     top = Part(content, file)
     check_schema(top)
     check_robot(top, model)
@@ -115,26 +123,26 @@ class Part:
 
     def __init__(self, content: Any, place: str) -> None:
         if not isinstance(content, Mapping):
-            raise ValueError(f"{place} must be an object of JSON, got {_short(content)}")
+            raise Unreadable(f"{place} must be an object of JSON, got {_short(content)}")
         self.content, self.place = content, place
 
     def take(self, key: str, *kinds: type) -> Any:
-        """The entry; raises ValueError unless it is there and is of one of the kinds."""
+        """The entry; raises Unreadable unless it is there and is of one of the kinds."""
         if key not in self.content:
-            raise ValueError(f"{self.place} has no {key!r}: add it, or save the file again from the program")
+            raise Unreadable(f"{self.place} has no {key!r}: add it, or save the file again from the program")
         value = self.content[key]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             words = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
-            raise ValueError(f"{self.place}: {key} must be {words}, got {_short(value)}")
+            raise Unreadable(f"{self.place}: {key} must be {words}, got {_short(value)}")
         return value
 
     def numbers(self, key: str, count: int) -> list[float]:
         """A list of so many finite numbers."""
         values = self.take(key, list)
-        if len(values) != count or not all(type(x) in (int, float) for x in values):
-            raise ValueError(f"{self.place}: {key} must be {count} numbers, got {_short(values)}")
-        with Placed(f"{self.place}: "):
-            return [float(x) for x in finite(key, values)]
+        if len(values) != count or not all(type(x) in (int, float) and abs(x) < math.inf for x in values):
+            raise Unreadable(f"{self.place}: {key} must be {count} finite numbers, got {_short(values)}")
+        with Placed(f"{self.place}: {key}: "):
+            return [float(x) for x in values]
 
     def part(self, key: str, name: str | None = None) -> "Part":
         """An object within."""
@@ -143,7 +151,7 @@ class Part:
 
 @final
 class Placed:
-    """Puts the place before what is refused within the block, as a ValueError."""
+    """Puts the place before what is refused within the block, unless it has one."""
 
     def __init__(self, place: str) -> None:
         self._place = place
@@ -152,35 +160,35 @@ class Placed:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError | TypeError | OverflowError | PoiseError):
-            raise ValueError(f"{self._place}{error}") from error
+        if isinstance(error, REFUSED) and not isinstance(error, Unreadable):
+            raise Unreadable(f"{self._place}{error}") from error
 
 
 def check_schema(top: Part) -> None:
-    """Raises ValueError for a file of another version."""
+    """Raises Unreadable for a file of another version."""
     schema = top.take("schema", int)
     if schema != SCHEMA:
-        raise ValueError(
+        raise Unreadable(
             f"{top.place} has the schema {schema}, and this version of poise reads {SCHEMA}: open it with the version "
             "that wrote it"
         )
 
 
 def check_robot(top: Part, model: Model) -> None:
-    """Raises ValueError for a file of another robot."""
+    """Raises Unreadable for a file of another robot."""
     joints = top.take("joints", list)
     if joints != list(model.coordinates):
         both = zip(joints, model.coordinates, strict=False)
         first = next((f"joint {i} is {a!r} there and {b!r} here" for i, (a, b) in enumerate(both) if a != b), None)
         told = first or f"it has {len(joints)} joints there and {model.nq} here"
-        raise ValueError(
+        raise Unreadable(
             f"{top.place} is of the robot {_short(top.take('robot', str))}, and this is {model.name!r}: {told}; open "
             "it with that robot"
         )
 
 
 def read_setup(top: Part, model: Model) -> Setup:
-    """The setup of an object of JSON; raises ValueError, which names the place."""
+    """The setup of an object of JSON; raises Unreadable, which names the place."""
     method = top.take("method", Mapping, type(None))
     obstacles = [_obstacle(Part(o, f"{top.place}: obstacles[{i}]")) for i, o in enumerate(top.take("obstacles", list))]
     desired = top.numbers("desired", model.nq)
@@ -201,7 +209,7 @@ def read_setup(top: Part, model: Model) -> Setup:
 def _method(part: Part) -> Method:
     name = part.take("name", str)
     if name not in METHODS:
-        raise ValueError(f"{part.place}: there is no method {name!r}; there are {', '.join(METHODS)}")
+        raise Unreadable(f"{part.place}: there is no method {name!r}; there are {', '.join(METHODS)}")
     found: Method = _filled(METHODS[name], part, ("name",))
     return found
 
@@ -211,7 +219,7 @@ def _filled(kind: Any, part: Part, beside: Sequence[str]) -> Any:
     known = {field.name for field in fields(kind) if field.init}
     for key in part.content:
         if key not in known and key not in beside:
-            raise ValueError(f"{part.place}: there is no setting {key!r}; there are {', '.join(sorted(known))}")
+            raise Unreadable(f"{part.place}: there is no setting {key!r}; there are {', '.join(sorted(known))}")
     settings = {k: _value(v, f"{part.place}: {k}") for k, v in part.content.items() if k in known}
     with Placed(f"{part.place}: "):
         return kind(**settings)
@@ -227,7 +235,7 @@ def _value(value: Any, place: str) -> Any:
         name = part.take("kind", str)
         kind = RULES.get(name, _PARTS.get(name))
         if kind is None:
-            raise ValueError(f"{place}: there is no {_short(name)}; there are {', '.join([*RULES, *_PARTS])}")
+            raise Unreadable(f"{place}: there is no {_short(name)}; there are {', '.join([*RULES, *_PARTS])}")
         return _filled(kind, part, ("kind",))
     return value
 
@@ -251,7 +259,7 @@ def _shape(part: Part) -> Rounded:
                 return Capsule(part.numbers("start", 3), part.numbers("end", 3), _length(part, "radius"))
             case "box":
                 return Box(exact_pose(part.numbers("pose", 7)), part.numbers("size", 3))
-    raise ValueError(f"{part.place}: kind is {_short(kind)}; it must be 'sphere', 'capsule' or 'box'")
+    raise Unreadable(f"{part.place}: kind is {_short(kind)}; it must be 'sphere', 'capsule' or 'box'")
 
 
 def _length(part: Part, key: str) -> float:

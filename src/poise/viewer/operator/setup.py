@@ -71,7 +71,7 @@ class Setup:
         whole("updates", self.updates, 1)
         if self.updates > _MOST_UPDATES:
             raise ValueError(f"updates is {self.updates}; the most in a tick is {_MOST_UPDATES}")
-        if getattr(self.method, "terms", ()):
+        if isinstance(self.method, NullSpaceMethod) and self.method.terms:
             raise ValueError(
                 "the program gives a method its null-space terms itself, from K, K_obs, the desired joints and the "
                 "obstacles: leave null_space out"

@@ -25,6 +25,7 @@ from poise.viewer.operator.scene import (
     SCHEMA,
     Part,
     Placed,
+    Unreadable,
     check_robot,
     check_schema,
     read_scene,
@@ -109,7 +110,7 @@ def save_work(path: str | os.PathLike[str], work: Work) -> None:
 def load_work(path: str | os.PathLike[str], model: Model) -> Work:
     """Read an archive of the same robot.
 
-    Raises OSError for a file that cannot be read, ValueError, which names the file, the place and the fix, for one
+    Raises OSError for a file that cannot be read, Unreadable, which names the file, the place and the fix, for one
     that is no archive of the program, is broken, or is of another robot.
     """
     file = os.fspath(path)
@@ -136,7 +137,7 @@ def load_work(path: str | os.PathLike[str], model: Model) -> Work:
         model.frame(top.take("frame", str))
     committed = top.take("committed", str, type(None))
     if committed is not None and committed not in [attempt.name for attempt in attempts]:
-        raise ValueError(f"{file}: committed is {committed!r}, and there is no attempt of this name")
+        raise Unreadable(f"{file}: committed is {committed!r}, and there is no attempt of this name")
     return Work(
         model=model, frame=top.take("frame", str), turns=top.take("turns", bool), start=start,
         setup=_setup(setups, top.take("setup", int), file), attempts=tuple(attempts), committed=committed,
@@ -151,11 +152,11 @@ def save_scene(path: str | os.PathLike[str], setup: Setup, model: Model) -> None
 
 
 def load_scene(path: str | os.PathLike[str], model: Model) -> Setup:
-    """Read a setup of the same robot; raises OSError, or ValueError as `read_scene` does."""
+    """Read a setup of the same robot; raises OSError, or Unreadable as `read_scene` does."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{os.fspath(path)} is no scene: it is no text in UTF-8; choose a file of JSON") from error
+        raise Unreadable(f"{os.fspath(path)} is no scene: it is no text in UTF-8; choose a file of JSON") from error
     return read_scene(text, model, os.fspath(path))
 
 
@@ -181,7 +182,7 @@ def _arrays(file: str) -> Mapping[str, Any]:
         with np.load(file, allow_pickle=False) as found:
             return {name: found[name] for name in found.files}
     except _BROKEN as error:
-        raise ValueError(
+        raise Unreadable(
             f"{file} is no archive of the program, or a broken one ({error}): choose a file that it saved, or save the "
             "work again"
         ) from error
@@ -190,19 +191,19 @@ def _arrays(file: str) -> Mapping[str, Any]:
 def _text(arrays: Mapping[str, Any], file: str) -> Any:
     text = arrays.get("about")
     if text is None or text.ndim != 0 or text.dtype.kind != "U":
-        raise ValueError(f"{file} has no text 'about', so the program did not write it: choose a file that it saved")
+        raise Unreadable(f"{file} has no text 'about', so the program did not write it: choose a file that it saved")
     try:
         return json.loads(text.item())
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file}: 'about' is no JSON ({error}): save the work again") from error
+        raise Unreadable(f"{file}: 'about' is no JSON ({error}): save the work again") from error
 
 
 def _array(arrays: Mapping[str, Any], key: str, file: str) -> Array:
     array = arrays.get(key)
     if array is None:
-        raise ValueError(f"{file} has no array {key!r}: save the work again")
+        raise Unreadable(f"{file} has no array {key!r}: save the work again")
     if array.dtype != np.float64:
-        raise ValueError(f"{file}: {key} must be numbers of 64 bits, got {array.dtype}")
+        raise Unreadable(f"{file}: {key} must be numbers of 64 bits, got {array.dtype}")
     found: Array = array
     return found
 
@@ -210,11 +211,11 @@ def _array(arrays: Mapping[str, Any], key: str, file: str) -> Array:
 def _pairs(part: Part) -> list[tuple[int, int]]:
     pairs = part.take("setups", list)
     if not all(isinstance(p, list) and len(p) == 2 and all(type(x) is int for x in p) for p in pairs):
-        raise ValueError(f"{part.place}: setups must be pairs of a row and the number of a setup")
+        raise Unreadable(f"{part.place}: setups must be pairs of a row and the number of a setup")
     return [(row, number) for row, number in pairs]
 
 
 def _setup(setups: list[Setup], number: int, place: str) -> Setup:
     if not 0 <= number < len(setups):
-        raise ValueError(f"{place}: there is no setup {number}; the file has {len(setups)}")
+        raise Unreadable(f"{place}: there is no setup {number}; the file has {len(setups)}")
     return setups[number]
