@@ -469,6 +469,21 @@ def test_a_step_that_fails_is_told_and_the_joints_stay() -> None:
 # Threads --------------------------------------------------------------------------------------------------------------
 
 
+def test_edits_of_two_threads_are_both_made() -> None:
+    ours = program()
+
+    def adds(which: int) -> None:
+        for i in range(6):
+            ours.add(f"{which} {i}", pz.Sphere((0.0, 20.0 + which, float(i)), 0.2))
+
+    threads = [threading.Thread(target=adds, args=(which,)) for which in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ours.snapshot.setup.obstacles) == 18
+
+
 def test_threads_edit_and_look_while_it_runs() -> None:
     ours, stop, wrong = program(), threading.Event(), []
 
@@ -476,7 +491,7 @@ def test_threads_edit_and_look_while_it_runs() -> None:
         rng = np.random.default_rng(which)
         name = f"ball {which}"
         try:
-            for i in range(25):
+            for i in range(8):
                 ours.add(name, pz.Sphere((4.0, 3.0 + which, 0.0), 0.2), stops=bool(i % 2))
                 ours.move(name, (4.0, 3.0 + rng.uniform(), 0.0))
                 ours.tune(posture_gain=float(rng.uniform()))

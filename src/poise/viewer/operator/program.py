@@ -7,7 +7,7 @@ Source.   Das, Slotine and Sheridan 1988, sections 2.4 and 3: the operator guide
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, final
@@ -116,8 +116,8 @@ class Program:
         self._paused = False
         self._setup = Setup.of(model) if setup is None else setup
         self._target = self.model.pose(self.frame, self._start)
-        self._led = self._leader(self._setup, self._dt, None)
-        self._set(self._setup)
+        self._led: _Led = self._leader(self._setup, self._dt, None)
+        self._surround(self._setup)
         self._put(self._start)
 
     # Guide -----------------------------------------------------------------------------------------------------------
@@ -147,20 +147,17 @@ class Program:
         for name in terms:
             if name not in known:
                 raise ValueError(f"the law has no {name!r}; it has {', '.join(known)}")
-        with self._edited():
-            self._set(replace(self._setup, law=replace(self._setup.law, **terms)))
+        self._change(lambda setup: replace(setup, law=replace(setup.law, **terms)))
 
     def choose(self, method: str | Method | None) -> None:
         """Lead by another method, by its short name or with settings; None: by the law."""
         chosen = None if method is None else method_of(method)
-        with self._edited():
-            self._set(replace(self._setup, method=chosen))
+        self._change(lambda setup: replace(setup, method=chosen))
 
     def desire(self, q: npt.ArrayLike) -> None:
         """Set the desired joints q_d (nq,)."""
         desired = tuple(self._configuration("desired", q).tolist())
-        with self._edited():
-            self._set(replace(self._setup, desired=desired))
+        self._change(lambda setup: replace(setup, desired=desired))
 
     def keep(self, **settings: Any) -> None:
         """Change `min_distance`, `self_collision` or `updates` of the `Setup`."""
@@ -168,41 +165,37 @@ class Program:
         for name in settings:
             if name not in known:
                 raise ValueError(f"there is no setting {name!r}; there are {', '.join(known)}")
-        with self._edited():
-            self._set(replace(self._setup, **settings))
+        self._change(lambda setup: replace(setup, **settings))
 
     def add(self, name: str, shape: Rounded, *, repels: bool = True, stops: bool = False) -> None:
         """Put an obstacle into the scene; see `Obstacle`."""
         obstacle = Obstacle(name=name, shape=shape, repels=repels, stops=stops)
-        with self._edited():
-            self._set(replace(self._setup, obstacles=(*self._setup.obstacles, obstacle)))
+        self._change(lambda setup: replace(setup, obstacles=(*setup.obstacles, obstacle)))
 
     def move(self, name: str, pose: Any) -> None:
         """Bring an obstacle's own frame to a pose, as `SE3.parse` takes it, or to a point (3,)."""
-        with self._edited():
-            there = aimed(pose, self._setup.obstacle(name).shape.pose.rotation)
-            self._set(self._setup.edited(name, lambda o: replace(o, shape=o.shape.at(there))))
+
+        def moved(obstacle: Obstacle) -> Obstacle:
+            return replace(obstacle, shape=obstacle.shape.at(aimed(pose, obstacle.shape.pose.rotation)))
+
+        self._change(lambda setup: setup.edited(name, moved))
 
     def reshape(self, name: str, shape: Rounded) -> None:
         """Give an obstacle another size or shape, at the place where that says that it is."""
-        with self._edited():
-            self._set(self._setup.edited(name, lambda o: replace(o, shape=shape)))
+        self._change(lambda setup: setup.edited(name, lambda o: replace(o, shape=shape)))
 
     def heed(self, name: str, *, repels: bool | None = None, stops: bool | None = None) -> None:
         """Say whether an obstacle repels and whether it stops; None: as it was."""
         changes: dict[str, Any] = {k: v for k, v in (("repels", repels), ("stops", stops)) if v is not None}
-        with self._edited():
-            self._set(self._setup.edited(name, lambda o: replace(o, **changes)))
+        self._change(lambda setup: setup.edited(name, lambda o: replace(o, **changes)))
 
     def remove(self, name: str) -> None:
         """Take an obstacle away."""
-        with self._edited():
-            self._set(self._setup.edited(name, lambda o: None))
+        self._change(lambda setup: setup.edited(name, lambda o: None))
 
     def load(self, setup: Setup) -> None:
         """Take over a whole setup, such as one from a file."""
-        with self._edited():
-            self._set(setup)
+        self._change(lambda _: setup)
 
     # Run -------------------------------------------------------------------------------------------------------------
 
@@ -316,18 +309,19 @@ class Program:
 
         Raises ValueError while an attempt is recorded, and for work with another robot, frame or kind of target.
         """
+        if work.model.coordinates != self.model.coordinates:
+            raise ValueError(f"the work is with the robot {work.model.name!r}, whose joints have other names")
+        if (work.frame, work.turns) != (self.frame, self.turns):
+            there, here = ("pose" if turns else "position" for turns in (work.turns, self.turns))
+            raise ValueError(
+                f"the work guides the {there} of {work.frame!r}, and the program the {here} of {self.frame!r}: "
+                "start the program with that"
+            )
+        start, dt = frozen(self._configuration("start", work.start)), self._dt
+        led = self._leader(work.setup, dt, None)
         with self._edited():
             self._refuse_recording("take up other work")
-            if work.model.coordinates != self.model.coordinates:
-                raise ValueError(f"the work is with the robot {work.model.name!r}, whose joints have other names")
-            if (work.frame, work.turns) != (self.frame, self.turns):
-                there, here = ("pose" if turns else "position" for turns in (work.turns, self.turns))
-                raise ValueError(
-                    f"the work guides the {there} of {work.frame!r}, and the program the {here} of {self.frame!r}: "
-                    "start the program with that"
-                )
-            start = frozen(self._configuration("start", work.start))
-            self._set(work.setup)
+            self._set(work.setup, led if self._dt == dt else self._leader(work.setup, self._dt, None))
             self._start, self._attempts, self._committed = start, work.attempts, work.committed
             self._put(start)
 
@@ -354,16 +348,35 @@ class Program:
             )
         return found
 
-    def _set(self, setup: Setup) -> None:
-        """Take over a setup, if it can be led by."""
-        if len(setup.desired) != self.model.nq:
-            raise ShapeError(f"desired must have {self.model.nq} numbers (nq of {self.model.name})")
-        self._led = self._leader(setup, self._dt, self._led)
+    def _change(self, edit: Callable[[Setup], Setup]) -> None:
+        """Take over an edited setup, if it can be led by.
+
+        What leads by it is made outside the lock, since a method may have to be compiled; if something else has changed
+        meanwhile, the edit is made once more.
+        """
+        while True:
+            with self._lock:
+                before, dt, led = self._setup, self._dt, self._led
+            setup = edit(before)
+            made = self._leader(setup, dt, led)
+            with self._edited():
+                if self._setup is before and self._dt == dt:
+                    self._set(setup, made)
+                    return
+
+    def _set(self, setup: Setup, led: "_Led") -> None:
+        self._setup, self._led = setup, led
         self._surround(setup)
-        self._setup = setup
 
     def _leader(self, setup: Setup, dt: float, old: "_Led | None") -> "_Led":
-        """What leads by a setup; of the old one, it keeps what would be made the same."""
+        """What leads by a setup; of the old one, it keeps what would be made the same.
+
+        Raises ShapeError or ValueError for a setup that nothing can lead by.
+        """
+        if len(setup.desired) != self.model.nq:
+            raise ShapeError(
+                f"desired has {len(setup.desired)} numbers, and {self.model.name} has {self.model.nq} (nq)"
+            )
         method, period = setup.led_by, dt / setup.updates
         limit = (setup.min_distance, setup.self_collision) if setup.stops else None
         own = limit if method.keeps_inequalities else None
