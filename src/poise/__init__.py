@@ -126,10 +126,14 @@ if TYPE_CHECKING:
     from poise.tasks.posture import PostureTask as PostureTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
+    from poise.viewer.app import Viewer as Viewer
+    from poise.viewer.app import view as view
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "view": "poise.viewer.app",
+    "Viewer": "poise.viewer.app",
     "plan": "poise.solving.path.stations",
     "solve_path": "poise.solving.path.solve",
     "PathStatus": "poise.solving.path.path",

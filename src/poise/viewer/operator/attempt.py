@@ -110,6 +110,11 @@ class Attempt:
         """How good it is."""
         return measure(self)
 
+    @property
+    def measured(self) -> bool:
+        """Whether `measures` is known already."""
+        return "measures" in self.__dict__
+
     def at(self, t: float) -> Moment:
         """The motion at `t` [s], between rows the way from one to the next; before and after it, its ends.
 

@@ -1,0 +1,136 @@
+"""`poise view`: a robot in the browser."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+import poise as pz
+from poise.cli.solve import Base
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Show a robot in the browser: drag its targets, and it follows; Ctrl-C ends it.
+
+    The page is served on this machine alone, unless --host says otherwise.
+    """
+
+    robot: Positional[str | None] = None
+    """A known name (panda, ur5e, planar3 ...) or a file; with --operate also ten-links and truck, of the paper."""
+    operate: bool = False
+    """The operator's program of Das, Slotine and Sheridan: guide a hand by keys, stick or handle among obstacles."""
+    work: Path | None = None
+    """With --operate: go on with this .npz, which the program saved."""
+    frame: Annotated[tuple[str, ...], arg(metavar="FRAME ...")] = ()
+    """The frames to lead, each by its pose; left out, the end of the longest chain."""
+    method: str | None = None
+    """Short name of the method; left out, the solver's own way."""
+    q0: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
+    """Where the robot begins, nq numbers [rad or m]; left out, its home."""
+    look: Literal["visual", "collision", "skeleton"] | None = None
+    """What is drawn of it; left out, the first of these that a link has."""
+    replay: Path | None = None
+    """Play a joint path instead: .csv with a column a joint, or .npz."""
+    record: Path | None = None
+    """Keep what happens in one .html that plays without a server; a --replay is written at once, and no page opened."""
+    screenshot: Path | None = None
+    """Write one .png of the page and end; needs playwright and chromium."""
+    host: str = "127.0.0.1"
+    """Where to serve; another host opens the page to others, who need no password."""
+    port: int = 8080
+    """Where to serve; the next one that is free if it is taken."""
+    dark: bool = False
+    """Dark colours."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+
+    def run(self) -> int:
+        """Load, show, and stay until Ctrl-C."""
+        if self.work is not None and not self.operate:
+            raise ValueError("--work is what the operator's program saved: add --operate")
+        if self.operate:
+            return self._operate()
+        if self.robot is None:
+            raise ValueError("no robot is named: give a known name or a file, as in `poise view panda`, or --operate")
+        model = pz.load(self.robot, base=self.base)
+        if self.replay is not None:
+            return self._play(model)
+        from poise.viewer.app import view
+        from poise.viewer.snapshot import screenshot
+
+        tasks = [pz.PoseTask(frame) for frame in self.frame] or None
+        viewer = view(
+            model, tasks, q=self.q0, method=self.method, look=self.look, host=self.host, port=self.port,
+            dark=self.dark, block=False,
+        )  # fmt: skip
+        with viewer:
+            if self.record is not None:
+                viewer.record(self.record)
+            if self.screenshot is not None:
+                print(f"written: {screenshot(viewer.server.viser, viewer.url, self.screenshot)}")
+                return 0
+            print(f"{model.name} is shown at {viewer.server.announcement} (Ctrl-C ends it)", flush=True)
+            _stay(viewer.wait)
+        if self.record is not None:
+            print(f"written: {self.record}")
+        return 0
+
+    def _operate(self) -> int:
+        from poise.viewer.aims import turns_too
+        from poise.viewer.operator.page import OperatorPage
+        from poise.viewer.operator.program import Program
+        from poise.viewer.operator.robots import ROBOTS
+        from poise.viewer.operator.work import load_work
+        from poise.viewer.snapshot import screenshot
+
+        if self.replay is not None or self.record is not None or self.method is not None or len(self.frame) > 1:
+            raise ValueError(
+                "--operate has its own recording and its own choice of methods, and guides one frame: leave out "
+                "--replay, --record, --method and other frames"
+            )
+        if self.robot is None or self.robot in ROBOTS:
+            given = ROBOTS[self.robot or "ten-links"]()
+            model, frame, start = given.model, given.frame, given.start
+        else:
+            model = pz.load(self.robot, base=self.base)
+            frame, start = model.tip, tuple(model.home.tolist())
+        frame = self.frame[0] if self.frame else frame
+        # The turn of a hand is guided where there are joints for it.
+        program = Program(model, frame, turns=turns_too(model, frame), start=start if self.q0 is None else self.q0)
+        if self.work is not None:
+            program.take_up(load_work(self.work, model))
+        with OperatorPage(program, look=self.look, host=self.host, port=self.port, dark=self.dark) as page:
+            if self.screenshot is not None:
+                print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
+                return 0
+            print(f"{model.name} is guided at {page.server.announcement} (Ctrl-C ends it)", flush=True)
+            _stay(page.wait)
+        return 0
+
+    def _play(self, model: pz.Model) -> int:
+        from poise.viewer.motion import read_motion
+        from poise.viewer.replay import Replay
+        from poise.viewer.snapshot import screenshot
+
+        assert self.replay is not None
+        motion = read_motion(self.replay, model)
+        with Replay(model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look) as shown:
+            if self.record is not None:
+                print(f"written: {shown.record(self.record)}")
+            if self.screenshot is not None:
+                print(f"written: {screenshot(shown.server.viser, shown.url, self.screenshot)}")
+            if self.record is None and self.screenshot is None:
+                print(f"{self.replay} is played at {shown.server.announcement} (Ctrl-C ends it)", flush=True)
+                _stay(shown.wait)
+        return 0
+
+
+def _stay(wait: object) -> None:
+    """Until it is closed, or Ctrl-C."""
+    assert callable(wait)
+    try:
+        wait()
+    except KeyboardInterrupt:
+        print()

@@ -1,0 +1,145 @@
+"""The viewer: a session, the loop that goes on with it, the page that shows it."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self, final
+
+import numpy.typing as npt
+
+from poise.geometry.world import World
+from poise.methods.base import Method
+from poise.model.model import Model
+from poise.tasks.base import Task
+from poise.viewer.aims import default_task
+from poise.viewer.appearance import appearance
+from poise.viewer.loop import Loop
+from poise.viewer.panel import Panel
+from poise.viewer.recording import Recording
+from poise.viewer.server import serve
+from poise.viewer.session import Session
+from poise.viewer.stage import Stage
+
+Look = Literal["visual", "collision", "skeleton"]
+RATE: Final = 120.0
+"""Ticks of the solver's loop a second."""
+PICTURES: Final = 60.0
+"""Pictures a second."""
+
+
+@final
+class Viewer:
+    """A robot in the browser, and its solver in a loop of its own; leaving its `with` block closes it.
+
+    `session` is what is shown, `server` the page's server.  All of it may be changed from any thread.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        look: Look | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        dark: bool = False,
+    ) -> None:
+        self.session = session
+        parts = appearance(session.model, look=look)
+        self.server = serve(host=host, port=port, title=session.model.name)
+        try:
+            page = self.server.viser
+            page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
+            self.stage = Stage(page, session, parts)
+            self.panel = Panel(page, session, self.stage, dark=dark)
+            self.recording: Recording | None = None
+            self._closed = threading.Event()
+            self._paint()
+            self.solver = Loop("poise solver", RATE, session.tick)
+            self.painter = Loop("poise painter", PICTURES, self._paint)
+        except BaseException:
+            self.server.stop()
+            raise
+
+    @property
+    def url(self) -> str:
+        """Where the page is, from this machine."""
+        return self.server.url
+
+    def record(self, file: str | Path) -> None:
+        """Keep what happens from now on, and write it to one HTML file when the viewer is closed."""
+        self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Stay until it is closed, or for so long; whether it is closed."""
+        return self._closed.wait(seconds)
+
+    def close(self) -> None:
+        """End the loops, write what was recorded, close the page; does nothing the second time."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self.solver.stop()
+        self.painter.stop()
+        try:
+            if self.recording is not None:
+                self.recording.write()
+        finally:
+            self.server.stop()
+
+    def _paint(self) -> None:
+        moment = self.session.moment
+        self.stage.paint(moment)
+        self.panel.follow(moment)
+        if self.recording is not None:
+            self.recording.next_picture()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def view(
+    model: Model,
+    tasks: Task | Sequence[Task] | None = None,
+    *,
+    q: npt.ArrayLike | None = None,
+    method: str | Method | None = None,
+    world: World | None = None,
+    look: Look | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    dark: bool = False,
+    block: bool = True,
+) -> Any:
+    """Show `model` in the browser, with a handle on the target of each of `tasks` that the robot follows.
+
+    Without tasks the tip of the longest chain is led.  It begins at `q` (nq,), or at the model's home, and is led by
+    `method`, or by the solver's own way; `world` holds obstacles, which may be changed from any thread.  `look` asks
+    for what the file draws, for the shapes that collide or for a skeleton; None: for the first that each link has.
+
+    The page is served at `host` and `port`, or the next port that is free: on this machine alone unless `host` says
+    otherwise, which is warned of.  Prints the address and stays until Ctrl-C; with `block=False` returns the `Viewer`,
+    which its `close` ends.
+
+    Raises MissingExtra without the `viewer` extra, FrameNotFound for a frame that the model does not have, ValueError
+    for what the method cannot do.
+    """
+    if tasks is None:
+        alone = default_task(model)
+        tasks = () if alone is None else alone
+    viewer = Viewer(Session(model, tasks, q=q, method=method, world=world), look=look, host=host, port=port, dark=dark)
+    if not block:
+        return viewer
+    print(f"{model.name} is shown at {viewer.server.announcement} (Ctrl-C ends it)", flush=True)
+    try:
+        viewer.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        viewer.close()
+    return None

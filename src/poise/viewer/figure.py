@@ -1,0 +1,89 @@
+"""A robot in the scene: one node for each link that has a look, placed by one pass over the tree."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.spatial import Array
+from poise.viewer.appearance import Part
+from poise.viewer.nodes import Nodes
+
+GHOST = (90, 140, 235)
+"""What a second robot is painted in."""
+
+
+@final
+class Figure:
+    """A robot that stands at one configuration; with a `tint` it is a ghost of that colour that one sees through."""
+
+    def __init__(
+        self,
+        server: Any,
+        name: str,
+        model: Model,
+        parts: Sequence[Part],
+        *,
+        tint: tuple[int, int, int] | None = None,
+        opacity: float = 0.35,
+    ) -> None:
+        self.model = model
+        self._frames = [part.frame for part in parts]
+        self._root = server.scene.add_frame(name, show_axes=False)
+        handles = []
+        for i, part in enumerate(parts):
+            node = f"{name}/{i} {part.frame}"
+            if tint is None:
+                handles.append(_painted(server, node, part))
+            else:
+                handles.append(
+                    server.scene.add_mesh_simple(
+                        node, part.vertices, part.faces, color=tint, opacity=opacity, cast_shadow=False
+                    )
+                )
+        self._nodes = Nodes(server, handles)
+
+    def place(self, q: Array) -> int:
+        """Show the robot at `q` (nq,); how many links moved."""
+        return self._nodes.place(self.model.poses(q, self._frames).array)
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown."""
+        return bool(self._root.visible)
+
+    @visible.setter
+    def visible(self, shown: bool) -> None:
+        self._root.visible = shown
+
+    def remove(self) -> None:
+        """Take it out of the scene."""
+        self._root.remove()
+
+
+def _painted(server: Any, node: str, part: Part) -> Any:
+    """A mesh in its own colours."""
+    colours = np.unique(part.colours, axis=0)
+    if len(colours) == 1:
+        red, green, blue, alpha = colours[0].tolist()
+        return server.scene.add_mesh_simple(
+            node, part.vertices, part.faces, color=(red, green, blue), opacity=None if alpha == 255 else alpha / 255.0
+        )
+    import trimesh
+
+    return server.scene.add_mesh_trimesh(
+        node, trimesh.Trimesh(part.vertices, part.faces, vertex_colors=part.colours, process=False)
+    )
+
+
+def crowd(server: Any, name: str, model: Model, parts: Sequence[Part], many: Array, tint: tuple[int, int, int]) -> Any:
+    """The node of ghosts at many configurations (n, nq): a mesh a link, drawn n times."""
+    root = server.scene.add_frame(name, show_axes=False)
+    poses = model.poses(many, [part.frame for part in parts]).array
+    for i, part in enumerate(parts):
+        server.scene.add_batched_meshes_simple(
+            f"{name}/{i} {part.frame}", part.vertices, part.faces, poses[:, i, 3:].astype(np.float32),
+            poses[:, i, :3].astype(np.float32), batched_colors=tint, opacity=0.15, cast_shadow=False,
+        )  # fmt: skip
+    return root

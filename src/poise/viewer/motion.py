@@ -1,0 +1,107 @@
+"""A joint path in a file, as it is played: times and configurations."""
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+import numpy as np
+
+from poise.errors import PoiseError
+from poise.model.model import Model
+from poise.spatial import Array
+
+FRAME: Final = 1.0 / 30.0
+"""Between the rows of a file without times [s]."""
+_NAME: Final = re.compile(r"^(?:q_)?(?P<name>.*?)(?: \[(?:rad|m|1|s)\])?$")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """Configurations over time."""
+
+    times: Array
+    """(n,) growing, from 0 on [s]."""
+    q: Array
+    """(n, nq)"""
+
+    @property
+    def duration(self) -> float:
+        """[s]"""
+        return float(self.times[-1])
+
+    def at(self, model: Model, time: float) -> Array:
+        """(nq,) the configuration at a time; before the first and after the last row those."""
+        k = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, max(len(self.times) - 2, 0)))
+        if len(self.times) == 1 or time >= self.duration:
+            return self.q[-1 if time >= self.duration else 0]
+        share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
+        return model.interpolate(self.q[k], self.q[k + 1], max(share, 0.0))
+
+
+def read_motion(file: Path, model: Model) -> Motion:
+    """The motion in a CSV file, or in an NPZ file with `time_s` (n,), `q` (n, nq) and `joints` (nq,).
+
+    A CSV has a column for each coordinate of the model, such as `elbow`, `q_elbow` or `elbow [rad]`, and one of times,
+    `time_s`, `time` or `time [s]`; without times a row is 1/30 s.  Other columns are passed over.  Raises PoiseError
+    for what is no motion of this model.
+    """
+    kind = file.suffix.lower()
+    if kind not in (".csv", ".npz"):
+        raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
+    try:
+        times, names, rows = _of_csv(file) if kind == ".csv" else _of_npz(file)
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        raise PoiseError(f"{file} cannot be read: {error}") from None
+    missing = [name for name in model.coordinates if name not in names]
+    if missing:
+        raise PoiseError(
+            f"{file} has no column for {', '.join(missing[:3])}{' ...' if missing[3:] else ''} of {model.name}; "
+            f"its columns are {', '.join(names[:8])}"
+        )
+    q = rows[:, [names.index(name) for name in model.coordinates]]
+    times = FRAME * np.arange(len(q)) if times is None else times - times[:1]
+    if not len(q):
+        raise PoiseError(f"{file} has no row; a motion needs one at least")
+    if not (np.isfinite(q).all() and np.isfinite(times).all()):
+        bad = int(np.flatnonzero(~(np.isfinite(q).all(axis=1) & np.isfinite(times)))[0])
+        raise PoiseError(f"{file}: row {bad} holds a number that is not finite")
+    if (np.diff(times) <= 0.0).any():
+        raise PoiseError(f"{file}: the time of row {int(np.argmax(np.diff(times) <= 0.0)) + 1} does not grow")
+    return Motion(times, model.normalize(q))
+
+
+def _of_csv(file: Path) -> tuple[Array | None, list[str], Array]:
+    with file.open(newline="", encoding="utf-8-sig") as opened:
+        header, *rows = [row for row in csv.reader(opened) if row] or [[]]
+    names = [_plain(name) for name in header]
+    kept = [k for k, name in enumerate(names) if name in ("time", "time_s") or _number(rows, k)]
+    table = np.array([[float(row[k]) for k in kept] for row in rows]).reshape(len(rows), len(kept))
+    names = [names[k] for k in kept]
+    at = next((k for k, name in enumerate(names) if name in ("time", "time_s")), None)
+    return None if at is None else table[:, at], names, table
+
+
+def _of_npz(file: Path) -> tuple[Array | None, list[str], Array]:
+    with np.load(file, allow_pickle=False) as arrays:
+        q = np.asarray(arrays["q"], dtype=np.float64)
+        names = [str(name) for name in arrays["joints"]]
+        times = np.asarray(arrays["time_s"], dtype=np.float64) if "time_s" in arrays else None
+    if q.ndim != 2 or q.shape[1] != len(names) or (times is not None and times.shape != q.shape[:1]):
+        raise ValueError(f"q has shape {q.shape}, for {len(names)} joints")
+    return times, names, q
+
+
+def _plain(name: str) -> str:
+    found = _NAME.match(name.strip())
+    return name if found is None else found["name"]
+
+
+def _number(rows: list[list[str]], column: int) -> bool:
+    """Whether a column holds numbers."""
+    try:
+        return all(float(row[column]) is not None for row in rows[:1])
+    except (ValueError, IndexError):
+        return False

@@ -1,0 +1,146 @@
+"""Obstacles in the scene: their bodies, and the gizmo of the one that is selected."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
+from poise.spatial import SE3
+from poise.viewer import tessellation
+
+COLOUR: Final = (222, 120, 60)
+
+
+@final
+class Obstacles:
+    """Shapes by name; `moved` is told the name and the pose of one that a hand moves.
+
+    `paint` is called by one thread, and the rest by any.
+    """
+
+    def __init__(self, server: Any, size: float, moved: Callable[[str, SE3], object]) -> None:
+        self._server, self._size, self._moved = server, size, moved
+        self._lock = threading.RLock()
+        self._nodes: dict[str, Any] = {}
+        self._shapes: dict[str, Shape] = {}
+        self._gizmo: Any = None
+        self._held = False
+        self.selected: str | None = None
+        """The one that has a gizmo."""
+        self.on_select: Callable[[str | None], None] = lambda name: None
+        """Told whenever another is selected, or none."""
+
+    def paint(self, shapes: Mapping[str, Shape]) -> None:
+        """Show these and no others."""
+        with self._lock:
+            for name in [name for name in self._nodes if name not in shapes]:
+                self._nodes.pop(name).remove()
+                del self._shapes[name]
+                if name == self.selected:
+                    self.select(None)
+            for name, shape in shapes.items():
+                known = self._shapes.get(name)
+                if known is shape:
+                    continue
+                if known is None or resized(known, shape):
+                    self._nodes[name] = self._body(name, shape)
+                _place(self._nodes[name], shape.pose)
+                if name == self.selected and not self._held:
+                    _place(self._gizmo, shape.pose)
+                self._shapes[name] = shape
+
+    def select(self, name: str | None) -> None:
+        """Give the gizmo to one of them, or to none."""
+        with self._lock:
+            if self._gizmo is not None:
+                self._gizmo.remove()
+            self._gizmo, self._held = None, False
+            self.selected = name if name in self._shapes else None
+            if self.selected is not None:
+                self._gizmo = self._handle(self.selected)
+        self.on_select(self.selected)
+
+    def _handle(self, name: str) -> Any:
+        gizmo = self._server.scene.add_transform_controls("/obstacle", scale=0.15 * self._size, depth_test=False)
+        _place(gizmo, self._shapes[name].pose)
+
+        def pulled(event: Any) -> None:
+            self._held = event.phase != "end"
+            self._moved(name, SE3([*gizmo.position, *gizmo.wxyz]))
+
+        gizmo.on_drag_start(pulled)
+        gizmo.on_update(pulled)
+        gizmo.on_drag_end(pulled)
+        return gizmo
+
+    def _body(self, name: str, shape: Shape) -> Any:
+        body = body_of(shape, self._size)
+        node = self._server.scene.add_mesh_simple(
+            f"/obstacles/{name}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
+            opacity=0.25 if isinstance(shape, HalfSpace) else 0.7, flat_shading=isinstance(shape, Box | ConvexHull),
+        )  # fmt: skip
+        node.on_click(lambda _: self.select(name))
+        return node
+
+
+def _place(node: Any, pose: SE3) -> None:
+    numbers = pose.array.tolist()
+    node.position, node.wxyz = tuple(numbers[:3]), tuple(numbers[3:])
+
+
+def body_of(shape: Shape, size: float) -> tessellation.Triangles:
+    """The surface of a shape in its own frame; a half-space is a plate of four times the robot's `size`."""
+    if isinstance(shape, Sphere):
+        return tessellation.sphere(shape.radius)
+    if isinstance(shape, Capsule):
+        return tessellation.capsule(shape.radius, shape.length)
+    if isinstance(shape, Box):
+        return tessellation.box(shape.size)
+    if isinstance(shape, ConvexHull):
+        return tessellation.hull(shape.core.vertices, shape.radius)
+    return tessellation.box((4.0 * size, 4.0 * size, 1e-3 * size))
+
+
+def resized(one: Shape, other: Shape) -> bool:
+    """Whether they differ in more than their place; what a move rounds does not count."""
+    if type(one) is not type(other):
+        return True
+    sizes = [[*measures(shape).values(), shape.core.radius, len(shape.core.vertices)] for shape in (one, other)]
+    return not np.allclose(sizes[0], sizes[1], rtol=1e-9, atol=1e-12)
+
+
+def measures(shape: Shape) -> Mapping[str, float]:
+    """The sizes that a panel offers, by name [m]."""
+    if isinstance(shape, Sphere):
+        return {"radius": shape.radius}
+    if isinstance(shape, Capsule):
+        return {"radius": shape.radius, "length": shape.length}
+    if isinstance(shape, Box):
+        return dict(zip(("x", "y", "z"), map(float, shape.size), strict=True))
+    return {}
+
+
+def measured(shape: Shape, sizes: Mapping[str, float]) -> Sphere | Capsule | Box:
+    """A sphere, capsule or box with other sizes, where it is; raises ValueError for sizes that are none."""
+    pose = shape.pose
+    if isinstance(shape, Sphere):
+        return Sphere(tuple(pose.xyz.tolist()), sizes["radius"])
+    if isinstance(shape, Box):
+        return Box(pose, (sizes["x"], sizes["y"], sizes["z"]))
+    if not isinstance(shape, Capsule):
+        raise ValueError(f"a {type(shape).__name__} has no sizes")
+    half = 0.5 * sizes["length"] * pose.rotation.act(np.array([0.0, 0.0, 1.0]))
+    return Capsule(tuple((pose.xyz - half).tolist()), tuple((pose.xyz + half).tolist()), sizes["radius"])
+
+
+def made(kind: str, place: tuple[float, float, float], size: float) -> Sphere | Capsule | Box:
+    """A "sphere", "box" or "capsule" at a place, as large as suits a robot of this `size` [m]."""
+    if kind == "sphere":
+        return Sphere(place, round(0.08 * size, 3))
+    if kind == "box":
+        edge = round(0.15 * size, 3)
+        return Box(SE3.from_parts(place), (edge, edge, edge))
+    x, y, z = place
+    return Capsule((x, y, z - 0.15 * size), (x, y, z + 0.15 * size), round(0.05 * size, 3))

@@ -1,0 +1,73 @@
+"""What held keys and the sticks of a gamepad ask of the hand: velocities."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from poise.viewer.held import Held
+
+_WAYS: Final = {
+    "ArrowRight": (0, 1.0),
+    "ArrowLeft": (0, -1.0),
+    "ArrowUp": (1, 1.0),
+    "ArrowDown": (1, -1.0),
+    "PageUp": (2, 1.0),
+    "PageDown": (2, -1.0),
+}
+"""The axis that a key moves along, and to which side; with a shift key it turns about it."""
+_SHIFTS: Final = frozenset({"ShiftLeft", "ShiftRight"})
+PAUSE: Final = "Space"
+RECORD: Final = "KeyR"
+CLAIMED: Final = (*_WAYS, PAUSE, RECORD)
+"""Keys that the page's camera does not get."""
+_STICKS: Final = ((0, 0, 1.0), (1, 1, -1.0), (3, 2, -1.0))
+"""The axis of a gamepad, the axis that it moves along, and to which side; a stick forward is negative."""
+_TWIST: Final = 2
+"""The axis of a gamepad that turns about z."""
+_SLACK: Final = 0.12
+"""A stick that is let go is not quite at 0."""
+
+Velocities = tuple[tuple[float, float, float], tuple[float, float, float]]
+
+
+def wished(held: Sequence[Held]) -> Velocities:
+    """(3,) linear and (3,) angular velocity, each from -1 to 1, that all windows together ask for."""
+    linear, angular = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    for one in held:
+        way = angular if one.keys & _SHIFTS else linear
+        for key in one.keys & _WAYS.keys():
+            axis, sign = _WAYS[key]
+            way[axis] += sign
+        for stick, axis, sign in _STICKS:
+            linear[axis] += sign * _pushed(one.axes, stick)
+        angular[2] -= _pushed(one.axes, _TWIST)
+    return _within(linear), _within(angular)
+
+
+def _pushed(axes: Sequence[float], stick: int) -> float:
+    push = axes[stick] if stick < len(axes) else 0.0
+    return push if abs(push) > _SLACK else 0.0
+
+
+def _within(values: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = (min(max(value, -1.0), 1.0) for value in values)
+    return x, y, z
+
+
+@final
+class Windows:
+    """What is held in each window of the browser; keys that have just gone down are told once."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, Held] = {}
+
+    def update(self, client: int, held: Held) -> frozenset[str]:
+        """Take what a window holds now; the keys that were not down in it before."""
+        before = self._held.get(client, Held())
+        self._held = {**self._held, client: held}
+        if held.at_rest:
+            self._held = {k: v for k, v in self._held.items() if k != client}
+        return held.keys - before.keys
+
+    def wished(self) -> Velocities:
+        """See `wished`."""
+        return wished(list(self._held.values()))

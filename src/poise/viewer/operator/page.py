@@ -1,0 +1,137 @@
+"""The operator's program in the browser: the loop that guides, the picture, and what the keys ask for."""
+
+import threading
+from types import TracebackType
+from typing import Any, Final, Self, final
+
+import numpy as np
+
+from poise.spatial import SE3
+from poise.viewer.appearance import appearance
+from poise.viewer.figure import Figure
+from poise.viewer.held import Held
+from poise.viewer.loop import Loop
+from poise.viewer.obstacles import Obstacles
+from poise.viewer.operator.desk import Desk
+from poise.viewer.operator.keys import CLAIMED, PAUSE, RECORD, Windows
+from poise.viewer.operator.program import REFUSALS, Program
+from poise.viewer.server import serve
+from poise.viewer.stage import ground
+
+RATE: Final = 60.0
+"""Updates of the law a second, and pictures."""
+_ATTEMPT: Final = (58, 155, 91)
+_TARGET: Final = "/target"
+
+
+@final
+class OperatorPage:
+    """A `Program` that is guided from the browser; leaving its `with` block closes it."""
+
+    def __init__(
+        self, program: Program, *, look: Any = None, host: str = "127.0.0.1", port: int = 8080, dark: bool = False
+    ) -> None:
+        self.program = program
+        self.parts = appearance(program.model, look=look)
+        self._windows = Windows()
+        self.speed, self.turning = 0.0, 0.0
+        """What a key that is held is worth [m/s] and [rad/s]."""
+        self.refusal = ""
+        """Why the last edit was refused; empty if it was not."""
+        self.server = serve(host=host, port=port, title=f"{program.model.name}: operator", on_input=self._input)
+        try:
+            page = self.server.viser
+            self.server.claim(CLAIMED)
+            page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False, control_width="large")
+            q = program.snapshot.q
+            self.size, *_ = ground(page, program.model, q, self.parts)
+            self.speed, self.turning = round(0.2 * self.size, 3), 1.0
+            self.figure = Figure(page, "/robot", program.model, self.parts)
+            self.shown = Figure(page, "/attempt", program.model, self.parts, tint=_ATTEMPT)
+            self.shown.visible = False
+            self.obstacles = Obstacles(page, self.size, lambda name, pose: self.edit(program.move, name, pose))
+            self._held = False
+            self._target = self._gizmo(page)
+            self.desk = Desk(page, self)
+            self._closed = threading.Event()
+            self._paint()
+            self.guide = Loop("poise operator", RATE, self._tick)
+            self.painter = Loop("poise painter", RATE, self._paint)
+        except BaseException:
+            self.server.stop()
+            raise
+
+    @property
+    def url(self) -> str:
+        """Where the page is, from this machine."""
+        return self.server.url
+
+    def edit(self, change: Any, *arguments: Any, **settings: Any) -> bool:
+        """Call one of the program's edits; False, and a `refusal` that says why, if it makes no sense."""
+        try:
+            change(*arguments, **settings)
+        except (*REFUSALS, KeyError, OSError) as error:
+            self.refusal = " ".join(str(error).split())
+            return False
+        self.refusal = ""
+        return True
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Stay until it is closed, or for so long; whether it is closed."""
+        return self._closed.wait(seconds)
+
+    def close(self) -> None:
+        """End the loops and the page; does nothing the second time."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self.guide.stop()
+            self.painter.stop()
+            self.server.stop()
+
+    def _tick(self) -> None:
+        linear, angular = self._windows.wished()
+        drive = self.program.snapshot.drive
+        wished = (tuple(self.speed * x for x in linear), tuple(self.turning * x for x in angular), self.desk.axes)
+        if wished != (drive.linear, drive.angular, drive.axes):
+            self.edit(self.program.drive, wished[0], wished[1], axes=wished[2])
+        self.program.tick(1.0 / RATE)
+
+    def _input(self, client: int, held: Held) -> None:
+        """On the server's own thread, so it only says what is to be done."""
+        for key in self._windows.update(client, held):
+            if key == PAUSE:
+                self.desk.toggle_pause()
+            elif key == RECORD:
+                self.desk.toggle_recording()
+
+    def _paint(self) -> None:
+        snapshot = self.program.snapshot
+        self.figure.place(snapshot.q)
+        self.obstacles.paint({obstacle.name: obstacle.shape for obstacle in snapshot.setup.obstacles})
+        if not self._held:
+            pose = snapshot.target.array.tolist()
+            self._target.position, self._target.wxyz = tuple(pose[:3]), tuple(pose[3:])
+        self.desk.follow(snapshot)
+
+    def _gizmo(self, page: Any) -> Any:
+        """A handle on the target."""
+        gizmo = page.scene.add_transform_controls(
+            _TARGET, scale=0.15 * self.size, disable_rotations=not self.program.turns, depth_test=False
+        )
+
+        def pulled(event: Any) -> None:
+            self._held = event.phase != "end"
+            self.edit(self.program.aim, SE3(np.array([*gizmo.position, *gizmo.wxyz])))
+
+        gizmo.on_drag_start(pulled)
+        gizmo.on_update(pulled)
+        gizmo.on_drag_end(pulled)
+        return gizmo
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

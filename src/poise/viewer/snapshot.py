@@ -1,0 +1,49 @@
+"""A picture of a page, taken by a browser that nobody sees."""
+
+import shutil
+from importlib import import_module
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+from poise.errors import MissingExtra, PoiseError
+
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+_SECONDS: Final = 60.0
+_UNSAID: Final = ".mantine-Notification-root { display: none }"
+"""The page says in a corner that no graphics card draws it."""
+
+
+def screenshot(server: Any, url: str, file: Path, *, width: int = 1280, height: int = 800, settle: float = 2.0) -> Path:
+    """Write what a browser shows of a viewer as PNG, `settle` seconds after it has connected.
+
+    Needs playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there.
+    """
+    if file.suffix.lower() != ".png":
+        raise PoiseError(f"{file}: a screenshot is a PNG file; give it a name that ends in .png")
+    if not file.parent.is_dir():
+        raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
+    try:
+        playwright = import_module("playwright.sync_api")
+    except ImportError:
+        raise MissingExtra("a screenshot", "playwright", "screenshot") from None
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None:
+        raise PoiseError("a screenshot needs chromium: install it, on Debian by `apt-get install chromium`")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=browser)
+        try:
+            page = opened.new_page(viewport={"width": width, "height": height})
+            page.goto(url)
+            page.wait_for_selector("canvas")
+            last = monotonic() + _SECONDS
+            while not server.get_clients():
+                if monotonic() > last:
+                    raise PoiseError(f"the browser did not connect to {url} within {_SECONDS:g} s")
+                page.wait_for_timeout(50)
+            page.add_style_tag(content=_UNSAID)
+            page.wait_for_timeout(1e3 * settle)
+            page.screenshot(path=file, timeout=1e3 * _SECONDS)
+        finally:
+            opened.close()
+    return file

@@ -1,0 +1,230 @@
+"""The picture: what of a session is drawn in the scene, and how it keeps up with it."""
+
+import math
+import threading
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.model.frame import WORLD
+from poise.model.model import Model
+from poise.spatial import SE3, Array, pose_of
+from poise.viewer import tessellation
+from poise.viewer.aims import gizmo_of, kind_of
+from poise.viewer.appearance import Part
+from poise.viewer.figure import GHOST, Figure, crowd
+from poise.viewer.obstacles import Obstacles
+from poise.viewer.session import Moment, Session
+
+AT_LIMIT: Final = (225, 50, 45)
+_FLAT: Final = 0.15
+"""A robot that is lower than this share of its size lies in the plane."""
+_SINGULAR: Final = (120, 90, 200)
+
+
+@final
+class Stage:
+    """The scene of a session.  `paint` is called by one thread; what the page does reaches the session directly."""
+
+    def __init__(self, server: Any, session: Session, parts: Sequence[Part]) -> None:
+        self.session, self._server, self._parts = session, server, tuple(parts)
+        self._lock = threading.RLock()
+        model = session.model
+        self.size, self.grid, self.axes = ground(server, model, session.moment.q, self._parts)
+        self.figure = Figure(server, "/robot", model, parts)
+        self.ghost = Figure(server, "/ghost", model, parts, tint=GHOST)
+        self.ghost.visible = False
+        self._gizmos: list[Any] = []
+        self._held: set[str] = set()
+        self._structure = -1
+        self.obstacles = Obstacles(server, self.size, self._move_obstacle)
+        self._line = self._labels = self._ellipsoid = self._crowd = None
+        self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
+        self._marks = self._limit_marks()
+        self._marked: Array | None = None
+        self.seconds = 0.0
+        """That the last picture took here."""
+
+    # Once ------------------------------------------------------------------------------------------------------------
+
+    def _limit_marks(self) -> Any:
+        """A ball at each joint, shown where the joint is at a limit."""
+        self._mark_joints = [joint for joint in self.session.model.joints if joint.nq == 1]
+        if not self._mark_joints:
+            return None
+        ball = tessellation.sphere(0.025 * self.size, 16)
+        n = len(self._mark_joints)
+        return self._server.scene.add_batched_meshes_simple(
+            "/limits", ball.vertices.astype(np.float32), ball.faces.astype(np.uint32),
+            np.tile(np.array([1.0, 0.0, 0.0, 0.0], dtype=np.float32), (n, 1)), np.zeros((n, 3), dtype=np.float32),
+            batched_scales=np.full(n, 1e-6, dtype=np.float32), batched_colors=AT_LIMIT, cast_shadow=False,
+        )  # fmt: skip
+
+    # Each picture ----------------------------------------------------------------------------------------------------
+
+    def paint(self, moment: Moment) -> None:
+        """Bring the scene to `moment`."""
+        with self._lock:
+            if moment.structure != self._structure:
+                self._make_gizmos(moment)
+            before = perf_counter()
+            self.figure.place(moment.q)
+            self.seconds = perf_counter() - before
+            self.ghost.visible = moment.ghost is not None
+            if moment.ghost is not None:
+                self.ghost.place(moment.ghost)
+            for k, gizmo in enumerate(self._gizmos):
+                pose = None if gizmo is None or gizmo.name in self._held else self.session.gizmo_pose(k, moment)
+                if pose is not None:
+                    gizmo.position, gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
+            entries = self.session.world.snapshot().entries
+            self.obstacles.paint({entry.name: entry.shape for entry in entries if entry.link is None})
+            self._paint_distance(moment)
+            self._paint_limits(moment)
+            self._paint_ellipsoid(moment)
+
+    # Targets ---------------------------------------------------------------------------------------------------------
+
+    def _make_gizmos(self, moment: Moment) -> None:
+        for gizmo in self._gizmos:
+            if gizmo is not None:
+                gizmo.remove()
+        self._held.clear()
+        self._gizmos = [self._gizmo(k, moment) for k in range(len(self.session.tasks))]
+        self._structure = moment.structure
+
+    def _gizmo(self, k: int, moment: Moment) -> Any:
+        task = self.session.tasks[k]
+        hand, pose = gizmo_of(task), self.session.gizmo_pose(k, moment)
+        if hand is None or pose is None:
+            return None
+        gizmo = self._server.scene.add_transform_controls(
+            f"/targets/{k} {kind_of(task)}", scale=0.18 * self.size, disable_axes=not hand.slides,
+            disable_sliders=not hand.slides, disable_rotations=not hand.turns, depth_test=False,
+            position=tuple(pose[:3]), wxyz=tuple(pose[3:]),
+        )  # fmt: skip
+
+        def pulled(event: Any) -> None:
+            if event.phase == "start":
+                self._held.add(gizmo.name)
+            self.session.drag(k, [*gizmo.position, *gizmo.wxyz])
+            if event.phase == "end":
+                self.session.release()
+                self._held.discard(gizmo.name)
+
+        gizmo.on_drag_start(pulled)
+        gizmo.on_update(pulled)
+        gizmo.on_drag_end(pulled)
+        return gizmo
+
+    def _move_obstacle(self, name: str, pose: SE3) -> None:
+        self.session.attempt(lambda: self.session.set_obstacle(name, self.session.world[name].at(pose)))
+
+    # What helps to understand ----------------------------------------------------------------------------------------
+
+    def _paint_distance(self, moment: Moment) -> None:
+        near = moment.nearest
+        shown = self.show_distance and near is not None and math.isfinite(near.distance)
+        if not shown or near is None:
+            if self._line is not None:
+                self._line.visible = False
+            return
+        points = near.points[None].astype(np.float32)
+        if self._line is None:
+            self._line = self._server.scene.add_line_segments(
+                "/distance", points, colors=np.array([[AT_LIMIT, AT_LIMIT]], dtype=np.uint8), thickness=3.0,
+                thickness_units="screen",
+            )  # fmt: skip
+        else:
+            self._line.points, self._line.visible = points, True
+
+    def _paint_limits(self, moment: Moment) -> None:
+        if self._marks is None:
+            return
+        at = self.session.at_limit(moment.q)
+        model = self.session.model
+        here = np.array([at[model.index(j.name)].any() for j in self._mark_joints]) & self.show_limits
+        if not here.any() and (self._marked is None or not self._marked.any()):
+            return
+        places = model.poses(moment.q, [joint.child for joint in self._mark_joints]).xyz
+        self._marks.batched_positions = places.astype(np.float32)
+        if self._marked is None or (self._marked != here).any():
+            self._marks.batched_scales = np.where(here, 1.0, 1e-6).astype(np.float32)
+        self._marked = here
+
+    def _paint_ellipsoid(self, moment: Moment) -> None:
+        found = self.session.jacobian(moment.q) if self.show_ellipsoid else None
+        if found is None:
+            if self._ellipsoid is not None:
+                self._ellipsoid.visible = False
+            return
+        frame, jacobian = found
+        axes, sizes, _ = np.linalg.svd(jacobian[:3], full_matrices=False)
+        axes[:, 2] *= np.sign(np.linalg.det(axes)) or 1.0
+        pose = SE3.from_matrix(
+            np.block([[axes, self.session.model.pose(frame, moment.q).xyz[:, None]], [np.zeros((1, 3)), 1.0]])
+        ).array
+        if self._ellipsoid is None:
+            ball = tessellation.sphere(1.0)
+            self._ellipsoid = self._server.scene.add_mesh_simple(
+                "/manipulability", ball.vertices.astype(np.float32), ball.faces.astype(np.uint32), color=_SINGULAR,
+                opacity=0.25, cast_shadow=False,
+            )  # fmt: skip
+        scale = np.maximum(0.25 * sizes, 1e-3 * self.size)
+        with self._server.atomic():
+            self._ellipsoid.visible = True
+            self._ellipsoid.scale = tuple(scale.tolist())
+            self._ellipsoid.position, self._ellipsoid.wxyz = tuple(pose[:3]), tuple(pose[3:])
+
+    def label_frames(self, shown: bool) -> None:
+        """Write the names of the links beside them, or take them away."""
+        with self._lock:
+            if self._labels is not None:
+                for label in self._labels:
+                    label.remove()
+                self._labels = None
+            if shown:
+                self._labels = [
+                    self._server.scene.add_label(f"/robot/{i} {part.frame}/name", part.frame)
+                    for i, part in enumerate(self._parts)
+                ]
+
+    def show_solutions(self, many: Array) -> None:
+        """Ghosts at many configurations (n, nq); none for n = 0."""
+        with self._lock:
+            if self._crowd is not None:
+                self._crowd.remove()
+                self._crowd = None
+            if len(many):
+                self._crowd = crowd(self._server, "/solutions", self.session.model, self._parts, many, GHOST)
+
+
+def ground(server: Any, model: Model, q: Array, parts: Sequence[Part]) -> tuple[float, Any, Any]:
+    """Lay a grid under a robot at `q` (nq,), and the world's axes, and look at it; its size [m], and the two nodes."""
+    low, high = bounds(model, q, parts)
+    size = float((high - low).max())
+    cell = 10.0 ** round(math.log10(size / 4.0))
+    grid = server.scene.add_grid(
+        "/grid", width=20 * cell, height=20 * cell, cell_size=cell / 2, section_size=cell, infinite_grid=True,
+        fade_distance=8 * size, shadow_opacity=0.2, cell_color=(228, 228, 228), section_color=(196, 196, 196),
+        position=(0.0, 0.0, min(0.0, float(low[2]))),
+    )  # fmt: skip
+    axes = server.scene.add_frame("/axes", axes_length=0.15 * size, axes_radius=0.004 * size)
+    middle = 0.5 * (low + high)
+    # What lies in a plane is looked at from above.
+    away = (0.0, -0.5, 1.0) if high[2] - low[2] < _FLAT * size else (0.9, -1.0, 0.45)
+    server.initial_camera.position = tuple(middle + size * np.array(away))
+    server.initial_camera.look_at = tuple(middle)
+    return size, grid, axes
+
+
+def bounds(model: Model, q: Array, parts: Sequence[Part]) -> tuple[Array, Array]:
+    """(3,) the least and the largest coordinates of what is drawn of a robot at `q` [m]; a metre where that is less."""
+    links = [part for part in parts if part.frame != WORLD]
+    poses = model.poses(q, [part.frame for part in links])
+    seen = [pose_of(pose).act(part.vertices) for pose, part in zip(poses.array, links, strict=True)]
+    places = np.concatenate([np.zeros((1, 3)), *seen, model.poses(q).xyz.reshape(-1, 3)])
+    low, high = places.min(axis=0), places.max(axis=0)
+    return (low, high) if (high - low).max() > 1e-6 else (low - 0.5, high + 0.5)
