@@ -32,6 +32,7 @@ from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, NEAR
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.methods.memory import CURB, GUARDED, GUARDS_NEW, TURNED
+from poise.kernels.methods.update import length_of
 
 _HALVINGS = 12
 """An update is halved so often before some joints are left out of it, and before it is not taken."""
@@ -263,13 +264,21 @@ def _retreat(p, w):
 
 @kernel
 def _shorten(p, w, step):
-    """Bring each entry of a step from w.before within its speed, and within its limits or to where it is."""
+    """Bring each entry of a step from w.before within its speed, and within its limits or to where it is.
+
+    What a free base does together is then made as short as its twist has to be, along the same way.
+    """
     for a in range(len(step)):
         step[a] = min(max(step[a], -p.speeds[a]), p.speeds[a])
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         below, above = min(c.lower - w.before[c.q], 0.0), max(c.upper - w.before[c.q], 0.0)
         step[c.v] = min(max(step[c.v], below), above)
+    for k in range(len(p.twists)):
+        twist = p.twists[k]
+        longer = max(length_of(twist, step) / twist.most, 1.0)
+        for a in range(twist.first, twist.first + twist.count):
+            step[a] = step[a] / longer
 
 
 @kernel
