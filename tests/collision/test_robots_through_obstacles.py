@@ -107,22 +107,22 @@ def made(name: str) -> Robot:
 
 
 def around(robot: Robot, goals: Array, seed: int) -> pz.World:
-    """A floor, and obstacles on the ways from the hands to their goals (hands, n, 3), where they leave the start."""
+    """A floor, and seven obstacles on the ways from the hands to their goals (hands, n, 3), away from the start."""
     model, start = robot.model, robot.start
     rng = np.random.default_rng(seed)
-    ground = min((model.pose(foot, start).xyz[2] for foot in robot.feet), default=0.0) - 0.1
+    ground = min((model.pose(foot, start).xyz[2] for foot in robot.feet), default=-0.1) - 0.03
     world = pz.World({"floor": pz.HalfSpace((0.0, 0.0, ground), (0.0, 0.0, 1.0))})
-    for i in range(9):
-        hand = i % len(robot.hands)
+    i = 0
+    while len(world) < 8:
+        i, hand = i + 1, i % len(robot.hands)
         here, there = model.pose(robot.hands[hand], start).xyz, goals[hand, i % goals.shape[1]]
         place = here + rng.uniform(0.3, 0.9) * (there - here)
         box = pz.Box(pz.SE3.from_xyz_rpy(place, rng.uniform(-3.0, 3.0, 3)), (0.06, 0.12, 0.1))
         end = place + rng.uniform(-0.2, 0.2, 3)
-        world.add("next", (pz.Sphere(place, 0.06), box, pz.Capsule(place, end, 0.03))[i % 3])
-        shape = world["next"]
-        if model.distance(start, pz.World({"next": shape})).distance > robot.least + 0.01:
+        shape = (pz.Sphere(place, 0.06), box, pz.Capsule(place, end, 0.03))[i % 3]
+        alone = pz.CollisionLimit(pz.World({"next": shape}), self_collision=False)
+        if alone.nearest(model, start).distance > robot.least + 0.01:
             world.add(f"obstacle{i}", shape)
-        world.remove("next")
     return world
 
 
@@ -172,3 +172,30 @@ def test_all_limits_hold_where_robots_are_aimed_through_obstacles(name: str, met
     if paced:
         changes = np.diff(speeds, axis=0, prepend=0.0 * speeds[:1]) / DT
         assert (np.abs(changes) <= robot.most * (1.0 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_solve_says_whether_what_it_found_is_free(name: str) -> None:
+    robot = made(name)
+    model, start, least = robot.model, robot.start, robot.least
+    rng = np.random.default_rng([*name.encode()])
+    places = np.array([model.pose(hand, start).xyz for hand in robot.hands])
+    offsets = rng.uniform(-1.0, 1.0, (len(places), 6, 3))
+    world, goals = around(robot, places[:, None] + 0.7 * offsets, seed=len(name)), places[:, None] + 0.05 * offsets
+    limit = pz.CollisionLimit(world, min_distance=least, allowed=tuple((sole, "floor") for sole in robot.soles))
+    feet = [pz.PositionTask(foot, model.pose(foot, start).xyz) for foot in robot.feet]
+    solved = 0
+    for k in range(goals.shape[1]):
+        hands = [pz.PositionTask(hand, goals[i, k]) for i, hand in enumerate(robot.hands)]
+        answer = pz.solve(model, [*feet, *hands], q0=start, limits=[limit], max_restarts=20, seed=k)
+        assert np.isfinite(answer.q).all()
+        assert model.within_limits(answer.q)
+        solved += answer.success
+        nearest = limit.nearest(model, answer.q).distance
+        if answer.success:
+            assert nearest >= least
+            assert answer.position_error < 1e-4
+        elif answer.status is pz.Status.COLLISION_BLOCKED:
+            assert nearest < least
+            assert all(word in answer.explain() for word in answer.nearest.pair)
+    assert solved >= 3
