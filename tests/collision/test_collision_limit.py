@@ -129,6 +129,35 @@ def test_what_moves_is_kept_away_from_too(arm: pz.Model, seed: int, paced: bool)
         assert (np.abs(q - last) <= arm.velocity * dt * (1.0 + 1e-12)).all()
 
 
+@pytest.mark.parametrize("paced", [False, True])
+@pytest.mark.parametrize("method", ["qp", "priority"])
+def test_a_free_base_gives_way_no_faster_than_its_twist(method: str, paced: bool) -> None:
+    builder = pz.ModelBuilder("balloon")
+    builder.joint("base", "floating", parent="world", child="hull")
+    builder.joint("mast", "revolute", parent="hull", child="boom", axis=(0, 1, 0), limits=(-1, 1), velocity=2.0)
+    builder.frame("tip", link="boom", origin=pz.SE3.from_parts((0.5, 0.0, 0.0)))
+    builder.shape("hull", pz.Sphere((0, 0, 0), 0.2))
+    builder.shape("boom", pz.Capsule((0.1, 0, 0), (0.5, 0, 0), 0.03))
+    builder.disable("hull", "boom")
+    model, dt, fastest = builder.build(), 0.01, np.zeros(2)
+    for seed, speed in enumerate((0.3, 1.0, 3.0, 3.0)):
+        rng = np.random.default_rng(seed)
+        way, world = _unit(rng.normal(size=3)), pz.World({"rock": pz.Sphere((0, 0, 0), 0.3)})
+        beside = 0.25 * _unit(np.cross(way, rng.normal(size=3)))
+        limits = [pz.CollisionLimit(world, min_distance=0.02, retreat=2.0), pz.TwistLimit(linear=0.5, angular=0.8)]
+        tracker = pz.Tracker(
+            model, pz.PoseTask("tip"), method, dt=dt, limits=[*limits, *([pz.AccelerationLimit(8.0)] if paced else [])]
+        )
+        goal = pz.SE3.from_rotvec(model.pose("tip", model.home).xyz + 2.0 * way, rng.normal(size=3))
+        q = model.home
+        for k in range(120):
+            world.move("rock", pz.SE3.from_parts((1.0 - k * dt * speed) * way + beside), velocity=-speed * way)
+            last, q = q, tracker.step(q, goal).copy()
+            v = model.difference(last, q) / dt
+            fastest = np.maximum(fastest, [np.linalg.norm(v[:3]), np.linalg.norm(v[3:6])])
+    np.testing.assert_allclose(fastest, (0.5, 0.8), rtol=1e-9)
+
+
 def _unit(v):
     return v / np.linalg.norm(v)
 

@@ -34,11 +34,28 @@ def test_meshes_are_fitted_when_distances_are_first_asked_for() -> None:
     robot = pz.load("go2")
     assert any(isinstance(shape, pz.MeshShape) for shapes in robot.shapes.values() for shape in shapes)
     q = robot.sample(40, seed=0)
-    with pytest.warns(pz.ModelWarning, match="'RL_hip' and 'RR_hip'.* meets at home"):
-        many = robot.distance(q)
+    many = robot.distance(q)
     assert np.isfinite(many.distance).all()
     np.testing.assert_allclose([robot.distance(x).distance for x in q], many.distance, atol=1e-9)
     limit, feet = pz.CollisionLimit(min_distance=0.005), [pz.PositionTask(f"{leg}_foot") for leg in ("FL", "FR")]
     aims = np.repeat(np.random.default_rng(0).uniform((-0.2, -0.2, -0.4), (0.4, 0.2, 0.1), (3, 2, 3)), 80, axis=0)
     path = pz.Tracker(robot, feet, dt=0.01, limits=[limit]).rollout(robot.home, aims)
     assert (robot.distance(path).distance >= 0.005 - 1e-12).all()
+
+
+def test_links_whose_capsules_meet_at_home_have_hulls_and_are_kept_apart() -> None:
+    robot = pz.load("go2")
+    capsules = pz.fit_shapes(robot).model
+    assert capsules.distance(robot.home).distance < 0.0
+    near = robot.distance(robot.home)
+    assert set(near.pair) == {"base", "RR_thigh"}  # two of those whose capsules meet
+    assert near.distance > 0.005
+    hulled = {link for link, some in robot.fitted_shapes.items() if any(isinstance(s, pz.ConvexHull) for s in some)}
+    assert hulled == {"base", "RL_hip", "RR_hip", "RL_thigh", "RR_thigh"}
+    assert all(robot.fitted_shapes[link] == capsules.shapes[link] for link in robot.shapes.keys() - hulled)
+
+
+def test_a_warning_names_what_meets_at_home_with_hulls_too() -> None:
+    robot = pz.load("talos")
+    with pytest.warns(pz.ModelWarning, match="of 'leg_left_3_link' and 'leg_right_3_link' meets at home"):
+        assert robot.distance(robot.home).distance > 0.005

@@ -238,6 +238,16 @@ def test_meshes_are_replaced_where_they_are(tmp_path: Path, name: str, hulls: bo
     assert str(found).splitlines()[1].split()[:3] == ["hand", str(len(shapes)), type(shapes[0]).__name__]
 
 
+@pytest.mark.parametrize(("terminal", "seconds", "seen"), [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False)])
+def test_on_a_terminal_a_bar_says_how_far_a_long_fit_is(
+    tmp_path: Path, capsys: Any, monkeypatch: Any, terminal: bool, seconds: float, seen: bool
+) -> None:
+    monkeypatch.setattr("poise.model.fitting.on_terminal", lambda: terminal)
+    monkeypatch.setattr("poise.model.fitting._SECONDS", seconds)
+    pz.fit_shapes(robot(written(tmp_path)), capsules=1)
+    assert ("fitting meshes" in capsys.readouterr().err) == seen
+
+
 def test_only_the_links_that_are_named_are_fitted(tmp_path: Path) -> None:
     model = robot(tmp_path / "nowhere.stl")
     found = pz.fit_shapes(model, links=["base"])

@@ -162,7 +162,7 @@ class _Tell:
 @contextmanager
 def _telling(count: int | None) -> Iterator[_Tell]:
     """A bar on a terminal, and Ctrl-C heard."""
-    from poise.solving.progress import bar, on_terminal
+    from poise.progress import bar, on_terminal
 
     with bar("rows", count, shown=on_terminal()) as show:
         tell = _Tell(show)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
@@ -10,9 +10,13 @@ from poise.errors import FrameNotFound, ModelError
 from poise.geometry.fitting import Fit, fit_capsules, fit_hull
 from poise.geometry.kept_fits import kept
 from poise.geometry.meshes import LinkShape, MeshShape, mesh_triangles, read_mesh
+from poise.progress import bar, on_terminal
 
 if TYPE_CHECKING:
     from poise.model.model import Model
+
+_SECONDS: Final = 2.0
+"""Fits that take longer have a bar."""
 
 
 @final
@@ -74,8 +78,8 @@ def fit_shapes(
     """Put at most `capsules` capsules and spheres, or with `hulls` a convex hull, around each mesh of the links.
 
     No point of a mesh is left outside, see `poise.geometry.fitting`, and of an open one no point of its surface.  A
-    fit takes about a second and is kept on disk, see POISE_CACHE_DIR.  `links` are those whose meshes are fitted; None:
-    all.
+    fit takes about a second and is kept on disk, see POISE_CACHE_DIR; on a terminal a bar on stderr says how far many
+    are.  `links` are those whose meshes are fitted; None: all.
 
     Raises FrameNotFound for an unknown link, MissingExtra without the `meshes` extra, ModelError for a file that is not
     there, cannot be read or holds no solid.
@@ -85,15 +89,18 @@ def fit_shapes(
     wanted = set(model.shapes if links is None else links)
     for link in sorted(wanted - {*model.links, *model.shapes}):
         raise FrameNotFound(link, model.links, owner=model.name)
+    every = [(link, shape) for link, those in model.shapes.items() for shape in those]
+    meshes = sum(isinstance(shape, MeshShape) and link in wanted for link, shape in every)
     shapes: dict[str, list[LinkShape]] = {}
     fits: list[MeshFit] = []
-    for link, those in model.shapes.items():
-        for shape in those:
+    with bar("fitting meshes", meshes, shown=on_terminal(), after=_SECONDS) as tell:
+        for link, shape in every:
             if isinstance(shape, MeshShape) and link in wanted:
                 fit = _fit(link, shape, 0 if hulls else capsules)
                 placed = tuple(part.placed(shape.pose) for part in fit.shapes)
                 fits.append(MeshFit(link, shape, placed, fit.closed, fit.volume, fit.fitted, fit.protrusion))
                 shapes.setdefault(link, []).extend(placed)
+                tell(len(fits))
             else:
                 shapes.setdefault(link, []).append(shape)
     return ShapeFit(model.with_shapes(shapes), tuple(fits))

@@ -215,12 +215,13 @@ class Model:
     def fitted_shapes(self) -> Mapping[str, tuple[Shape, ...]]:
         """The shapes with capsules and spheres in place of meshes, which are read when this is first asked for.
 
+        Where those of links that a file wants kept apart meet at home, convex hulls take their place.
         Raises as `poise.fit_shapes`, which also says how well they fit.
         """
-        from poise.model.fitting import fit_shapes
+        from poise.model.proximity import meshless
 
-        meshless = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
-        shapes = self.shapes if meshless else fit_shapes(self).model.shapes
+        without = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
+        shapes = self.shapes if without else meshless(self).shapes
         return cast(Mapping[str, tuple[Shape, ...]], shapes)
 
     # Configurations ----------------------------------------------------------------------------------------------

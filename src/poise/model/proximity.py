@@ -16,6 +16,7 @@ from poise.kernels.collision import queries
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
+from poise.model.fitting import fit_shapes
 from poise.model.frame import WORLD
 from poise.model.scene import Scene
 from poise.spatial import Array
@@ -207,25 +208,45 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
         shapes = model.fitted_shapes
         found = model.disabled or _sampled(model, shapes)
         if shapes is not model.shapes:
-            found = found | _met_at_home(model, shapes, found)
+            found = found | _left_out(model, shapes, found)
         model.queries[_UNMET] = found
     return found
 
 
+def meshless(model: "Model") -> "Model":
+    """The model with what is fitted in place of its meshes: capsules and spheres.
+
+    They stand out farther than convex hulls do, to which distances take longer; so hulls are put around the meshes of
+    links whose capsules meet at home, though a file says that they are to be kept apart.
+    """
+    fitted = fit_shapes(model).model
+    pairs = _met_at_home(fitted, fitted.fitted_shapes, model.disabled) if model.disabled else ()
+    if not pairs:
+        return fitted
+    return fit_shapes(fit_shapes(model, hulls=True, links={link for pair in pairs for link in pair}).model).model
+
+
 def _met_at_home(
     model: "Model", shapes: Mapping[str, Sequence[Shape]], apart: frozenset[frozenset[str]]
-) -> frozenset[frozenset[str]]:
-    """The pairs of links that meet at home, which a warning names."""
+) -> list[tuple[str, str]]:
+    """The pairs of links that meet at home."""
     scene = Scene(model, shapes, apart=apart)
     hits, _ = _meetings(scene, model.home[None], np.zeros(1))
     names = [name for _, name in scene.groups]
     found = sorted((names[j], names[i]) for i in range(len(names)) for j in range(i) if hits[i, j] > 0.0)
-    pairs = [pair for pair in found if WORLD not in pair]
+    return [pair for pair in found if WORLD not in pair]
+
+
+def _left_out(
+    model: "Model", shapes: Mapping[str, Sequence[Shape]], apart: frozenset[frozenset[str]]
+) -> frozenset[frozenset[str]]:
+    """The pairs of links that meet at home, which a warning names."""
+    pairs = _met_at_home(model, shapes, apart)
     if pairs:
         shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:4]) + (", ..." if len(pairs) > 4 else "")
         warnings.warn(
             f"{model.name}: what is fitted around the meshes of {shown} meets at home, so these links are not kept "
-            "apart; fit_shapes(model, capsules=8) or hulls=True fits more closely",
+            "apart; give them shapes of your own with model.with_shapes",
             ModelWarning,
             stacklevel=4,
         )

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.kinematics import frame_manipulability
 from poise.model.model import Model
+from poise.progress import bar, on_terminal
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
 from poise.solving.arguments import whole
-from poise.solving.progress import bar, on_terminal
 from poise.solving.solver import Solver
 from poise.spatial import SO3, Array, rotate
 from poise.tasks.pose import PoseTask, PositionTask

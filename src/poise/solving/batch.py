@@ -26,11 +26,11 @@ from poise.kernels.machine.layout import (
 )
 from poise.methods.base import Method
 from poise.model.model import Model
+from poise.progress import bar, on_terminal
 from poise.solving.arguments import AnyTask, cores, one_start, whole
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
-from poise.solving.progress import bar, on_terminal
 from poise.solving.scratch import Scratch
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution

@@ -29,9 +29,10 @@ from poise.kernels.collision.near import (
 )
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import CALL, NEAR
+from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.methods.memory import CURB, GUARDED, GUARDS_NEW, TURNED
+from poise.kernels.methods.update import length_of
 
 _HALVINGS = 12
 """An update is halved so often before some joints are left out of it, and before it is not taken."""
@@ -263,13 +264,21 @@ def _retreat(p, w):
 
 @kernel
 def _shorten(p, w, step):
-    """Bring each entry of a step from w.before within its speed, and within its limits or to where it is."""
+    """Bring each entry of a step from w.before within its speed, and within its limits or to where it is.
+
+    What a free base does together is then made as short as its twist has to be, along the same way.
+    """
     for a in range(len(step)):
         step[a] = min(max(step[a], -p.speeds[a]), p.speeds[a])
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         below, above = min(c.lower - w.before[c.q], 0.0), max(c.upper - w.before[c.q], 0.0)
         step[c.v] = min(max(step[c.v], below), above)
+    for k in range(len(p.twists)):
+        twist = p.twists[k]
+        longer = max(length_of(twist, step) / twist.most, 1.0)
+        for a in range(twist.first, twist.first + twist.count):
+            step[a] = step[a] / longer
 
 
 @kernel
@@ -327,13 +336,16 @@ def _apart_along(p, w, s, x):
 
 @kernel
 def _can_stop(p, w, s, x):
-    """Whether braking from w.q, where w.step led, keeps all pairs apart; x.near is of w.q."""
-    guard, steps = p.guard[0], 0.0
+    """Whether braking from w.q, where w.step led, keeps all pairs apart; x.near is of w.q.
+
+    Where x.near is full it may lack a pair that comes near on that way, and all are looked at.
+    """
+    guard, steps, full = p.guard[0], 0.0, np.int64(x.near[0]) == MOST_NEAR
     for a in range(len(w.step)):
         w.along_stop[a] = _until_rest(abs(w.step[a]), p.paces[a].change, np.inf)
         steps = max(steps, np.floor(abs(w.step[a]) / p.paces[a].change))
     _put(p, x, w.along_stop)
-    near = False
+    near = full
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
         near = near or not pair[DISTANCE] - _way(s, x, pair) >= guard.distance
@@ -346,10 +358,17 @@ def _can_stop(p, w, s, x):
             way = _until_rest(abs(w.step[a]), p.paces[a].change, np.ceil(steps * k / looks))
             w.along_stop[a] = way if w.step[a] > 0.0 else -way
         go_to(p, w, w.q, w.along_stop, 1.0, x.q)
-        place_movers(s, x)
-        clear = _still_apart(s, x, guard)
+        if full:
+            find_near(s, x, guard.distance, False)
+            clear = _apart(x, guard, 0.0)
+        else:
+            place_movers(s, x)
+            clear = _still_apart(s, x, guard)
     moved_to(x, w.q)
-    place_movers(s, x)
+    if full:
+        look_ahead(p, s, x, w.step)
+    else:
+        place_movers(s, x)
     return clear
 
 
