@@ -14,7 +14,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.geometry.enclosing import Cylinder
 from poise.geometry.meshes import LinkShape
-from poise.geometry.shapes import checked_point, single
+from poise.geometry.shapes import Point, checked_point, single
 from poise.spatial import SE3, finite
 
 
@@ -24,7 +24,7 @@ class Ellipsoid:
     """An ellipsoid in the middle of `pose`, with three semi-axes along its x, y and z [m]."""
 
     pose: SE3
-    semi_axes: Sequence[float]
+    semi_axes: Point
 
     def __post_init__(self) -> None:
         single(self.pose)

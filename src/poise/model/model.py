@@ -473,8 +473,8 @@ class Model:
     def chain(self, base: str, tip: str) -> "Model":
         """The joints between the links `base` and `tip`, standing in the world at `base`.
 
-        Links beside the way are left out, and their masses, shapes and visuals with them; so is what stands in the world,
-        unless `base` is the world or its first link.
+        Links beside the way are left out, and their masses, shapes and visuals with them; so is what stands in the
+        world, unless `base` is the world or its first link.
         Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
         """
         root, end = self.frame(base), self.frame(tip)
