@@ -241,8 +241,10 @@ def test_every_textbook_mechanism_has_a_skeleton(name: str) -> None:
     found = sound(appearance(model))
     moved = {joint.child for joint in model.joints if joint.kind is not pz.JointKind.FIXED}
     assert moved <= found.keys() <= {*model.links, "world"}
-    # Bones lead from link to link: at home, all of it lies about as far as the frames do.
-    places = np.concatenate([model.pose(link, model.home).xyz[None] for link in model.links])
+    # Bones lead from link to link, and rails to the ends of slides: nothing lies much further than the frames do.
+    slides = [joint for joint in model.joints if joint.kind is pz.JointKind.PRISMATIC]
+    ends = [model.q({joint.name: end}) for joint in slides for end in (*joint.lower, *joint.upper)]
+    places = np.concatenate([model.pose(link, np.array([model.home, *ends])).xyz for link in model.links])
     drawn = np.concatenate([model.pose(f, model.home).act(part.vertices) for f, part in found.items()])
     size = max(np.ptp(places, axis=0).max(), 0.1)
     assert np.abs(bounds(drawn) - bounds(places)).max() < 0.35 * size

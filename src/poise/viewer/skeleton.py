@@ -4,6 +4,7 @@ A bone goes from the origin of a link to each joint that the link carries, and o
 frames.  A joint is drawn with the link that it moves.
 """
 
+import math
 from typing import Final
 
 import numpy as np
@@ -31,12 +32,13 @@ _LENGTH: Final = 0.3
 """Of a bone in a model that has none of any length [m]."""
 _SHARE: Final = 0.1
 """The radius of a joint, as a share of the length of the bones that it joins."""
-_RAIL: Final = 12.0
-"""The most that a rail is long, in radii of its joint."""
+_RAIL: Final = 6.0
+"""How far a rail without an end is drawn either way, in radii of its joint."""
 
 
 def skeleton(model: Model) -> dict[str, list[Piece]]:
     """The pieces of each link that has any, in its frame, and of the world: the rails on which links slide there."""
+    size = size_of(model)
     ways = _ways(model)
     radii = _radii(model, ways)
     pieces: dict[str, list[Piece]] = {}
@@ -44,7 +46,7 @@ def skeleton(model: Model) -> dict[str, list[Piece]]:
         radius = radii[joint.child]
         pieces[joint.child] = _marker(joint, radius)
         if joint.kind is JointKind.PRISMATIC:
-            rail = _rail(joint, radius).placed(joint.origin)
+            rail = _rail(joint, radius, size).placed(joint.origin)
             pieces.setdefault(joint.parent, []).append(Piece(*rail, _dim(JOINT_COLOURS[joint.kind])))
     carried = {joint.child for joint in model.joints}
     for link in model.links:
@@ -80,22 +82,19 @@ def _ways(model: Model) -> dict[str, list[Array]]:
 
 
 def _radii(model: Model, ways: dict[str, list[Array]]) -> dict[str, float]:
-    """By link, the radius of what is drawn at its origin [m], from the bones that meet there.
+    """By link, the radius of what is drawn at its origin [m], from the longest of the bones that meet there.
 
-    Of a link at which none has a length, that of the median bone.
+    Where none has a length, that of the median bone.
     """
     lengths = {link: [float(np.linalg.norm(way)) for way in those] for link, those in ways.items()}
-    for joint in model.joints:
-        if joint.parent != WORLD:
-            lengths.setdefault(joint.child, []).append(float(np.linalg.norm(joint.origin.xyz)))
     found = [length for those in lengths.values() for length in those if length > 0.0]
     usual = float(np.median(found)) if found else _LENGTH
-    radii = dict.fromkeys(model.links, _SHARE * usual)
-    for link, those in lengths.items():
-        longest = max(those)
-        if longest > 0.0:
-            radii[link] = _SHARE * min(max(longest, 0.25 * usual), 1.5 * usual)
-    return radii
+    into: dict[str, float] = {}  # the bone that leads to a link, past those without a length
+    for joint in model.joints:
+        length = float(np.linalg.norm(joint.origin.xyz)) if joint.parent != WORLD else 0.0
+        into[joint.child] = length or into.get(joint.parent, 0.0)
+    longest = {link: max(into.get(link, 0.0), *lengths.get(link, ()), 0.0) or usual for link in model.links}
+    return {link: _SHARE * min(max(length, 0.5 * usual), 1.5 * usual) for link, length in longest.items()}
 
 
 def _marker(joint: Joint, radius: float) -> list[Piece]:
@@ -115,12 +114,13 @@ def _marker(joint: Joint, radius: float) -> list[Piece]:
     return [Piece(shape.vertices @ upright.T, shape.faces, JOINT_COLOURS[joint.kind])]
 
 
-def _rail(joint: Joint, radius: float) -> Triangles:
-    """Where a joint slides, in its own frame: between its limits, as far as a rail is drawn."""
-    low, high = (min(max(end, -0.5 * _RAIL * radius), 0.5 * _RAIL * radius) for end in (joint.lower[0], joint.upper[0]))
+def _rail(joint: Joint, radius: float, size: float) -> Triangles:
+    """Where a joint slides, in its own frame: between its limits, but not much further than the model's `size`."""
+    ends = [(end, _RAIL * radius if math.isinf(end) else 2.0 * size) for end in (*joint.lower, *joint.upper)]
+    low, high = (min(max(end, -far), far) for end, far in ends)
     low, high = min(low, 0.0) - radius, max(high, 0.0) + radius
-    rail = box((0.7 * radius, 0.7 * radius, high - low))
     axis = np.array(joint.axis)
+    rail = box((0.7 * radius, 0.7 * radius, high - low))
     return Triangles(rail.vertices @ _along(axis[None])[0].T + 0.5 * (low + high) * axis, rail.faces)
 
 
