@@ -4,6 +4,7 @@ A bone goes from the origin of a link to each joint that the link carries, and o
 frames.  A joint is drawn with the link that it moves.
 """
 
+import functools
 import math
 from typing import Final
 
@@ -42,22 +43,26 @@ def skeleton(model: Model) -> dict[str, list[Piece]]:
     ways = _ways(model)
     radii = _radii(model, ways)
     pieces: dict[str, list[Piece]] = {}
-    for joint in model.joints:
-        radius = radii[joint.child]
-        pieces[joint.child] = _marker(joint, radius)
+    # The axis of a joint stands still in the frame of its child too.
+    uprights = _along(np.array([joint.axis for joint in model.joints]).reshape(-1, 3))
+    for joint, upright in zip(model.joints, uprights, strict=True):
+        radius, marker = radii[joint.child], _marker(joint.kind)
+        if marker is not None:
+            shape = marker.vertices @ (radius * upright.T)
+            pieces.setdefault(joint.child, []).append(Piece(shape, marker.faces, JOINT_COLOURS[joint.kind]))
         if joint.kind is JointKind.PRISMATIC:
             rail = _rail(joint, radius, size).placed(joint.origin)
             pieces.setdefault(joint.parent, []).append(Piece(*rail, _dim(JOINT_COLOURS[joint.kind])))
+    _add_bones(ways, radii, pieces)
     carried = {joint.child for joint in model.joints}
     for link in model.links:
         if link not in carried:
             foot = box(np.full(3, 1.6 * radii[link]))
             pieces.setdefault(link, []).append(Piece(*foot, JOINT_COLOURS[JointKind.FIXED]))
-    _add_bones(ways, radii, pieces)
-    tips = {link for link in model.links if link in carried and not pieces.get(link)}
-    for link in tips:
-        pieces[link] = [Piece(*sphere(0.6 * radii[link], 16), JOINT_COLOURS[JointKind.FIXED])]
-    return {link: those for link, those in pieces.items() if those}
+        elif link not in pieces:
+            tip = sphere(0.6 * radii[link], 16)
+            pieces[link] = [Piece(*tip, JOINT_COLOURS[JointKind.FIXED])]
+    return pieces
 
 
 def size_of(model: Model) -> float:
@@ -97,21 +102,20 @@ def _radii(model: Model, ways: dict[str, list[Array]]) -> dict[str, float]:
     return {link: _SHARE * min(max(length, 0.5 * usual), 1.5 * usual) for link, length in longest.items()}
 
 
-def _marker(joint: Joint, radius: float) -> list[Piece]:
-    """What shows how a joint moves, in the frame of its child, in which its axis stands still."""
-    upright = _along(np.array([joint.axis]))[0]
-    match joint.kind:
+@functools.cache
+def _marker(kind: JointKind) -> Triangles | None:
+    """What shows how a joint moves, about the origin with its axis along z, for a radius of 1; None for a fixed one."""
+    match kind:
         case JointKind.FIXED:
-            return []
+            return None
         case JointKind.REVOLUTE | JointKind.CONTINUOUS | JointKind.HELICAL:
-            shape = cylinder(radius, 2.6 * radius)
+            return cylinder(1.0, 2.6)
         case JointKind.PRISMATIC:
-            shape = box((2.0 * radius, 2.0 * radius, 1.6 * radius))
+            return box((2.0, 2.0, 1.6))
         case JointKind.PLANAR:
-            shape = box((4.0 * radius, 4.0 * radius, 0.4 * radius))
+            return box((4.0, 4.0, 0.4))
         case JointKind.SPHERICAL | JointKind.FLOATING:
-            shape = sphere(1.1 * radius)
-    return [Piece(shape.vertices @ upright.T, shape.faces, JOINT_COLOURS[joint.kind])]
+            return sphere(1.1)
 
 
 def _rail(joint: Joint, radius: float, size: float) -> Triangles:
