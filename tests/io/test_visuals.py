@@ -81,6 +81,7 @@ def test_meshes_are_found_and_not_opened(tmp_path: Path) -> None:
         (drawn('mesh scale="1 1 1"'), "has no 'filename'"),
         (drawn('mesh filename="x.stl" scale="0 1 1"'), "is scaled by 0"),
         (drawn("sphere") + "<geometry/>", "has 2 <geometry>"),
+        ('<origin xyz="0 0 1e15"/><geometry><capsule radius="1" length="1e15"/></geometry>', "beyond 2\\^50"),
         (drawn("blob"), "unknown tag <blob> in <geometry>"),
         (drawn('box size="1 1 1"', '<material><color rgba="red"/></material>'), "a <color> that is none"),
     ],
@@ -137,6 +138,15 @@ def test_a_mesh_is_where_the_file_has_it(mjcf: pz.Model) -> None:
     wanted = pz.SE3.from_xyz_rpy([1, 2, 3], [0.4, 0, 0]).act(corners)
     found = np.unique(wedge.pose.act(wedge.vertices).round(5), axis=0)
     np.testing.assert_allclose(found, np.unique(wanted.round(5), axis=0), rtol=0, atol=2e-5)
+
+
+def test_a_geom_that_is_too_large_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    geom = '<geom name="sky" type="box" size="1e15 1 1" contype="0" conaffinity="0"/>'
+    (tmp_path / "r.xml").write_text(f"<mujoco><worldbody>{geom}<geom size='0.1'/></worldbody></mujoco>")
+    with pytest.warns(pz.ModelWarning, match="geom 'sky' is not drawn: size"):
+        assert dict(pz.load(tmp_path / "r.xml").visuals) == {}
 
 
 # Real robots -----------------------------------------------------------------------------------------------------

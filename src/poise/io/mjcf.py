@@ -268,8 +268,9 @@ class _Reader:
             try:
                 pose = self.pose(what, m.geom_pos[i], m.geom_quat[i])
                 drawn = drawn_part(m, i, pose, self.numbers(what, "size", m.geom_size[i]))
-            except ModelError as error:
-                self.remarks.append(f"not drawn: {error.message}")
+            except ValueError as error:  # a ModelError is one
+                reason = error.message if isinstance(error, ModelError) else str(error)
+                self.remarks.append(f"{what} is not drawn: {reason}")
                 continue
             if drawn is not None:
                 body = int(m.geom_bodyid[i])

@@ -42,8 +42,9 @@ def link_visuals(
                     notes.add(f"unknown tag <{element.tag}> in <geometry>", element.line)
                 else:
                     drawn.append(Visual(shape, colour))
-        except ModelError as error:
-            notes.add("a <visual> that cannot be drawn is passed over", error.line or visual.line, error.message)
+        except ValueError as error:  # a ModelError is one
+            reason = error.message if isinstance(error, ModelError) else str(error)
+            notes.add("a <visual> that cannot be drawn is passed over", visual.line, reason)
     return drawn
 
 
