@@ -106,6 +106,33 @@ def test_a_model_of_mujoco_looks_as_mujoco_has_it() -> None:
         np.testing.assert_allclose(bounds(points), bounds(np.concatenate(boxes)), rtol=0, atol=2e-3)
 
 
+def test_meshes_of_mujoco_are_where_it_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    wedge = trimesh.convex.convex_hull(np.random.default_rng(0).normal(size=(20, 3)))
+    wedge.export(tmp_path / "wedge.stl")
+    geoms = "".join(
+        f'<geom type="mesh" mesh="m{i}" pos="{i} 2 3" euler="10 20 {i}" rgba="1 0 {i} 1"/>' for i in range(2)
+    )
+    (tmp_path / "r.xml").write_text(
+        '<mujoco><asset><mesh name="m0" file="wedge.stl" scale="1 -2 3"/>'
+        '<mesh name="m1" file="wedge.stl" refpos="1 2 3" refquat="1 2 3 4"/></asset>'
+        f'<worldbody><body name="a" pos="1 1 1" euler="30 0 0"><joint/>{geoms}</body></worldbody></mujoco>'
+    )
+    m = mujoco.MjModel.from_xml_path("r.xml")
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    model = pz.load(tmp_path / "r.xml")
+    part = sound(appearance(model))["a"]
+    place = model.pose("a", model.home)
+    for i in range(2):
+        first, count = m.mesh_vertadr[i], m.mesh_vertnum[i]
+        wanted = m.mesh_vert[first : first + count] @ d.geom_xmat[i].reshape(3, 3).T + d.geom_xpos[i]
+        found = place.act(part.vertices[part.colours[:, 2] == 255 * i])
+        np.testing.assert_allclose(bounds(found), bounds(wanted), rtol=0, atol=1e-5)
+    assert trimesh.Trimesh(part.vertices.astype(float), part.faces, process=False).volume > 0.0
+
+
 # Which shapes ----------------------------------------------------------------------------------------------------
 
 

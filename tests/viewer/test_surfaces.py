@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.geometry.visuals import Surface
 from poise.viewer import kept_surfaces, surfaces
 from poise.viewer.kept_surfaces import surface
 from poise.viewer.surfaces import ColouredSurface, drawable
@@ -103,6 +104,13 @@ def test_what_is_kept_is_what_was_decoded(tmp_path: Path, cache: Path, monkeypat
     assert same(surface(mesh), first)
     os.rename(mesh.file, tmp_path / "moved.PLY")
     assert same(surface(pz.MeshShape(str(tmp_path / "moved.PLY"), scale=(2, 2, 2))), first)
+
+
+def test_a_mesh_in_memory_is_kept_likewise(cache: Path) -> None:
+    memory = Surface(pz.SE3.identity(), BOX.vertices.astype(np.float32), BOX.faces.astype(np.uint32))
+    assert (len(BOX.vertices), len(surface(memory).vertices)) == (8, 24)
+    assert same(surface(memory), plain(BOX))
+    assert len(list(cache.iterdir())) == 1
 
 
 def test_a_mesh_that_has_changed_is_decoded_anew(tmp_path: Path, cache: Path) -> None:

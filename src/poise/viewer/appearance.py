@@ -6,15 +6,15 @@ by a file that draws others is meant to be unseen.
 """
 
 import warnings
-from typing import Final, Literal, final
+from typing import Final, Literal, TypeAlias, final
 
 import numpy as np
 
 from poise.errors import ModelError, ModelWarning
 from poise.geometry.enclosing import Cylinder
 from poise.geometry.meshes import MeshShape
-from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Sphere
-from poise.geometry.visuals import Ellipsoid, Surface, Visual, VisualShape
+from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
+from poise.geometry.visuals import Ellipsoid, Surface, Visual
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.viewer.kept_surfaces import surface
@@ -23,6 +23,8 @@ from poise.viewer.skeleton import size_of, skeleton
 from poise.viewer.tessellation import Triangles, box, capsule, cylinder, ellipsoid, hull, sphere
 
 Look = Literal["visual", "collision", "skeleton"]
+Solid: TypeAlias = Shape | Cylinder | Ellipsoid
+"""What is drawn from a few numbers."""
 COLLISION: Final[Colour] = (222, 178, 108, 255)
 """Of shapes that collide."""
 _PLATE: Final = 2.0
@@ -91,14 +93,15 @@ class _Artist:
         rgba = np.array(
             otherwise if visual.colour is None else np.multiply(visual.colour, 255.0).round(), dtype=np.uint8
         )
-        if not isinstance(shape, MeshShape):
+        if not isinstance(shape, MeshShape | Surface):
             return Piece(*_triangles(shape, self.plate), rgba)
         try:
             found = surface(shape)
         except ModelError as error:
-            self.broken[shape.file] = error.message
+            self.broken[error.file or self.model.name] = error.message
             return None
-        placed = Triangles(found.vertices, found.faces).stretched(shape.scale).placed(shape.pose)
+        own = Triangles(found.vertices, found.faces)
+        placed = (own if isinstance(shape, Surface) else own.stretched(shape.scale)).placed(shape.pose)
         return Piece(*placed, np.where(found.colours[:, 3:] > 0, found.colours, rgba))
 
     def warn(self) -> None:
@@ -113,7 +116,7 @@ class _Artist:
         warnings.warn("\n".join([head, *lines]), ModelWarning, stacklevel=3)
 
 
-def _triangles(shape: VisualShape, plate: float) -> Triangles:
+def _triangles(shape: Solid, plate: float) -> Triangles:
     """The surface of a shape in its link's frame; half-spaces are plates with edges of this length [m]."""
     match shape:
         case Sphere():
@@ -130,7 +133,3 @@ def _triangles(shape: VisualShape, plate: float) -> Triangles:
             return ellipsoid(shape.semi_axes).placed(shape.pose)
         case ConvexHull():
             return hull(np.asarray(shape.points), shape.radius).placed(shape.pose)
-        case Surface():
-            return Triangles(shape.vertices, shape.faces).placed(shape.pose)
-        case _:
-            raise TypeError(f"{shape!r} is no shape that is drawn")

@@ -7,6 +7,7 @@ is wrong with it counts as not kept.
 import contextlib
 import functools
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +15,9 @@ import numpy as np
 
 from poise.geometry.kept import keep
 from poise.geometry.meshes import MeshShape, read_mesh
+from poise.geometry.visuals import Surface
 from poise.kernels.machine.places import cache_home
-from poise.viewer.surfaces import ColouredSurface, decoded
+from poise.viewer.surfaces import ColouredSurface, decoded, drawable
 
 _TEXTS: Final = ("../geometry/meshes", "kept_surfaces", "surfaces")
 """The files that a surface depends on."""
@@ -23,15 +25,23 @@ _SUM: Final = 16
 """Bytes of a checksum."""
 
 
-def surface(mesh: MeshShape) -> ColouredSurface:
-    """The surface of a mesh in the units of its file, decoded if it is not kept; raises as `decoded`, `read_mesh`."""
+def surface(mesh: MeshShape | Surface) -> ColouredSurface:
+    """A mesh as it is drawn, in the units of its file, decoded if it is not kept; raises as `decoded`, `read_mesh`."""
+    if isinstance(mesh, Surface):
+        content = mesh.vertices.tobytes() + mesh.faces.tobytes()
+        none = np.zeros((len(mesh.faces), 3, 4), dtype=np.uint8)
+        return _kept(f"{len(mesh.vertices)} vertices", content, lambda: drawable(mesh.vertices[mesh.faces], none))
     content = read_mesh(mesh)
-    kind = Path(mesh.file).suffix.lower().encode()
-    name = hashlib.sha256(_text() + kind + b"\0" + content).hexdigest()[:32]
+    return _kept(Path(mesh.file).suffix.lower(), content, lambda: decoded(mesh, content))
+
+
+def _kept(kind: str, content: bytes, make: Callable[[], ColouredSurface]) -> ColouredSurface:
+    """The surface of a mesh with this content, made if there is none."""
+    name = hashlib.sha256(_text() + kind.encode() + b"\0" + content).hexdigest()[:32]
     file = cache_home() / "surfaces" / name
     with contextlib.suppress(OSError, ValueError):
         return _read(file.read_bytes())
-    found = decoded(mesh, content)
+    found = make()
     keep(file, _written(found))
     return found
 

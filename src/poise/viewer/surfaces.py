@@ -45,7 +45,7 @@ def decoded(mesh: MeshShape, content: bytes) -> ColouredSurface:
     return drawable(np.concatenate([triangles for triangles, _ in parts]), colours)
 
 
-def drawable(triangles: Array, colours: npt.NDArray[np.uint8]) -> ColouredSurface:
+def drawable(triangles: npt.NDArray[np.floating[Any]], colours: npt.NDArray[np.uint8]) -> ColouredSurface:
     """The surface of triangles (m, 3, 3) whose corners have colours (m, 3, 4); those without an area are dropped."""
     corners = triangles.astype(np.float32).reshape(-1, 3) + np.float32(0.0)  # no negative zeros
     points, places = _alike(corners)
