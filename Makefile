@@ -9,10 +9,10 @@ BIN := .venv/bin
 demo: .venv/.poise
 	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
 
-# Compiled once ahead, or every worker would compile the same kernels.
+# Compiled once ahead, or every worker would compile the same kernels; those that share the browser run in one worker.
 test: .venv/.test
 	@$(BIN)/poise warmup
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses auto --dist loadgroup
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check

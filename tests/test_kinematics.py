@@ -59,6 +59,28 @@ def test_every_frame_stands_where_its_joints_put_it(data: st.DataObject) -> None
 
 @steady
 @given(st.data())
+def test_all_poses_in_one_pass_are_those_of_each_frame(data: st.DataObject) -> None:
+    model = data.draw(trees())
+    q = np.array([data.draw(configurations(model)) for _ in range(3)])
+    size = reach(model, q[0])
+    seen, some = model.poses(q), tuple(reversed(model.frames))[:2]
+    assert seen.array.shape == (3, len(model.frames), 7)
+    for k, frame in enumerate(model.frames):
+        ours = SE3(seen.array[:, k]).matrix()
+        np.testing.assert_allclose(ours, model.pose(frame, q).matrix(), rtol=0, atol=1e-12 * size, err_msg=frame)
+    np.testing.assert_array_equal(model.poses(q[0], some).array[0], model.poses(q[0], some[:1]).array[0])
+    assert model.poses(q[0], ()).array.shape == (0, 7)
+
+
+def test_frames_of_poses_are_names_in_a_sequence() -> None:
+    with pytest.raises(TypeError, match=r"put 'head' in a list"):
+        fixed().poses([], "head")
+    with pytest.raises(FrameNotFound, match="hed"):
+        fixed().poses([], ["hed"])
+
+
+@steady
+@given(st.data())
 def test_poses_do_not_depend_on_the_order_of_questions(data: st.DataObject) -> None:
     model = data.draw(trees())
     first, second = (model.sample(seed=seed) for seed in (1, 2))

@@ -94,6 +94,20 @@ def test_alpha_and_the_fall_of_v_are_those_of_appendix_a(seed: int) -> None:
     assert ratios[2] < 0.03 * ratios[0] or ratios[2] < 1e-4
 
 
+@pytest.mark.parametrize("share", [0.3, 1.7])
+def test_a_share_of_alpha_is_that_share_of_the_step(share: float) -> None:
+    q, there = PANDA.sample(2, seed=0)
+    target = PANDA.pose("panda_hand", there)
+    whole, part = (step(PANDA, HAND, q, target, pz.DasSlotineSheridan(alpha=a, **FREE)) for a in (1.0, share))
+    np.testing.assert_allclose(part, share * whole, rtol=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.0, -1.0, math.nan, "1", True, 2.0])
+def test_a_share_of_alpha_with_which_the_error_grows_is_refused(share: Any) -> None:
+    with pytest.raises(ValueError, match="^alpha is "):
+        pz.DasSlotineSheridan(alpha=share)
+
+
 @pytest.mark.parametrize("far", [0.4, 4.0, 12.0])
 def test_s_is_that_of_appendix_b(far: float) -> None:
     model, task = truck(), pz.PositionTask("tool")

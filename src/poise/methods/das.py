@@ -3,11 +3,11 @@
 Idea.     A spring of stiffness K_p pulls the effector to its target; the joints follow the torques J^T K_p e that it
           makes.  What moves no effector is left to other springs: to a posture, and off obstacles.
 Step.     dq = alpha S J^T K_p e + beta (I - J^+ J) phi, with the projector by singular values.  alpha = N / 2D makes
-          the next e^T K_p e least, to first order.  S is 1, or 1 / Q for the joints that turn where the step with
-          S = 1 is longer than Q_lim, Q being its length; alpha is then found anew, so that beside the slides they turn
-          1 / Q times what they would: more, if Q is below 1.  beta = r / |q - q_d|^2 where that
-          is below 1, r = beta^2 |q - q_d|^2 of the last update, else 1; so the second half of
-          V = e^T K_p e / 2 + beta^2 |q - q_d|^2 / 2 never grows.
+          the next e^T K_p e least, to first order; the setting `alpha` takes a share of it.  S is 1, or 1 / Q for the
+          joints that turn where the step with S = 1 is longer than Q_lim, Q being its length; alpha is then found anew,
+          so that beside the slides they turn 1 / Q times what they would: more, if Q is below 1.
+          beta = r / |q - q_d|^2 where that is below 1, r = beta^2 |q - q_d|^2 of the last update, else 1; so the second
+          half of V = e^T K_p e / 2 + beta^2 |q - q_d|^2 / 2 never grows.
 Use when  comparing; a vehicle carries the arm and is to move first; a redundant arm passes obstacles, slowly.
 Not for   accuracy, for it converges as the transpose does; a start at the posture q_d itself, whose r is 0: no growth
           is allowed, and beta stays 0 until a target moves.
@@ -56,6 +56,8 @@ class DasSlotineSheridan(NullSpaceMethod):
     """K_p of positions."""
     rotation_stiffness: float = 1.0
     """K_p of rotations; only its ratio to that of positions matters."""
+    alpha: float = 1.0
+    """alpha as a share of N / 2D; e^T K_p e falls, to first order, with any between 0 and 2."""
     vehicle_limit: float | None = None
     """Q_lim [rad and m]: above this Euclidean length Q of the step, S weighs the joints that turn by 1 / Q.  With 1 or
     more the joints that slide go first; with less it may be those that turn.  None: S = 1."""
@@ -70,6 +72,9 @@ class DasSlotineSheridan(NullSpaceMethod):
         super().__post_init__()
         finite_positive("position_stiffness", self.position_stiffness)
         finite_positive("rotation_stiffness", self.rotation_stiffness)
+        positive("alpha", self.alpha)
+        if self.alpha >= 2.0:
+            raise ValueError(f"alpha is {self.alpha!r}; from 2 on the error grows: it must be between 0 and 2")
         positive("max_null_step", self.max_null_step)
         if self.vehicle_limit is not None:
             positive("vehicle_limit", self.vehicle_limit)
@@ -123,7 +128,7 @@ def _step(p: Any, s: Any, w: Any) -> Any:
         g = load(w.gradient, a)
         store(w.other, a, g)
         square = square + g * g
-    alpha = _least(p, s, w)
+    alpha = _alpha(p, s, w)
     if s.vehicle_limit < 1e300:
         far = alpha * sqrt(square)
         over = far > s.vehicle_limit
@@ -134,7 +139,7 @@ def _step(p: Any, s: Any, w: Any) -> Any:
             a = p.plan[u]
             if a >= 0 and p.units[u].kind == PRISMATIC:
                 store(w.other, a, load(w.gradient, a))
-        alpha = _least(p, s, w)
+        alpha = _alpha(p, s, w)
     for a in range(n):
         store(w.other, a, alpha * load(w.other, a))
         store(w.step, a, splat(w.e, 0.0))
@@ -155,8 +160,8 @@ def _step(p: Any, s: Any, w: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _least(p: Any, s: Any, w: Any) -> Any:
-    """alpha = N / 2D along w.other = S J^T K_p e: where the linear model of the error is least (appendix A)."""
+def _alpha(p: Any, s: Any, w: Any) -> Any:
+    """The share of N / 2D along w.other = S J^T K_p e, at which the linear model of the error is least (appendix A)."""
     times(p, w.jacobian, w.other, w.y)
     along, square = splat(w.e, 0.0), splat(w.e, 0.0)
     for k in range(len(p.effectors)):
@@ -167,7 +172,7 @@ def _least(p: Any, s: Any, w: Any) -> Any:
                 along = along + load(w.clamped, i) * y
                 square = square + x * y * y
     moving = square > 1e-280
-    return select(moving, along / select(moving, square, 1.0), 0.0)
+    return select(moving, s.alpha * along / select(moving, square, 1.0), 0.0)
 
 
 @functools.partial(kernel, inline=True)

@@ -1,6 +1,7 @@
 """Poses, Jacobians and manipulability of a model's frames, and its centre of mass: names to arrays to kernels."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT, jo
 from poise.model.frame import Frame
 from poise.model.tree import (
     Columns,
+    Unit,
     UnitArrays,
     bodies,
     carrying,
@@ -50,17 +52,35 @@ class _Query:
 def _query(model: "Model", frame: Frame) -> _Query:
     found = model.queries.get(frame.name)
     if found is None:
-        unit, hangs = model.tree.links[frame.link]
-        units, number = carrying(model.tree, [unit])
-        arrays = unit_arrays(units, {number[unit]})
-        tool = arrays.seen_from(number[unit], hangs @ frame.origin)
-        whole, real = np.zeros((1, EFFECTOR.whole), dtype=np.int64), np.zeros((1, EFFECTOR.words - EFFECTOR.whole))
-        whole[0, EFFECTOR.fields["tip"].word] = number[unit]
-        real[0, :12] = *quaternion_matrix(tool.wxyz).ravel(), *tool.xyz
-        columns = frame_columns(units, number[unit])
-        made = _Query(arrays, columns, effectors=joined(EFFECTOR, whole, real))
+        units, tips, arrays, effectors = _hung(model, [frame])
+        made = _Query(arrays, frame_columns(units, tips[0]), effectors=effectors)
         found = model.queries.setdefault(frame.name, made)  # another thread may have been first
     return found
+
+
+def _query_of_all(model: "Model", frames: Sequence[Frame]) -> _Query:
+    names = tuple(frame.name for frame in frames)
+    found = model.queries.get(names)
+    if found is None:
+        units, _, arrays, effectors = _hung(model, frames)
+        made = _Query(arrays, unit_columns(units, []), effectors=effectors)
+        found = model.queries.setdefault(names, made)
+    return found
+
+
+def _hung(model: "Model", frames: Sequence[Frame]) -> tuple[list[Unit], list[int], UnitArrays, Array]:
+    """The units that carry frames, the unit on which each hangs, the arrays of the units, an effector a frame."""
+    hung = [model.tree.links[frame.link] for frame in frames]
+    units, number = carrying(model.tree, [unit for unit, _ in hung])
+    tips = [number[unit] for unit, _ in hung]
+    arrays = unit_arrays(units, set(tips))
+    whole = np.zeros((len(frames), EFFECTOR.whole), dtype=np.int64)
+    real = np.zeros((len(frames), EFFECTOR.words - EFFECTOR.whole))
+    whole[:, EFFECTOR.fields["tip"].word] = tips
+    for k, (tip, (_, hangs), frame) in enumerate(zip(tips, hung, frames, strict=True)):
+        tool = arrays.seen_from(tip, hangs @ frame.origin)
+        real[k, :12] = *quaternion_matrix(tool.wxyz).ravel(), *tool.xyz
+    return units, tips, arrays, joined(EFFECTOR, whole, real)
 
 
 def _balance(model: "Model") -> _Query:
@@ -90,6 +110,16 @@ def frame_poses(model: "Model", frame: Frame, q: Array) -> Array:
     if count:
         query.poses(f.address, _rows(q), np.empty(f.frames), out, count)
     return out.reshape(*q.shape[:-1], 7)
+
+
+def all_poses(model: "Model", frames: Sequence[Frame], q: Array) -> Array:
+    """(..., frames, 7) world poses of `frames` at q (..., nq)."""
+    f, count = _query_of_all(model, frames), math.prod(q.shape[:-1])
+    out = np.empty(7 * len(frames) * count)
+    prepare(query.poses)
+    if count:
+        query.poses(f.address, _rows(q), np.empty(f.frames), out, count)
+    return out.reshape(*q.shape[:-1], len(frames), 7)
 
 
 def frame_jacobians(model: "Model", frame: Frame, q: Array) -> tuple[Array, Array]:

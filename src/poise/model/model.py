@@ -408,6 +408,19 @@ class Model:
 
         return pose_of(frame_poses(self, self.frame(frame), self.check_q(q)))
 
+    def poses(self, q: npt.ArrayLike, frames: Sequence[str] | None = None) -> SE3:
+        """Poses of many frames in the world at `q` (..., nq), along a last batch axis: of all of `self.frames`, or
+        of those named.
+
+        All of them take one pass over the tree.  Raises FrameNotFound, and TypeError for a str.
+        """
+        from poise.model.kinematics import all_poses
+
+        if isinstance(frames, str):
+            raise TypeError(f"frames must be a sequence of names; put {frames!r} in a list, or call pose")
+        names = self.frames if frames is None else frames
+        return pose_of(all_poses(self, [self.frame(name) for name in names], self.check_q(q)))
+
     def jacobian(
         self, frame: str, q: npt.ArrayLike, *, reference: Literal["world_aligned", "local", "world"] = "world_aligned"
     ) -> Array:

@@ -1,6 +1,6 @@
-"""Poses and Jacobians of one frame, and of the centre of mass, at many configurations.
+"""Poses of frames, and Jacobians of one frame and of the centre of mass, at many configurations.
 
-The problem holds the units, one effector for the frame, the columns, and in `slots` the velocity of each.
+The problem holds the units, an effector for each frame, the columns, and in `slots` the velocity of each.
 """
 
 from poise.kernels.kinematics.forward import forward, jacobian_columns
@@ -56,12 +56,13 @@ def frame_pose(effector, frames, out):
 
 @entry_point(WHOLE, REALS, REALS, REALS, WHOLE)
 def poses(problem, q, frames, out, count):
-    """(count, 7) world poses of the frame at q (count, nq)."""
+    """(count, effectors, 7) world poses of the frames at q (count, nq)."""
     p = problem_at(problem)
-    width = len(q) // count
+    width, each = len(q) // count, len(p.effectors)
     for i in range(count):
         forward(p.units, section(q, i * width, width), section(frames, 0, len(frames)))
-        frame_pose(p.effectors[0], section(frames, 0, len(frames)), section(out, 7 * i, 7))
+        for k in range(each):
+            frame_pose(p.effectors[k], section(frames, 0, len(frames)), section(out, 7 * (each * i + k), 7))
 
 
 @entry_point(WHOLE, REALS, REALS, REALS, REALS, REALS, BATCH)

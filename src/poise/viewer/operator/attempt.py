@@ -1,0 +1,208 @@
+"""An attempt: one recorded motion, which can be looked at again, measured and exported as joint commands."""
+
+import csv
+import math
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ShapeError
+from poise.methods.checks import finite_positive
+from poise.model.joint import Joint, JointKind
+from poise.model.model import Model
+from poise.spatial import (
+    SE3,
+    Array,
+    conjugate,
+    finite,
+    frozen,
+    pose_of,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+)
+from poise.viewer.operator.files import written_aside
+from poise.viewer.operator.measures import Measures, measure
+from poise.viewer.operator.setup import Setup, named
+
+_Rows: TypeAlias = npt.NDArray[np.intp]
+_MOST_ROWS: Final = 10_000_000
+"""Of an export."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """An attempt at one time."""
+
+    time: float
+    """[s]"""
+    q: Array
+    """(nq,)"""
+    target: SE3
+    setup: Setup
+    """What was set."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attempt:
+    """A motion, and what it was made with; two are equal if all their numbers are, to the last bit.
+
+    Raises ShapeError or ValueError for arrays that are no motion of the model.
+    """
+
+    name: str
+    model: Model
+    frame: str
+    """The effector."""
+    turns: bool
+    """Whether the target's rotation was followed too."""
+    time: Array
+    """(n,) from 0, growing [s]."""
+    q: Array
+    """(n, nq) [rad or m]."""
+    target: Array
+    """(n, 7) place and wxyz of the target."""
+    setups: tuple[tuple[int, Setup], ...]
+    """What was set, and the row from which it was; the first is row 0."""
+
+    def __post_init__(self) -> None:
+        named("an attempt", self.name)
+        self.model.frame(self.frame)
+        for field, tail in (("time", ()), ("q", (self.model.nq,)), ("target", (7,))):
+            array = frozen(finite(field, getattr(self, field), *tail))
+            if array.ndim != 1 + len(tail) or len(array) != len(self.time) or not len(array):
+                wanted = ", ".join(map(str, ("n", *tail)))
+                raise ShapeError(f"{field} must have shape ({wanted}), with the same n, 1 or more; got {array.shape}")
+            object.__setattr__(self, field, array)
+        if self.time[0] != 0.0 or (np.diff(self.time) <= 0.0).any():
+            raise ValueError("time must begin with 0 and grow from each row to the next")
+        rows = [row for row, _ in self.setups]
+        if rows[:1] != [0] or rows != sorted(set(rows)) or rows[-1] >= len(self.time):
+            raise ValueError(f"setups begin at the rows {rows}; the first must be 0, and each after the one before")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attempt) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content[:3])
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        arrays = (self.time.tobytes(), self.q.tobytes(), self.target.tobytes())
+        return (self.name, self.frame, self.turns, *arrays, self.setups)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def duration(self) -> float:
+        """[s]"""
+        return float(self.time[-1])
+
+    @cached_property
+    def measures(self) -> Measures:
+        """How good it is."""
+        return measure(self)
+
+    def at(self, t: float) -> Moment:
+        """The motion at `t` [s], between rows the way from one to the next; before and after it, its ends.
+
+        Raises ValueError for what is no number.
+        """
+        moment = float(finite("t", t)) if np.ndim(t) == 0 else _refuse(t)
+        before, share = self._place(np.array([moment]))
+        row = max(start for start, (first, _) in enumerate(self.setups) if first <= before[0])
+        return Moment(
+            min(max(moment, 0.0), self.duration),
+            self._configurations(before, share)[0],
+            self._targets(before, share)[0],
+            self.setups[row][1],
+        )
+
+    def resampled(self, rate: float) -> tuple[Array, Array]:
+        """(k,) times at a constant `rate` [1/s], and (k, nq) configurations; the last is where the motion ends.
+
+        Raises ValueError for a rate that is no positive number or makes too many rows.
+        """
+        finite_positive("rate", rate)
+        steps = self.duration * rate
+        if steps >= _MOST_ROWS:
+            raise ValueError(f"rate is {rate:g}; that makes {steps:.3g} rows, and {_MOST_ROWS:,} are the most")
+        count = math.ceil(steps - 1e-9 * max(1.0, steps)) + 1
+        time = np.arange(count) / rate
+        q = self._configurations(*self._place(time))
+        q[-1] = self.q[-1]
+        return time, q
+
+    def to_csv(self, path: str | os.PathLike[str], *, rate: float) -> None:
+        """Write joint commands at a constant `rate` [1/s]: `time [s]`, then each joint's name with its unit."""
+        time, q = self.resampled(rate)
+        with written_aside(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            units = units_of(self.model)
+            writer.writerow(["time [s]", *(f"{c} [{u}]" for c, u in zip(self.model.coordinates, units, strict=True))])
+            writer.writerows([repr(x) for x in row] for row in np.column_stack([time, q]).tolist())
+
+    def to_npz(self, path: str | os.PathLike[str], *, rate: float) -> None:
+        """Write the same numbers as `to_csv`: `time_s` (k,), `q` (k, nq), and `joints` (nq,), `units` (nq,), texts."""
+        time, q = self.resampled(rate)
+        with written_aside(path) as aside, aside.open("wb") as file:
+            np.savez(
+                file, time_s=time, q=q, joints=np.array(self.model.coordinates, dtype=str),
+                units=np.array(units_of(self.model), dtype=str),
+            )  # fmt: skip
+
+    def _place(self, t: Array) -> tuple[_Rows, Array]:
+        """(k,) the row before each time, and (k,) the share of the way from there to the next."""
+        if len(self) == 1:
+            return np.zeros(len(t), dtype=np.intp), np.zeros(len(t))
+        before = np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, len(self) - 2)
+        share = (t - self.time[before]) / (self.time[before + 1] - self.time[before])
+        return before, np.clip(share, 0.0, 1.0)
+
+    def _configurations(self, before: _Rows, share: Array) -> Array:
+        """(k, nq) on the way from a row to the next; at a row, that row to the last bit."""
+        after = np.minimum(before + 1, len(self) - 1)
+        q = np.array(self.model.interpolate(self.q[before], self.q[after], share))
+        q[share == 0.0] = self.q[before[share == 0.0]]
+        q[share == 1.0] = self.q[after[share == 1.0]]
+        return q
+
+    def _targets(self, before: _Rows, share: Array) -> SE3:
+        """(k,) targets on the way from a row to the next, turning the shorter way."""
+        after = np.minimum(before + 1, len(self) - 1)
+        one, other = self.target[before], self.target[after]
+        turn = quaternion_log(quaternion_product(other[:, 3:], conjugate(one[:, 3:])))
+        wxyz = quaternion_product(quaternion_exp(share[:, None] * turn), one[:, 3:])
+        between = np.hstack([one[:, :3] + share[:, None] * (other[:, :3] - one[:, :3]), wxyz])
+        between[share == 0.0], between[share == 1.0] = one[share == 0.0], other[share == 1.0]
+        return pose_of(between)
+
+
+def units_of(model: Model) -> tuple[str, ...]:
+    """(nq,) the unit of each number of a configuration: rad, m, or 1 for those of quaternions."""
+    return tuple(unit for joint in model.joints if joint.nq for unit in _units(joint))
+
+
+def _units(joint: Joint) -> tuple[str, ...]:
+    match joint.kind:
+        case JointKind.PRISMATIC:
+            return ("m",)
+        case JointKind.PLANAR:
+            return ("m", "m", "rad")
+        case JointKind.SPHERICAL:
+            return ("1", "1", "1", "1")
+        case JointKind.FLOATING:
+            return ("m", "m", "m", "1", "1", "1", "1")
+        case _:
+            return ("rad",)
+
+
+def _refuse(t: object) -> float:
+    raise ValueError(f"t must be one time [s], got {t!r}")

@@ -1,0 +1,518 @@
+"""The operator's program: a hand that is guided while everything around it may be changed.
+
+Source.   Das, Slotine and Sheridan 1988, sections 2.4 and 3: the operator guides the effector with a joystick, changes
+          obstacles' places, shapes and sizes and the desired joints while the joints are computed, tries a variety of
+          ways, and commits to one, whose joint positions are the commands.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import PoiseError, ShapeError
+from poise.geometry.shapes import Rounded
+from poise.geometry.world import World
+from poise.methods.base import Method, method_of
+from poise.methods.checks import finite_positive
+from poise.model.model import Model
+from poise.solving.collision import CollisionLimit
+from poise.solving.tracker import Tracker
+from poise.spatial import SE3, Array, conjugate, frozen, quaternion_log, quaternion_product
+from poise.tasks.pose import PoseTask, PositionTask
+from poise.viewer.operator.attempt import Attempt
+from poise.viewer.operator.body import bodied, reach
+from poise.viewer.operator.guide import Axes, Drive, Lead, aimed
+from poise.viewer.operator.law import Law
+from poise.viewer.operator.setup import Obstacle, Setup, named, yes_or_no
+from poise.viewer.operator.shield import Shield
+from poise.viewer.operator.work import Work
+
+REFUSALS: Final = (ValueError, TypeError, PoiseError)
+"""What an edit raises that makes no sense; it has then changed nothing."""
+_LONGEST_TICK: Final = 1.0
+_FIRST_TICK: Final = 1.0 / 60.0
+"""[s]"""
+_AHEAD: Final = 0.05
+"""How far a target that is driven is ahead of the hand, as a share of the way along the links."""
+_MOST_NUMBERS: Final = 20_000_000
+"""Of a recording."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Snapshot:
+    """The program at one moment; nothing of it changes."""
+
+    time: float
+    """That has been led, without pauses [s]."""
+    ticks: int
+    q: Array
+    """(nq,) read-only."""
+    velocity: Array
+    """(nv,) of the last tick [rad/s or m/s]."""
+    target: SE3
+    hand: SE3
+    """Where the effector is."""
+    position_error: float
+    """[m]"""
+    rotation_error: float
+    """[rad], whether or not rotations are followed."""
+    drive: Drive
+    """What is held."""
+    paused: bool
+    recording: str | None
+    """The name of the attempt that is being recorded."""
+    setup: Setup
+    attempts: tuple[Attempt, ...]
+    committed: str | None
+    """The name of the attempt that was chosen."""
+    trouble: str | None
+    """Why the last tick moved nothing, as a sentence; None where it went well."""
+
+
+@final
+class Program:
+    """Guide a frame of a model; see the module.
+
+    A loop calls `tick`; every other method may be called meanwhile by any thread.  What makes no sense is refused with
+    one of `REFUSALS` and changes nothing.  A `snapshot` needs no lock.
+
+    Raises FrameNotFound for a frame that the model does not have, ValueError for one that no joint moves.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        frame: str | None = None,
+        *,
+        turns: bool = False,
+        start: npt.ArrayLike | None = None,
+        setup: Setup | None = None,
+        lead: Lead | None = None,
+    ) -> None:
+        """`frame` None is the model's tip, `turns` says whether the target's rotation is followed too.
+
+        `start` (nq,) is where it begins, None: the model's home.  `lead` is how far a target that is driven may be
+        ahead of the hand; None: 5 % of the way along the links, and 0.3 rad.
+        """
+        self.model, self.frame = model, model.tip if frame is None else frame
+        yes_or_no("turns", turns)
+        self.turns = turns
+        self._body = bodied(model, self.frame)
+        self.lead = Lead(max(_AHEAD * reach(model, self.frame), 1e-3)) if lead is None else lead
+        self._task = PoseTask(self.frame) if turns else PositionTask(self.frame)
+        self._lock = threading.RLock()
+        self._start = frozen(self._configuration("start", model.home if start is None else start))
+        self._world, self._dt = World(), _FIRST_TICK
+        self._attempts: tuple[Attempt, ...] = ()
+        self._committed: str | None = None
+        self._recorder: _Recorder | None = None
+        self._paused = False
+        self._setup = Setup.of(model) if setup is None else setup
+        self._target = self.model.pose(self.frame, self._start)
+        self._led: _Led = self._leader(self._setup, self._dt, None)
+        self._surround(self._setup)
+        self._put(self._start)
+
+    # Guide -----------------------------------------------------------------------------------------------------------
+
+    def aim(self, target: Any) -> None:
+        """Put the target at a pose, as `SE3.parse` takes it, or at a point (3,), however far away."""
+        with self._edited():
+            self._target = aimed(target, self._target.rotation)
+
+    def drive(
+        self,
+        linear: npt.ArrayLike = (0.0, 0.0, 0.0),
+        angular: npt.ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        axes: Axes = "base",
+    ) -> None:
+        """Move the target at these velocities (3,) [m/s] and (3,) [rad/s] until told otherwise; see `Drive`."""
+        drive = Drive(linear, angular, axes)  # type: ignore[arg-type]
+        with self._edited():
+            self._drive = drive
+
+    # Set -------------------------------------------------------------------------------------------------------------
+
+    def tune(self, **terms: Any) -> None:
+        """Change terms of the `Law`, by their names."""
+        known = [field.name for field in fields(Law)]
+        for name in terms:
+            if name not in known:
+                raise ValueError(f"the law has no {name!r}; it has {', '.join(known)}")
+        self._change(lambda setup: replace(setup, law=replace(setup.law, **terms)))
+
+    def choose(self, method: str | Method | None) -> None:
+        """Lead by another method, by its short name or with settings; None: by the law."""
+        chosen = None if method is None else method_of(method)
+        self._change(lambda setup: replace(setup, method=chosen))
+
+    def desire(self, q: npt.ArrayLike) -> None:
+        """Set the desired joints q_d (nq,)."""
+        desired = tuple(self._configuration("desired", q).tolist())
+        self._change(lambda setup: replace(setup, desired=desired))
+
+    def keep(self, **settings: Any) -> None:
+        """Change `min_distance`, `self_collision` or `updates` of the `Setup`."""
+        known = ("min_distance", "self_collision", "updates")
+        for name in settings:
+            if name not in known:
+                raise ValueError(f"there is no setting {name!r}; there are {', '.join(known)}")
+        self._change(lambda setup: replace(setup, **settings))
+
+    def add(self, name: str, shape: Rounded, *, repels: bool = True, stops: bool = False) -> None:
+        """Put an obstacle into the scene; see `Obstacle`."""
+        obstacle = Obstacle(name=name, shape=shape, repels=repels, stops=stops)
+        self._change(lambda setup: replace(setup, obstacles=(*setup.obstacles, obstacle)))
+
+    def move(self, name: str, pose: Any) -> None:
+        """Bring an obstacle's own frame to a pose, as `SE3.parse` takes it, or to a point (3,)."""
+
+        def moved(obstacle: Obstacle) -> Obstacle:
+            return replace(obstacle, shape=obstacle.shape.at(aimed(pose, obstacle.shape.pose.rotation)))
+
+        self._change(lambda setup: setup.edited(name, moved))
+
+    def reshape(self, name: str, shape: Rounded) -> None:
+        """Give an obstacle another size or shape, at the place where that says that it is."""
+        self._change(lambda setup: setup.edited(name, lambda o: replace(o, shape=shape)))
+
+    def heed(self, name: str, *, repels: bool | None = None, stops: bool | None = None) -> None:
+        """Say whether an obstacle repels and whether it stops; None: as it was."""
+        changes: dict[str, Any] = {k: v for k, v in (("repels", repels), ("stops", stops)) if v is not None}
+        self._change(lambda setup: setup.edited(name, lambda o: replace(o, **changes)))
+
+    def remove(self, name: str) -> None:
+        """Take an obstacle away."""
+        self._change(lambda setup: setup.edited(name, lambda o: None))
+
+    def load(self, setup: Setup) -> None:
+        """Take over a whole setup, such as one from a file."""
+        self._change(lambda _: setup)
+
+    # Run -------------------------------------------------------------------------------------------------------------
+
+    def tick(self, dt: float) -> Snapshot:
+        """One update, of `dt` seconds; give the same at each call, for another makes the method anew.
+
+        It moves nothing while paused.  Raises ValueError for a time that is no positive number up to 1 s; a step that
+        fails is the snapshot's `trouble`.
+        """
+        finite_positive("dt", dt)
+        if dt > _LONGEST_TICK:
+            raise ValueError(f"dt is {dt:g}; a tick takes at most {_LONGEST_TICK:g} s")
+        with self._edited():
+            if dt != self._dt:
+                self._led, self._dt = self._leader(self._setup, dt, self._led), dt
+            if not self._paused:
+                self._advance()
+        return self.snapshot
+
+    def step(self) -> Snapshot:
+        """One update of as many seconds as the last; and pause."""
+        with self._edited():
+            self._paused = True
+            self._advance()
+        return self.snapshot
+
+    def pause(self) -> None:
+        """Let ticks move nothing."""
+        with self._edited():
+            self._paused = True
+
+    def resume(self) -> None:
+        """Go on."""
+        with self._edited():
+            self._paused = False
+
+    def reset(self, q: npt.ArrayLike | None = None) -> None:
+        """Put the robot at `q` (nq,), which is the start from now on; None: at the start.  The target is its hand.
+
+        Raises ValueError while an attempt is recorded.
+        """
+        with self._edited():
+            self._refuse_recording("put the robot elsewhere")
+            if q is not None:
+                self._start = frozen(self._configuration("start", q))
+            self._put(self._start)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The program as it is."""
+        return self._snapshot
+
+    # Record ----------------------------------------------------------------------------------------------------------
+
+    def record(self, name: str | None = None) -> str:
+        """Record an attempt from here on; the name, None: the next that is free.  Raises ValueError for a taken one."""
+        with self._edited():
+            self._refuse_recording("record another")
+            taken = [attempt.name for attempt in self._attempts]
+            if name is None:
+                name = next(n for n in map("attempt {}".format, range(1, len(taken) + 2)) if n not in taken)
+            if named("an attempt", name) in taken:
+                raise ValueError(f"there is an attempt {name!r} already; discard it, or choose another name")
+            self._recorder = _Recorder(name, self._time)
+            self._recorder.note(self._time, self._q, self._target, self._setup)
+            return name
+
+    def stop(self) -> Attempt:
+        """End the recording; its attempt is kept beside the others.  Raises ValueError where none is recorded."""
+        with self._edited():
+            if self._recorder is None:
+                raise ValueError("nothing is being recorded: call record first")
+            return self._keep_recording(self._recorder)
+
+    def attempt(self, name: str) -> Attempt:
+        """The attempt of this name; raises ValueError, with the names that there are."""
+        kept = self._snapshot.attempts
+        for attempt in kept:
+            if attempt.name == name:
+                return attempt
+        names = ", ".join(repr(attempt.name) for attempt in kept) or "none"
+        raise ValueError(f"there is no attempt {name!r}; there are: {names}")
+
+    def discard(self, name: str) -> None:
+        """Throw an attempt away."""
+        with self._edited():
+            gone = self.attempt(name)
+            self._attempts = tuple(attempt for attempt in self._attempts if attempt is not gone)
+            if self._committed == name:
+                self._committed = None
+
+    def commit(self, name: str) -> Attempt:
+        """Choose the attempt whose joints are the commands."""
+        with self._edited():
+            self._committed = self.attempt(name).name
+            return self.attempt(name)
+
+    # Keep ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def work(self) -> Work:
+        """All that has been made, as it is now, for `save_work`."""
+        with self._lock:
+            return Work(
+                model=self.model, frame=self.frame, turns=self.turns, start=self._start, setup=self._setup,
+                attempts=self._attempts, committed=self._committed,
+            )  # fmt: skip
+
+    def take_up(self, work: Work) -> None:
+        """Go on with such work, in place of all that there is, from its start.
+
+        Raises ValueError while an attempt is recorded, and for work with another robot, frame or kind of target.
+        """
+        if work.model.coordinates != self.model.coordinates:
+            raise ValueError(f"the work is with the robot {work.model.name!r}, whose joints have other names")
+        if (work.frame, work.turns) != (self.frame, self.turns):
+            there, here = ("pose" if turns else "position" for turns in (work.turns, self.turns))
+            raise ValueError(
+                f"the work guides the {there} of {work.frame!r}, and the program the {here} of {self.frame!r}: "
+                "start the program with that"
+            )
+        start, dt = frozen(self._configuration("start", work.start)), self._dt
+        led = self._leader(work.setup, dt, None)
+        with self._edited():
+            self._refuse_recording("take up other work")
+            self._set(work.setup, led if self._dt == dt else self._leader(work.setup, self._dt, None))
+            self._start, self._attempts, self._committed = start, work.attempts, work.committed
+            self._put(start)
+
+    # Details ---------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _edited(self) -> Iterator[None]:
+        """Hold the lock, and publish what there is then."""
+        with self._lock:
+            yield
+            self._publish()
+
+    def _configuration(self, name: str, q: npt.ArrayLike) -> Array:
+        """(nq,) a configuration within the limits; raises ShapeError or ValueError."""
+        found = self.model.normalize(q, name)
+        if found.ndim != 1:
+            raise ShapeError(f"{name} must be one configuration ({self.model.nq},), got shape {found.shape}")
+        outside = (found < self.model.lower) | (found > self.model.upper)
+        if outside.any():
+            i = int(outside.argmax())
+            raise ValueError(
+                f"{name} has {self.model.coordinates[i]!r} at {found[i]:g}, and its limits are "
+                f"{self.model.lower[i]:g} and {self.model.upper[i]:g}"
+            )
+        return found
+
+    def _change(self, edit: Callable[[Setup], Setup]) -> None:
+        """Take over an edited setup, if it can be led by.
+
+        What leads by it is made outside the lock, since a method may have to be compiled; if something else has changed
+        meanwhile, the edit is made once more.
+        """
+        while True:
+            with self._lock:
+                before, dt, led = self._setup, self._dt, self._led
+            setup = edit(before)
+            made = self._leader(setup, dt, led)
+            with self._edited():
+                if self._setup is before and self._dt == dt:
+                    self._set(setup, made)
+                    return
+
+    def _set(self, setup: Setup, led: "_Led") -> None:
+        self._setup, self._led = setup, led
+        self._surround(setup)
+
+    def _leader(self, setup: Setup, dt: float, old: "_Led | None") -> "_Led":
+        """What leads by a setup; of the old one, it keeps what would be made the same.
+
+        Raises ShapeError or ValueError for a setup that nothing can lead by.
+        """
+        if len(setup.desired) != self.model.nq:
+            raise ShapeError(
+                f"desired has {len(setup.desired)} numbers, and {self.model.name} has {self.model.nq} (nq)"
+            )
+        method, period = setup.led_by, dt / setup.updates
+        limit = (setup.min_distance, setup.self_collision) if setup.stops else None
+        own = limit if method.keeps_inequalities else None
+        if old is not None and old.led_by == (method, period, own):
+            tracker = old.tracker
+        else:
+            limits = True if own is None else [self._limit(setup)]
+            model = self.model if own is None else self._body
+            tracker = Tracker(model, self._task, method, dt=period, limits=limits, settle=False)
+        shield, wanted = None, None
+        if limit is not None and own is None:
+            wanted = (*limit, period)
+            same = old is not None and old.shielded_by == wanted
+            shield = old.shield if old and same else Shield(self._body, self.frame, self._limit(setup), period)
+        return _Led((method, period, own), tracker, wanted, shield)
+
+    def _limit(self, setup: Setup) -> CollisionLimit:
+        return CollisionLimit(self._world, min_distance=setup.min_distance, self_collision=setup.self_collision)
+
+    def _surround(self, setup: Setup) -> None:
+        """Let the world hold the obstacles that stop."""
+        there = {obstacle.name: obstacle.shape for obstacle in setup.obstacles if obstacle.stops}
+        for name in self._world.names:
+            if name not in there:
+                self._world.remove(name)
+        for name, shape in there.items():
+            if name not in self._world:
+                self._world.add(name, shape)
+            elif self._world[name] is not shape:
+                self._world.replace(name, shape)
+
+    def _put(self, q: Array) -> None:
+        """Rest at q, with the target at the hand."""
+        self._q, self._time, self._ticks = q, 0.0, 0
+        self._hand = self._target = self.model.pose(self.frame, q)
+        self._drive = Drive()
+        self._velocity = frozen(np.zeros(self.model.nv))
+        self._trouble: str | None = None
+        self._led.tracker.reset()
+        self._publish()
+
+    def _advance(self) -> None:
+        """One update: the target, then the joints."""
+        if self._drive.moves:
+            self._target = self._drive.moved(self._target, self._hand, self._dt, self.lead, turns=self.turns)
+        before = self._q
+        self._trouble = None
+        try:
+            self._q = frozen(self._led.go(before, self._target, self._setup.updates, turns=self.turns))
+        except (ValueError, RuntimeError, Warning) as error:
+            self._trouble = str(error)
+        if self._led.tracker.failed:
+            self._trouble = "the step was no finite number, as a singular pose can make it: damp the method"
+        self._velocity = frozen(self.model.difference(before, self._q) / self._dt)
+        self._hand = self.model.pose(self.frame, self._q)
+        self._time, self._ticks = self._time + self._dt, self._ticks + 1
+        if self._recorder is not None:
+            self._recorder.note(self._time, self._q, self._target, self._setup)
+            if self._recorder.numbers > _MOST_NUMBERS:
+                name = self._keep_recording(self._recorder).name
+                self._trouble = f"the recording of {name!r} has ended, for it is as long as one may be"
+
+    def _keep_recording(self, recorder: "_Recorder") -> Attempt:
+        attempt = recorder.attempt(self.model, self.frame, turns=self.turns)
+        self._attempts, self._recorder = (*self._attempts, attempt), None
+        return attempt
+
+    def _refuse_recording(self, what: str) -> None:
+        if self._recorder is not None:
+            raise ValueError(f"the attempt {self._recorder.name!r} is being recorded: stop that first, then {what}")
+
+    def _publish(self) -> None:
+        turn = quaternion_log(quaternion_product(self._target.wxyz, conjugate(self._hand.wxyz)))
+        self._snapshot = Snapshot(
+            time=self._time,
+            ticks=self._ticks,
+            q=self._q,
+            velocity=self._velocity,
+            target=self._target,
+            hand=self._hand,
+            position_error=math.dist(self._target.xyz, self._hand.xyz),
+            rotation_error=float(np.linalg.norm(turn)),
+            drive=self._drive,
+            paused=self._paused,
+            recording=None if self._recorder is None else self._recorder.name,
+            setup=self._setup,
+            attempts=self._attempts,
+            committed=self._committed,
+            trouble=self._trouble,
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Led:
+    """A method at work, and the shield behind it, with what each was made from."""
+
+    led_by: tuple[Any, ...]
+    tracker: Tracker
+    shielded_by: tuple[Any, ...] | None
+
+    shield: Shield | None
+
+    def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
+        """(nq,) some updates from q on; the array is overwritten by the next."""
+        goal = target if turns else target.xyz
+        for _ in range(updates):
+            wish = self.tracker.step(q, goal)
+            q = wish.copy() if self.shield is None else self.shield.step(q, wish).copy()
+        return q
+
+
+@final
+class _Recorder:
+    """The rows of an attempt that is being recorded."""
+
+    def __init__(self, name: str, since: float) -> None:
+        self.name, self._since = name, since
+        self._time: list[float] = []
+        self._q: list[Array] = []
+        self._target: list[Array] = []
+        self._setups: list[tuple[int, Setup]] = []
+
+    @property
+    def numbers(self) -> int:
+        return len(self._time) * (8 + len(self._q[0]))
+
+    def note(self, time: float, q: Array, target: SE3, setup: Setup) -> None:
+        if not self._setups or self._setups[-1][1] is not setup:
+            self._setups.append((len(self._time), setup))
+        self._time.append(time - self._since)
+        self._q.append(q)
+        self._target.append(target.array)
+
+    def attempt(self, model: Model, frame: str, *, turns: bool) -> Attempt:
+        return Attempt(
+            name=self.name, model=model, frame=frame, turns=turns, time=np.array(self._time),
+            q=np.array(self._q), target=np.array(self._target), setups=tuple(self._setups),
+        )  # fmt: skip

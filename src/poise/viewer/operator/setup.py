@@ -1,0 +1,140 @@
+"""What the operator has set: the law or another method, the desired joints, the obstacles and who heeds them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+from poise.errors import ShapeNotFound
+from poise.geometry.shapes import Box, Capsule, Rounded, Sphere
+from poise.geometry.world import World
+from poise.methods.base import Method, NullSpaceMethod
+from poise.methods.checks import not_negative
+from poise.model.model import Model
+from poise.solving.arguments import whole
+from poise.spatial import finite
+from poise.viewer.operator.law import Law
+
+_MOST_UPDATES: Final = 1000
+_LONGEST_NAME: Final = 80
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """Something in the way; raises TypeError or ValueError for what is none."""
+
+    name: str
+    shape: Rounded
+    """In the world."""
+    repels: bool = True
+    """Whether the law heeds it, by K_obs."""
+    stops: bool = False
+    """Whether no link may come nearer to it than the setup's `min_distance`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", named("an obstacle", self.name))
+        if not isinstance(self.shape, Rounded):
+            raise TypeError(f"the obstacle {self.name!r} must be a Sphere, a Capsule or a Box, got {self.shape!r}")
+        for field in ("repels", "stops"):
+            yes_or_no(f"{field} of the obstacle {self.name!r}", getattr(self, field))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """All that the operator sets, and that a motion was made with; it never changes, an edit makes another.
+
+    Raises TypeError or ValueError for what makes no sense.
+    """
+
+    desired: tuple[float, ...]
+    """(nq,) q_d, the posture that K pulls to [rad or m]."""
+    law: Law = Law()
+    method: Method | None = None
+    """None: the law.  Another method takes the law's null-space terms where it can have such."""
+    obstacles: tuple[Obstacle, ...] = ()
+    min_distance: float = 0.01
+    """What is kept from an obstacle that stops [m]."""
+    self_collision: bool = False
+    """Whether links are kept from one another too."""
+    updates: int = 1
+    """Updates of the method in each tick."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "desired", tuple(finite("desired", self.desired).ravel().tolist()))
+        names = [obstacle.name for obstacle in self.obstacles]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"there is an obstacle {name!r} already; choose another name, or move that one")
+        not_negative("min_distance", self.min_distance)
+        yes_or_no("self_collision", self.self_collision)
+        whole("updates", self.updates, 1)
+        if self.updates > _MOST_UPDATES:
+            raise ValueError(f"updates is {self.updates}; the most in a tick is {_MOST_UPDATES}")
+        if isinstance(self.method, NullSpaceMethod) and self.method.terms:
+            raise ValueError(
+                "the program gives a method its null-space terms itself, from K, K_obs, the desired joints and the "
+                "obstacles: leave null_space out"
+            )
+
+    @classmethod
+    def of(cls, model: Model) -> "Setup":
+        """The law as it is by default, with the model's home as the desired joints, in empty space."""
+        return cls(desired=tuple(model.home.tolist()))
+
+    @property
+    def led_by(self) -> Method:
+        """The method with the terms of the null space that are set."""
+        method = self.law.method() if self.method is None else self.method
+        if not isinstance(method, NullSpaceMethod):
+            return method
+        repelling = [obstacle.shape for obstacle in self.obstacles if obstacle.repels]
+        return replace(method, null_space=self.law.terms(self.desired, repelling) or None)
+
+    @property
+    def stops(self) -> bool:
+        """Whether shapes are kept apart."""
+        return self.self_collision or any(obstacle.stops for obstacle in self.obstacles)
+
+    def world(self) -> World:
+        """All obstacles, whoever heeds them."""
+        return World({obstacle.name: obstacle.shape for obstacle in self.obstacles})
+
+    def obstacle(self, name: str) -> Obstacle:
+        """The obstacle of this name; raises ShapeNotFound."""
+        found = {obstacle.name: obstacle for obstacle in self.obstacles}
+        if name not in found:
+            raise ShapeNotFound(name, found, owner="the scene")
+        return found[name]
+
+    def edited(self, name: str, edit: Callable[[Obstacle], Obstacle | None]) -> "Setup":
+        """The setup with another obstacle in place of one, or with none; raises ShapeNotFound."""
+        chosen = self.obstacle(name)
+        edits = [edit(obstacle) if obstacle is chosen else obstacle for obstacle in self.obstacles]
+        return replace(self, obstacles=tuple(obstacle for obstacle in edits if obstacle is not None))
+
+
+SHAPES: Final[dict[str, type[Sphere] | type[Box] | type[Capsule]]] = {
+    "sphere": Sphere,
+    "box": Box,
+    "capsule": Capsule,
+}
+"""What an obstacle may be, by the name that files and panels have for it."""
+
+
+def named(what: str, name: object) -> str:
+    """The name; raises TypeError or ValueError for one that a list and a file cannot show."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of {what} must be a str, got {name!r}")
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise ValueError(
+            f"{name!r} is no name for {what}: it must be 1 to {_LONGEST_NAME} printable characters, without spaces "
+            "around them"
+        )
+    return name
+
+
+def yes_or_no(name: str, value: object) -> None:
+    """Raises TypeError unless `value` is True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}")

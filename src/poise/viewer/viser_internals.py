@@ -1,0 +1,91 @@
+"""What is done to viser that it has no option for; each holds for viser 1.1 and fails closed with another.
+
+viser asks `websockets` for a server that anybody may talk to, prints where it is and that it has stopped, and opens a
+public tunnel when a client asks for one.
+"""
+
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from poise.errors import MissingExtra, PoiseError
+
+_PATCHING = threading.RLock()
+"""Held while functions of other packages are replaced; two threads would put each other's replacement back."""
+
+
+Options = dict[str, Any]
+
+
+def start(listener: socket.socket, *, title: str, door: Callable[[Any, Options], tuple[Any, Options]]) -> Any:
+    """A running `viser.ViserServer` that accepts from `listener`, and closes it when it stops.
+
+    `door` is given the handler and the options with which viser asks for a WebSocket server, `process_request` and
+    `select_subprotocol` among them, and returns those to use.
+    Raises MissingExtra without the `viewer` extra, PoiseError if viser does not ask for its server as expected.
+    """
+    try:
+        import viser
+    except ImportError:
+        raise MissingExtra("looking at a robot", "viser", "viewer") from None
+    import websockets.asyncio.server as websockets
+
+    class Private(viser.ViserServer):  # type: ignore[misc]
+        def request_share_url(self, verbose: bool = True) -> str | None:
+            """Refused: any client may ask, and it would open this machine to all the world."""
+            return None
+
+        def disconnect_share_url(self) -> None:
+            """There is nothing to disconnect."""
+
+    with silent():  # which holds the lock
+        serve, asked = websockets.serve, []
+
+        def guarded(handler: Any, *address: Any, **options: Any) -> Any:
+            if not _called_by_viser() or not options.keys() >= {"process_request", "select_subprotocol"}:
+                return serve(handler, *address, **options)
+            asked.append(options)
+            handler, options = door(handler, {name: options[name] for name in options if name not in ("host", "port")})
+            return serve(handler, sock=listener, **options)
+
+        websockets.serve = guarded
+        try:
+            host, port = listener.getsockname()[:2]
+            server = Private(host=host, port=port, label=title, verbose=False)
+        finally:
+            websockets.serve = serve
+        if not asked:
+            server.stop()
+            raise PoiseError(
+                f"viser {viser.__version__} opens its server in a way that poise cannot guard, so it was stopped: "
+                'pip install "viser>=1.1,<2"'
+            )
+    return server
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Nothing that viser prints comes out; what others print meanwhile does."""
+    import rich
+
+    with _PATCHING:
+        rich_print = rich.print
+
+        def others_print(*objects: Any, **options: Any) -> None:
+            if not _called_by_viser():
+                rich_print(*objects, **options)
+
+        rich.print = others_print
+        try:
+            yield
+        finally:
+            rich.print = rich_print
+
+
+def _called_by_viser() -> bool:
+    """Whether who called the function that asks is viser."""
+    module = sys._getframe(2).f_globals.get("__name__", "")
+    return bool(module.partition(".")[0] == "viser")

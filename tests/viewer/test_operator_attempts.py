@@ -1,0 +1,295 @@
+"""Attempts: what is recorded, what is measured, and what comes out as joint commands."""
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.spatial import Array
+from poise.viewer.operator.attempt import Attempt, units_of
+from poise.viewer.operator.measures import measure
+from poise.viewer.operator.program import Program
+from poise.viewer.operator.robots import ten_links
+from poise.viewer.operator.setup import Setup
+
+DT = 1.0 / 50.0
+CENTRE, RADIUS = np.array([4.5, -1.2]), 0.3
+
+
+def recorded(ticks: int = 100) -> tuple[Program, Attempt]:
+    robot = ten_links()
+    ours = Program(robot.model, robot.frame, start=robot.start)
+    ours.add("ball", pz.Sphere((*CENTRE, 0.0), RADIUS))
+    ours.record()
+    ours.drive((-1.5, -1.0, 0.0))
+    for _ in range(ticks):
+        ours.tick(DT)
+    return ours, ours.stop()
+
+
+def made(model: pz.Model, q: Any, *, time: Any = None, target: Any = None, frame: str = "tool", **more: Any) -> Attempt:
+    path = np.asarray(q, dtype=np.float64)
+    hands = model.pose(frame, path).array
+    return Attempt(
+        name="it", model=model, frame=frame, turns=False, q=path,
+        time=np.arange(len(path)) * DT if time is None else time,
+        target=hands if target is None else target,
+        **{"setups": ((0, Setup.of(model)),), **more},
+    )  # fmt: skip
+
+
+def corners(path: Array) -> Array:
+    """(n, 11, 2) the joints and the tool of the ten-link arm, by hand."""
+    angles = np.cumsum(path, axis=1)
+    places = np.zeros((len(path), 11, 2))
+    places[:, 1:, 0], places[:, 1:, 1] = np.cumsum(np.cos(angles), 1), np.cumsum(np.sin(angles), 1)
+    return places
+
+
+# Recording ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_tick_is_a_row_with_what_was_set() -> None:
+    robot = ten_links()
+    ours = Program(robot.model, robot.frame, start=robot.start)
+    ours.tick(DT)
+    assert ours.record("mine") == "mine"
+    assert ours.snapshot.recording == "mine"
+    seen = [ours.snapshot]
+    for i in range(10):
+        if i == 4:
+            ours.tune(alpha=0.5)
+            ours.add("ball", pz.Sphere((0.0, 9.0, 0.0), 0.1))
+        ours.aim((8.0, 0.1 * i, 0.0))
+        seen.append(ours.tick(DT))
+    ours.pause()
+    ours.tick(DT)
+    attempt = ours.stop()
+    assert len(attempt) == 11
+    np.testing.assert_array_equal(attempt.q, [s.q for s in seen])
+    np.testing.assert_array_equal(attempt.target, [s.target.array for s in seen])
+    np.testing.assert_allclose(attempt.time, DT * np.arange(11), atol=1e-14)
+    assert [row for row, _ in attempt.setups] == [0, 5]
+    assert attempt.setups[1][1] == ours.snapshot.setup
+    assert not attempt.q.flags.writeable
+
+
+def test_attempts_stand_side_by_side_and_one_is_committed() -> None:
+    ours, first = recorded(10)
+    ours.record()
+    ours.tick(DT)
+    second = ours.stop()
+    assert [a.name for a in ours.snapshot.attempts] == ["attempt 1", "attempt 2"] == [first.name, second.name]
+    assert ours.commit("attempt 2") is second
+    assert ours.snapshot.committed == "attempt 2"
+    ours.discard("attempt 2")
+    assert ours.snapshot.committed is None
+    assert ours.snapshot.attempts == (first,)
+    assert ours.record() == "attempt 2"
+
+
+def test_while_it_records_nothing_jumps() -> None:
+    ours, _ = recorded(3)
+    ours.record()
+    for edit in (ours.record, ours.reset, lambda: ours.take_up(ours.work)):
+        with pytest.raises(ValueError, match="'attempt 2' is being recorded: stop that first"):
+            edit()
+    assert len(ours.stop()) == 1
+    with pytest.raises(ValueError, match="there is an attempt 'attempt 1' already"):
+        ours.record("attempt 1")
+
+
+# Measures -------------------------------------------------------------------------------------------------------------
+
+
+def test_measures_are_those_of_brute_force() -> None:
+    ours, attempt = recorded()
+    found, model = attempt.measures, ours.model
+    places = corners(attempt.q)
+    length = hand = worst = error = 0.0
+    for before, after, one, other in zip(attempt.q, attempt.q[1:], places, places[1:], strict=False):
+        length += math.sqrt(sum((b - a) ** 2 for a, b in zip(before, after, strict=True)))
+        hand += math.dist(one[10], other[10])
+        worst = max(worst, *(abs(b - a) / DT for a, b in zip(before, after, strict=True)))
+    for target, place in zip(attempt.target, places, strict=True):
+        error = max(error, math.dist(target[:2], place[10]))
+    share = np.linspace(0.0, 1.0, 2001)[:, None, None]
+    gap = math.inf
+    for row in places:
+        along = row[:-1] + share * (row[1:] - row[:-1])
+        gap = min(gap, float(np.linalg.norm(along - CENTRE, axis=-1).min()) - RADIUS - 0.04)
+    least, largest = math.inf, 0.0
+    for q in attempt.q:
+        nudged = [
+            (model.pose("tool", q + 1e-6 * e).xyz - model.pose("tool", q - 1e-6 * e).xyz) / 2e-6 for e in np.eye(10)
+        ]
+        sigma = np.linalg.svd(np.array(nudged), compute_uv=False)
+        least, largest = min(least, sigma[1]), max(largest, sigma[0])
+    assert found.duration == pytest.approx(2.0)
+    assert found.joint_length == pytest.approx(length)
+    assert found.hand_length == pytest.approx(hand)
+    assert found.worst_speed == pytest.approx(worst, rel=1e-9)
+    assert found.clearance == pytest.approx(gap, abs=1e-5)
+    assert found.position_error == pytest.approx(error)
+    assert 0.0 < found.position_error_rms <= found.position_error
+    assert found.least_singular_value == pytest.approx(least, rel=1e-5)
+    assert found.singular_below == pytest.approx(0.02 * largest, rel=1e-5)
+    assert found.speed_share is None
+    assert found.rotation_error is None
+
+
+def test_clearance_is_from_obstacles_where_they_were() -> None:
+    model = ten_links().model
+    q = np.zeros((3, 10))
+    near, far = (
+        Setup(desired=(0.0,) * 10, obstacles=Setup.of(model).obstacles),
+        Setup.of(model),
+    )
+    ours = Program(model, "tool", start=np.zeros(10))
+    ours.add("ball", pz.Sphere((5.0, 1.0, 0.0), 0.5), repels=False)
+    near = ours.snapshot.setup
+    ours.move("ball", (5.0, 3.0, 0.0))
+    far = ours.snapshot.setup
+    none = Setup.of(model)
+    assert made(model, q, setups=((0, far),)).measures.clearance == pytest.approx(2.46)
+    assert made(model, q, setups=((0, far), (1, near), (2, far))).measures.clearance == pytest.approx(0.46)
+    assert made(model, q, setups=((0, none), (2, far))).measures.clearance == pytest.approx(2.46)
+    assert made(model, q).measures.clearance is None
+
+
+def test_singular_poses_are_counted_each_time_they_are_met() -> None:
+    model = pz.load("planar2")
+    bends = [0.0, 0.01, 0.5, 0.9, 0.01, 0.005, 0.7, 1.0, 0.0]
+    attempt = made(model, [[0.3, bend] for bend in bends])
+    assert attempt.measures.singular_poses == 3
+    assert measure(attempt, singular=1e-12).singular_poses == 2
+    assert attempt.measures.least_singular_value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_limits_and_speeds_are_those_of_the_model() -> None:
+    model = pz.load("panda")
+    q = np.tile(model.home, (3, 1))
+    q[1, 3] = model.upper[3]
+    q[2, 3] = model.upper[3] - 0.01
+    attempt = made(model, q, frame="panda_hand", time=[0.0, 0.1, 0.2])
+    assert attempt.measures.limits_touched == (model.coordinates[3],)
+    assert attempt.measures.worst_joint == model.joint_names[3]
+    step = abs(model.upper[3] - model.home[3])
+    assert attempt.measures.speed_share == pytest.approx(step / 0.1 / model.velocity[3])
+
+
+def test_an_attempt_of_one_row_has_measures() -> None:
+    found = made(pz.load("planar3"), np.full((1, 3), 0.4)).measures
+    assert (found.duration, found.joint_length, found.worst_speed, found.worst_joint) == (0.0, 0.0, 0.0, "")
+
+
+# Replay and export ----------------------------------------------------------------------------------------------------
+
+
+def test_replay_meets_every_row_and_goes_straight_between() -> None:
+    ours, attempt = recorded(20)
+    for i in range(len(attempt)):
+        moment = attempt.at(float(attempt.time[i]))
+        np.testing.assert_array_equal(moment.q, attempt.q[i])
+        np.testing.assert_array_equal(moment.target.array, attempt.target[i])
+    between = attempt.at(float(0.25 * attempt.time[3] + 0.75 * attempt.time[4]))
+    np.testing.assert_allclose(between.q, 0.25 * attempt.q[3] + 0.75 * attempt.q[4], atol=1e-12)
+    np.testing.assert_array_equal(attempt.at(-5.0).q, attempt.q[0])
+    np.testing.assert_array_equal(attempt.at(1e9).q, attempt.q[-1])
+    assert attempt.at(1e9).time == attempt.duration
+    assert attempt.at(0.1).setup == ours.snapshot.setup
+    for t in (math.nan, math.inf, "1s", [0.0]):
+        with pytest.raises(ValueError, match="t "):
+            attempt.at(t)  # type: ignore[arg-type]
+
+
+def test_quaternions_are_replayed_as_rotations() -> None:
+    builder = pz.ModelBuilder("ball")
+    builder.joint("ball", "spherical", parent="world", child="tool")
+    model = builder.build()
+    turns = pz.SO3.from_rotvec([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).wxyz
+    half = made(model, turns).at(0.5 * DT)
+    np.testing.assert_allclose(half.q, pz.SO3.from_rotvec([0.0, 0.0, 0.5]).wxyz, atol=1e-15)
+    np.testing.assert_allclose(half.target.wxyz, half.q, atol=1e-15)
+
+
+@pytest.mark.parametrize("rate", [7.0, 50.0, 333.0])
+def test_commands_come_at_a_constant_rate_and_end_where_it_ends(rate: float) -> None:
+    _, attempt = recorded(20)
+    time, q = attempt.resampled(rate)
+    np.testing.assert_allclose(time, np.arange(len(time)) / rate, rtol=0.0, atol=0.0)
+    assert time[-1] >= attempt.duration - 1e-9 > time[-2] - 1e-9
+    np.testing.assert_array_equal(q[-1], attempt.q[-1])
+    np.testing.assert_array_equal(q[0], attempt.q[0])
+    for row, t in zip(q, time, strict=True):
+        expected = [np.interp(t, attempt.time, column) for column in attempt.q.T]
+        np.testing.assert_allclose(row, expected, atol=1e-12)
+
+
+def test_the_csv_names_joints_and_units_and_reads_back_to_the_bit(tmp_path: Path) -> None:
+    _, attempt = recorded(20)
+    attempt.to_csv(tmp_path / "out.csv", rate=100.0)
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["time [s]", *(f"joint{i} [rad]" for i in range(1, 11))]
+    time, q = attempt.resampled(100.0)
+    np.testing.assert_array_equal(np.array(rows, dtype=float), np.column_stack([time, q]))
+
+
+def test_the_npz_holds_the_same(tmp_path: Path) -> None:
+    _, attempt = recorded(20)
+    attempt.to_npz(tmp_path / "out.npz", rate=100.0)
+    with np.load(tmp_path / "out.npz", allow_pickle=False) as found:
+        time, q = attempt.resampled(100.0)
+        np.testing.assert_array_equal(found["time_s"], time)
+        np.testing.assert_array_equal(found["q"], q)
+        assert found["joints"].tolist() == list(attempt.model.coordinates)
+        assert found["units"].tolist() == ["rad"] * 10
+
+
+def test_units_are_those_of_the_joints() -> None:
+    builder = pz.ModelBuilder("all")
+    for i, kind in enumerate(("floating", "prismatic", "revolute", "planar", "spherical", "helical", "continuous")):
+        more: dict[str, Any] = {} if kind in ("floating", "spherical") else {"axis": (0.0, 0.0, 1.0)}
+        if kind == "helical":
+            more["pitch"] = 0.1
+        builder.joint(f"j{i}", kind, parent="world" if i == 0 else f"l{i - 1}", child=f"l{i}", **more)
+    assert units_of(builder.build()) == (*"mmm1111", "m", "rad", "m", "m", "rad", *"1111", "rad", "rad")
+
+
+@pytest.mark.parametrize(("rate", "message"), [(0.0, "rate is 0.0"), (math.inf, "rate is inf"), (1e12, "that makes")])
+def test_a_rate_that_makes_no_table_is_refused(rate: float, message: str, tmp_path: Path) -> None:
+    _, attempt = recorded(3)
+    with pytest.raises(ValueError, match=message):
+        attempt.to_csv(tmp_path / "out.csv", rate=rate)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"time": [0.0, 0.1]}, "q must have shape"),
+        ({"time": [0.1, 0.2, 0.3]}, "time must begin with 0"),
+        ({"time": [0.0, 0.2, 0.2]}, "time must begin with 0"),
+        ({"q": np.zeros((3, 2))}, "q must have shape"),
+        ({"q": np.full((3, 3), np.nan)}, r"q\[0, 0\] is nan"),
+        ({"target": np.zeros((3, 6))}, "target must have shape"),
+        ({"name": ""}, "is no name for an attempt"),
+        ({"frame": "hand"}, "no frame 'hand'"),
+        ({"setups": ()}, "setups begin at the rows"),
+        ({"setups": ((1, Setup(desired=(0.0,) * 3)),)}, "setups begin at the rows"),
+    ],
+)
+def test_arrays_that_are_no_motion_are_refused(change: dict[str, Any], message: str) -> None:
+    model = pz.load("planar3")
+    right = {
+        "name": "it", "model": model, "frame": "tool", "turns": False, "time": [0.0, 0.1, 0.2], "q": np.zeros((3, 3)),
+        "target": np.zeros((3, 7)), "setups": ((0, Setup.of(model)),),
+    }  # fmt: skip
+    Attempt(**right)
+    with pytest.raises((ValueError, pz.FrameNotFound), match=message):
+        Attempt(**{**right, **change})
