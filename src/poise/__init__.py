@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from poise.geometry.shapes import ConvexHull as ConvexHull
     from poise.geometry.shapes import HalfSpace as HalfSpace
     from poise.geometry.shapes import Sphere as Sphere
+    from poise.geometry.visuals import Visual as Visual
     from poise.geometry.world import World as World
     from poise.io import load as load
     from poise.io.dh import DH as DH
@@ -237,6 +238,7 @@ _HOME = {
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
+    "Visual": "poise.geometry.visuals",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
     "fit_shapes": "poise.model.fitting",

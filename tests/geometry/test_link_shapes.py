@@ -1,4 +1,4 @@
-"""The shapes of a model's links: built, replaced, and carried along when another model is made of it."""
+"""The shapes and visuals of a model's links: built, replaced, and carried along when another model is made of it."""
 
 import copy
 import pickle
@@ -9,6 +9,7 @@ import pytest
 import poise as pz
 
 BALL, BAR = pz.Sphere([0, 0, 0.1], 0.1), pz.Capsule([0, 0, 0], [0, 0, 1], 0.05)
+SKIN, PAINT = pz.Visual(BAR), pz.Visual(pz.MeshShape("hand.dae"), (1, 0, 0))
 FLOOR, MESH = pz.HalfSpace([0, 0, 0], [0, 0, 1]), pz.MeshShape("hand.stl", scale=(1, -1, 1))
 
 
@@ -23,6 +24,10 @@ def builder() -> pz.ModelBuilder:
     b.shape("hand", MESH)
     b.shape("hand", BALL)
     b.shape("other", BALL)
+    b.visual("world", SKIN)
+    b.visual("upper", SKIN, PAINT)
+    b.visual("hand", PAINT)
+    b.visual("other", SKIN)
     b.disable("base", "upper")
     b.disable("upper", "base")
     b.disable("hand", "other")
@@ -32,23 +37,25 @@ def builder() -> pz.ModelBuilder:
 
 ARM = builder().build()
 SHAPES = {"world": (FLOOR,), "upper": (BAR, BALL), "hand": (MESH, BALL), "other": (BALL,)}
+VISUALS = {"world": (SKIN,), "upper": (SKIN, PAINT), "hand": (PAINT,), "other": (SKIN,)}
 DISABLED = {frozenset(pair) for pair in (("base", "upper"), ("hand", "other"), ("world", "base"))}
 
 
 def test_shapes_are_those_that_the_builder_was_given() -> None:
     assert dict(ARM.shapes) == SHAPES
+    assert dict(ARM.visuals) == VISUALS
     assert ARM.disabled == DISABLED
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_they_travel_with_the_model(way: Any) -> None:
     again = way(ARM)
-    assert (dict(again.shapes), again.disabled) == (SHAPES, DISABLED)
+    assert (dict(again.shapes), dict(again.visuals), again.disabled) == (SHAPES, VISUALS, DISABLED)
 
 
 def test_a_locked_model_keeps_all() -> None:
     locked = ARM.lock(elbow=0.3)
-    assert (dict(locked.shapes), locked.disabled) == (SHAPES, DISABLED)
+    assert (dict(locked.shapes), dict(locked.visuals), locked.disabled) == (SHAPES, VISUALS, DISABLED)
 
 
 def test_a_chain_keeps_what_is_on_its_links() -> None:
@@ -57,12 +64,15 @@ def test_a_chain_keeps_what_is_on_its_links() -> None:
     assert whole.disabled == DISABLED - {frozenset(("hand", "other"))}
     assert dict(part.shapes) == {link: SHAPES[link] for link in ("upper", "hand")}
     assert part.disabled == frozenset()
+    assert dict(whole.visuals) == {link: VISUALS[link] for link in ("world", "upper", "hand")}
+    assert dict(part.visuals) == {link: VISUALS[link] for link in ("upper", "hand")}
     assert dict(ARM.chain("base", "hand").shapes) == dict(whole.shapes)
 
 
 def test_a_model_can_be_given_others() -> None:
     other = ARM.with_shapes({"hand": BALL, "lower": [BAR, BALL], "upper": ()})
     assert dict(other.shapes) == {"hand": (BALL,), "lower": (BAR, BALL)}
+    assert dict(other.visuals) == VISUALS
     assert other.disabled == DISABLED
     assert ARM.with_shapes({}, [("hand", "lower")]).disabled == {frozenset(("hand", "lower"))}
     assert (other.home.tolist(), other.frames, other.joints) == (ARM.home.tolist(), ARM.frames, ARM.joints)
@@ -84,6 +94,9 @@ def test_they_cannot_be_written_to() -> None:
         (lambda b: b.disable("hand", "hand"), "collisions of link 'hand' with itself are never looked at"),
         (lambda b: b.shape("hand", (0, 0, 1)), r"link 'hand' is given \(0, 0, 1\) as a shape; a shape is a Sphere"),
         (lambda b: b.shape("", BALL), "a link with a shape has no name"),
+        (lambda b: b.visual("hnad", SKIN), "a visual is given to the link 'hnad', which does not exist"),
+        (lambda b: b.visual("hand", BALL), r"link 'hand' is given Sphere\(.*\) as a visual; a visual is a Visual"),
+        (lambda b: b.visual("", SKIN), "a link with a visual has no name"),
     ],
 )
 def test_a_builder_refuses_what_cannot_be(change: Any, message: str) -> None:
@@ -118,5 +131,20 @@ def test_a_model_refuses_what_cannot_be(shapes: Any, disabled: Any, error: type[
     ],
 )
 def test_a_mesh_needs_a_file_and_a_scale(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: pz.Visual((0, 0, 1)), TypeError, r"shape is \(0, 0, 1\); a visual is a Visual, of a shape"),
+        (lambda: pz.Visual(BALL, (1, 0)), pz.ShapeError, "colour must have 3 or 4 numbers"),
+        (lambda: pz.Visual(BALL, (1, 0, 255)), ValueError, "numbers from 0 to 1"),
+        (lambda: pz.Visual(BALL, (1, 0, float("nan"))), ValueError, r"colour\[2\] is nan"),
+        (lambda: pz.Visual(BALL, "red"), pz.ShapeError, "colour must be numbers"),
+    ],
+)
+def test_a_visual_needs_a_shape_and_a_colour_that_is_one(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()

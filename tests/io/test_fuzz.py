@@ -30,7 +30,13 @@ URDF = """<?xml version="1.0"?>
 <robot name="r">
 <link name="world"/>
 <link name="a"><visual><geometry><mesh filename="package://p/m.stl"/></geometry></visual></link>
-<link name="b"/>
+<link name="b">
+<visual>
+<origin xyz="0 0 0.1" rpy="0.1 0.2 0.3"/>
+<geometry><capsule radius="0.1" length="0.2"/></geometry>
+<material name="m"><color rgba="1 0 0 1"/></material>
+</visual>
+</link>
 <link name="c"><inertial><origin xyz="0.1 0 0"/><mass value="2"/></inertial></link>
 <link name="d"/>
 <joint name="j" type="revolute">
@@ -66,6 +72,7 @@ MJCF = """<mujoco model="m">
 <joint name="j" axis="0 0 1" pos="0.01 0.02 0.03" range="-1 1" ref="0.2"/>
 <joint name="l" type="slide" axis="0 1 1" range="-0.2 0.4"/>
 <geom size="0.1"/>
+<geom type="cylinder" size="0.1 0.2" contype="0" conaffinity="0" rgba="1 0 0 1"/>
 <site name="s" pos="0.1 0 0" quat="0 1 0 0"/>
 <body name="b" pos="0.3 0 0">
 <joint name="k" axis="0 1 0" range="-2 2"/>

@@ -1,14 +1,13 @@
 """Fits that were made before: a file each, among the caches.
 
-A file is named after the content of the mesh, the settings and the text that fits.  It is written under another name
-and then moved to its own, and whatever is wrong with it counts as not kept.
+A file is named after the content of the mesh, the settings and the text that fits.  Whatever is wrong with it counts as
+not kept.
 """
 
 import contextlib
 import functools
 import hashlib
 import json
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from poise.geometry.fitting import Fit
+from poise.geometry.kept import keep
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.kernels.machine.places import cache_home
 from poise.spatial import SE3
@@ -31,14 +31,7 @@ def kept(content: bytes, settings: str, make: Callable[[], Fit]) -> Fit:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         return _read(json.loads(file.read_text(encoding="utf-8")))
     fit = make()
-    with contextlib.suppress(OSError):  # then it is made anew the next time
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
-        try:
-            draft.write_text(json.dumps(_written(fit)), encoding="utf-8")
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
+    keep(file, json.dumps(_written(fit)).encode())
     return fit
 
 

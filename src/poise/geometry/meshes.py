@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
@@ -68,30 +68,43 @@ def mesh_triangles(mesh: MeshShape, content: bytes) -> Array:
 
     Raises MissingExtra without the `meshes` extra, ModelError for what is no surface.
     """
-    kind = Path(mesh.file).suffix.lstrip(".").lower()
+    parts = mesh_parts(mesh.file, content, "fitting shapes to meshes", "meshes")
+    triangles = np.concatenate([triangles for triangles, _ in parts]) * mesh.scale
+    _refuse_far(triangles, mesh.file)
+    return triangles
+
+
+def mesh_parts(file: str, content: bytes, purpose: str, extra: str) -> list[tuple[Array, Any]]:
+    """The parts of a mesh: triangles (n, 3, 3), in the units of the file, and what trimesh has made of each part.
+
+    Raises MissingExtra, which says what trimesh is needed for, and ModelError for what is no surface.
+    """
+    kind = Path(file).suffix.lstrip(".").lower()
     try:
         trimesh = import_module("trimesh")
         if kind == "dae":
             import_module("collada")
     except ImportError:
-        raise MissingExtra("fitting shapes to meshes", "trimesh", "meshes") from None
+        raise MissingExtra(purpose, "trimesh", extra) from None
     try:
         plain = {"skip_materials": True} if kind == "obj" else {}  # whose textures it would look for
         scene = trimesh.load_scene(BytesIO(content), file_type=kind, process=False, **plain)
         placed = [(scene.graph[node][0], scene.geometry[scene.graph[node][1]]) for node in scene.graph.nodes_geometry]
         # Not `scene.to_mesh()`, which copies textures, and for them asks for more packages.
         parts = [
-            part.triangles.reshape(-1, 3) @ place[:3, :3].T + place[:3, 3]
+            ((part.triangles.reshape(-1, 3) @ place[:3, :3].T + place[:3, 3]).reshape(-1, 3, 3), part)
             for place, part in placed
             if isinstance(part, trimesh.Trimesh)
         ]
     except Exception as error:  # a reader of many formats raises anything
-        raise ModelError(f"cannot be read by trimesh: {error}", file=mesh.file) from None
-    triangles = np.concatenate([np.zeros((0, 3)), *parts]).reshape(-1, 3, 3) * mesh.scale
-    if len(triangles) == 0:
-        raise ModelError(
-            "has no triangles, and so no inside; remove it, or give the link another shape", file=mesh.file
-        )
+        raise ModelError(f"cannot be read by trimesh: {error}", file=file) from None
+    if not any(len(triangles) for triangles, _ in parts):
+        raise ModelError("has no triangles, and so no inside; remove it, or give the link another shape", file=file)
+    for triangles, _ in parts:
+        _refuse_far(triangles, file)
+    return parts
+
+
+def _refuse_far(triangles: Array, file: str) -> None:
     if not (np.abs(triangles) <= LARGEST).all():
-        raise ModelError(f"has a corner that is not finite, or {BOUND}; export it anew", file=mesh.file)
-    return triangles
+        raise ModelError(f"has a corner that is not finite, or {BOUND}; export it anew", file=file)

@@ -12,7 +12,7 @@ from poise.io.elements import Element
 from poise.io.notes import Notes
 from poise.spatial import SE3
 
-_HERE = SE3.identity()
+HERE = SE3.identity()
 
 
 def link_shapes(
@@ -30,41 +30,42 @@ def _parts(
 ) -> Iterator[LinkShape | Cylinder]:
     for collision in link.all("collision"):
         geometry, origin = collision.child("geometry"), collision.child("origin")
-        place = _HERE if origin is None else pose(origin)
-        for solid in [] if geometry is None else geometry.children:
-            part = _part(solid, place, find)
+        place = HERE if origin is None else pose(origin)
+        for element in [] if geometry is None else geometry.children:
+            part = solid(element, place, find)
             if part is None:
-                notes.add(f"unknown tag <{solid.tag}> in <geometry>", solid.line)
+                notes.add(f"unknown tag <{element.tag}> in <geometry>", element.line)
             else:
                 yield part
 
 
-def _part(solid: Element, place: SE3, find: Callable[[str], str]) -> LinkShape | Cylinder | None:
-    match solid.tag:
+def solid(element: Element, place: SE3, find: Callable[[str], str]) -> LinkShape | Cylinder | None:
+    """What a child of `<geometry>` is, at `place`; None for an unknown tag.  Raises as `link_shapes`."""
+    match element.tag:
         case "box":
-            return Box(place, _lengths(solid, "size", 3))
+            return Box(place, _lengths(element, "size", 3))
         case "sphere":
-            return Sphere(place.xyz, _length(solid, "radius"))
+            return Sphere(place.xyz, _length(element, "radius"))
         case "cylinder":
-            return Cylinder(place, _length(solid, "radius"), _length(solid, "length"))
+            return Cylinder(place, _length(element, "radius"), _length(element, "length"))
         case "capsule":
-            half = 0.5 * _length(solid, "length")
-            return Capsule(place.act((0.0, 0.0, -half)), place.act((0.0, 0.0, half)), _length(solid, "radius"))
+            half = 0.5 * _length(element, "length")
+            return Capsule(place.act((0.0, 0.0, -half)), place.act((0.0, 0.0, half)), _length(element, "radius"))
         case "mesh":
-            scale = solid.numbers("scale", 3) if "scale" in solid.attributes else (1.0, 1.0, 1.0)
+            scale = element.numbers("scale", 3) if "scale" in element.attributes else (1.0, 1.0, 1.0)
             if not all(scale):
-                raise solid.error(f"{solid.label} is scaled by 0, and no solid is left")
-            return MeshShape(find(solid.text("filename")), place, scale)
+                raise element.error(f"{element.label} is scaled by 0, and no solid is left")
+            return MeshShape(find(element.text("filename")), place, scale)
         case _:
             return None
 
 
-def _length(solid: Element, attribute: str) -> float:
-    return _lengths(solid, attribute, 1)[0]
+def _length(element: Element, attribute: str) -> float:
+    return _lengths(element, attribute, 1)[0]
 
 
-def _lengths(solid: Element, attribute: str, count: int) -> tuple[float, ...]:
-    lengths = solid.numbers(attribute, count)
+def _lengths(element: Element, attribute: str, count: int) -> tuple[float, ...]:
+    lengths = element.numbers(attribute, count)
     if any(length < 0.0 for length in lengths):
-        raise solid.error(f'{solid.label} has {attribute}="{solid.text(attribute)}"; no length may be negative')
+        raise element.error(f'{element.label} has {attribute}="{element.text(attribute)}"; no length may be negative')
     return lengths

@@ -1,7 +1,10 @@
-"""The geoms of an MJCF that can collide, and the pairs of bodies that MuJoCo never looks at.
+"""The geoms of an MJCF that can collide or are seen, and the pairs of bodies that MuJoCo never looks at.
 
 A geom can collide if it has a `contype` or `conaffinity`, or is in a `<pair>`.  MuJoCo collides meshes by their convex
 hulls, and so does poise.
+
+Of the geoms in the groups 0 to 2, which MuJoCo shows unless told otherwise, those in 1 or 2 and those that cannot
+collide are what a body looks like; if it has none of these, all of them are.
 """
 
 from collections.abc import Iterator
@@ -13,10 +16,13 @@ import numpy.typing as npt
 
 from poise.geometry.enclosing import Cylinder, around_ellipsoid
 from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
+from poise.geometry.visuals import Ellipsoid, Surface, VisualShape
 from poise.spatial import SE3, Array
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 """Kinds of geoms in the order of `mjtGeom`."""
+DEFAULT_COLOUR = (0.5, 0.5, 0.5, 1.0)
+"""Of a geom that is given none."""
 _FILTER_PARENT = 1 << 10
 """`mjDSBL_FILTERPARENT`."""
 
@@ -46,6 +52,42 @@ def part(m: Any, geom: int, pose: SE3, size: Array) -> Shape | Cylinder | None:
         case "mesh" | "sdf":
             return ConvexHull.of_corners(_hull(m, int(m.geom_dataid[geom])), pose=pose)
     return None
+
+
+def seen(m: Any) -> npt.NDArray[np.intp]:
+    """The geoms that are drawn, in the order of the file."""
+    shown = (m.geom_group <= 2) & (colours(m)[:, 3] > 0.0)
+    can_collide = np.isin(np.arange(m.ngeom), colliding(m))
+    drawn = shown & ((m.geom_group > 0) | ~can_collide)
+    bare = ~np.isin(m.geom_bodyid, m.geom_bodyid[drawn])
+    return np.flatnonzero(drawn | (shown & bare))
+
+
+def colours(m: Any) -> npt.NDArray[np.float64]:
+    """(geoms, 4) red, green, blue and alpha from 0 to 1; a geom's own goes before that of its material."""
+    own = m.geom_rgba.astype(np.float64)
+    painted = (m.geom_matid >= 0) & (own == DEFAULT_COLOUR).all(axis=1)
+    own[painted] = m.mat_rgba[m.geom_matid[painted]]
+    return np.clip(np.nan_to_num(own), 0.0, 1.0)
+
+
+def drawn_part(m: Any, geom: int, pose: SE3, size: Array) -> VisualShape | None:
+    """What is drawn of a geom, whose pose and size are given; None if poise draws none of its kind.
+
+    Meshes are those that MuJoCo has made of their files, which it moves to their centres and may mend.
+    """
+    match KINDS[m.geom_type[geom]]:
+        case "plane" if size[0] > 0.0 and size[1] > 0.0:
+            return Box(pose, (2.0 * size[0], 2.0 * size[1], 0.0))
+        case "ellipsoid":
+            return Ellipsoid(pose, size)
+        case "mesh" | "sdf":
+            mesh = int(m.geom_dataid[geom])
+            first, face = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])
+            vertices = np.array(m.mesh_vert[first : first + m.mesh_vertnum[mesh]])
+            faces = m.mesh_face[face : face + m.mesh_facenum[mesh]].astype(np.uint32)
+            return Surface(pose, vertices, faces)
+    return part(m, geom, pose, size)
 
 
 def never_compared(m: Any) -> Iterator[tuple[int, int]]:

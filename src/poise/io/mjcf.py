@@ -16,8 +16,9 @@ import numpy as np
 from poise.errors import MissingExtra, ModelError, ModelWarning
 from poise.geometry.enclosing import Cylinder, enclosed
 from poise.geometry.shapes import Shape
+from poise.geometry.visuals import Visual
 from poise.io.elements import read_bytes
-from poise.io.geoms import KINDS, colliding, never_compared, part
+from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
@@ -44,6 +45,7 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | body without joints, mocap body | a fixed joint `body/fixed` |
     | mass of a body, given or of its geoms | mass of the link |
     | geom that can collide, of the world body too | shape of the link; a mesh is its convex hull |
+    | geom that MuJoCo shows, see `poise.io.geoms` | visual of the link; textures and height fields are passed over |
     | geoms that MuJoCo never looks at together | pair of links in `disabled` |
     | site | frame; `site/site` if a body has its name |
     | active `equality/joint`, at most linear | a joint that mimics another, or is fixed at a constant |
@@ -104,6 +106,7 @@ class _Reader:
             links += self.add_body(body)
         self.add_sites(links)
         self.add_shapes()
+        self.add_visuals()
         cones = [self.joints[j] for j in np.flatnonzero(self.m.jnt_limited) if self.kind(int(j)) is JointKind.SPHERICAL]
         if cones:
             self.remarks.append(f"the cone limits of the ball joints {', '.join(cones)} are ignored")
@@ -257,6 +260,23 @@ class _Reader:
             self.builder.shape(self.bodies[body] if body else WORLD, *enclosed(those))
         for first, second in never_compared(m):
             self.builder.disable(*(self.bodies[body] if body else WORLD for body in (first, second)))
+
+    def add_visuals(self) -> None:
+        m, painted = self.m, colours(self.m)
+        for i in seen(m).tolist():
+            what = f"geom {m.geom(i).name!r}" if m.geom(i).name else f"geom {i}"
+            try:
+                pose = self.pose(what, m.geom_pos[i], m.geom_quat[i])
+                drawn = drawn_part(m, i, pose, self.numbers(what, "size", m.geom_size[i]))
+            except ValueError as error:  # a ModelError is one
+                reason = error.message if isinstance(error, ModelError) else str(error)
+                self.remarks.append(f"{what} is not drawn: {reason}")
+                continue
+            if drawn is not None:
+                body = int(m.geom_bodyid[i])
+                plain = tuple(painted[i]) == DEFAULT_COLOUR
+                visual = Visual(drawn, None if plain else painted[i])
+                self.builder.visual(self.bodies[body] if body else WORLD, visual)
 
     # Postures ----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """URDF: links and joints, as ROS writes them (https://wiki.ros.org/urdf/XML).
 
-Kinematics, masses and shapes that collide: visuals, moments of inertia, transmissions and the extensions of simulators
-are passed over.
+Kinematics, masses, shapes that collide and those that are seen: textures, moments of inertia, transmissions and the
+extensions of simulators are passed over.
 
 What the format leaves open is read thus:
 
@@ -30,6 +30,7 @@ from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
 from poise.io.packages import PackageDirs, find_file, is_remote
 from poise.io.srdf import add_srdf, find_srdf
+from poise.io.visuals import link_visuals, named_colours
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
@@ -38,13 +39,13 @@ from poise.spatial import SE3, pose_of, rpy_quaternion
 
 _ALIASES = {"ball": "spherical"}
 _READ = {
-    "robot": {"link", "joint"},
-    "link": {"collision", "inertial"},
+    "robot": {"link", "joint", "material"},
+    "link": {"collision", "inertial", "visual"},
     "joint": {"parent", "child", "origin", "axis", "limit", "mimic"},
 }
 _PASSED_OVER = {
-    "robot": {"gazebo", "hardware", "material", "mujoco", "ros2_control", "sensor", "transmission"},
-    "link": {"contact", "gazebo", "sensor", "visual"}
+    "robot": {"gazebo", "hardware", "mujoco", "ros2_control", "sensor", "transmission"},
+    "link": {"contact", "gazebo", "sensor"}
     | {"gravity", "kinematic", "self_collide", "surface"},  # of SDF, left by converters
     "joint": {"calibration", "dynamics", "gazebo", "hardwareInterface", "safety_controller"},
 }
@@ -87,11 +88,14 @@ def parse_urdf(
     builder = ModelBuilder(name, file=file)
     notes = Notes(file)
     meshes = _Meshes(folder, tuple(package_dirs))
+    colours = named_colours(root, notes)
     for link in root.all("link"):
         builder.link(link.text("name"), line=link.line)
         _add_mass(builder, link, notes)
         if shapes := link_shapes(link, _pose, meshes.find, notes):
             builder.shape(link.text("name"), *shapes, line=link.line)
+        if visuals := link_visuals(link, _pose, meshes.find, colours, notes):
+            builder.visual(link.text("name"), *visuals, line=link.line)
     for joint in root.all("joint"):
         _add_joint(builder, joint, notes)
     model = _build(builder, root, base)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from poise.errors import ModelError
 from poise.geometry.meshes import SHAPES, LinkShape
+from poise.geometry.visuals import VISUALS, Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import Model
@@ -27,7 +28,7 @@ _STEEPEST = 1e6
 
 @final
 class ModelBuilder:
-    """Collect joints, frames, masses and shapes in any order, then `build()`.
+    """Collect joints, frames, masses, shapes and visuals in any order, then `build()`.
 
     >>> b = ModelBuilder("elbow")
     >>> b.joint("shoulder", "revolute", parent="base", child="upper", axis=(0, 0, 1), limits=(-2, 2))
@@ -44,6 +45,7 @@ class ModelBuilder:
         self._frames: dict[str, Frame] = {}
         self._masses: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
         self._shapes: dict[str, list[LinkShape]] = {}
+        self._visuals: dict[str, list[Visual]] = {}
         self._disabled: dict[frozenset[str], int | None] = {}
         self._links: dict[str, int | None] = {}
         self._lines: dict[str, int | None] = {}
@@ -187,6 +189,18 @@ class ModelBuilder:
         self._lines.setdefault("shape " + link, line)
         self._shapes.setdefault(link, []).extend(shapes)
 
+    def visual(self, link: str, *visuals: Visual, line: int | None = None) -> None:
+        """Say what is drawn of a link, in the link's frame; the world may have some too.
+
+        Raises ModelError for what is no visual.
+        """
+        self._name("link with a visual", link, line)
+        for visual in visuals:
+            if not isinstance(visual, Visual):
+                raise self._error(f"link {link!r} is given {visual!r} as a visual; {VISUALS}", line)
+        self._lines.setdefault("visual " + link, line)
+        self._visuals.setdefault(link, []).extend(visuals)
+
     def disable(self, first: str, second: str, *, line: int | None = None) -> None:
         """Say that two links need never be looked at for a collision between them.
 
@@ -210,7 +224,7 @@ class ModelBuilder:
         """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
 
         Raises ModelError for links with two parents, cycles, unknown parents (when `declared`), a mimic of a missing
-        joint or in a circle, frames, masses or shapes on missing links.
+        joint or in a circle, frames, masses, shapes or visuals on missing links.
         """
         links = self._check_links(declared)
         known = {*links, WORLD}
@@ -241,6 +255,11 @@ class ModelBuilder:
                 raise self._error(
                     f"a shape is given to the link {link!r}, which does not exist", self._lines["shape " + link]
                 )
+        for link in self._visuals:
+            if link not in known:
+                raise self._error(
+                    f"a visual is given to the link {link!r}, which does not exist", self._lines["visual " + link]
+                )
         for pair, line in self._disabled.items():
             for link in sorted(pair - known):
                 raise self._error(f"collisions are disabled for the link {link!r}, which does not exist", line)
@@ -253,6 +272,7 @@ class ModelBuilder:
             groups=self._groups,
             masses=self._masses,
             shapes=self._shapes,
+            visuals=self._visuals,
             disabled=self._disabled,
         )
         try:

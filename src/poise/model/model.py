@@ -17,6 +17,7 @@ import numpy.typing as npt
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.shapes import Shape
+from poise.geometry.visuals import Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.spatial import (
@@ -82,6 +83,9 @@ class Model:
     shapes: Mapping[str, tuple[LinkShape, ...]]
     """What of each link may collide, in the link's frame, and of what stands in the world under "world"; links without
     such shapes are left out."""
+    visuals: Mapping[str, tuple[Visual, ...]]
+    """What is drawn of each link, in the link's frame, and of what stands in the world under "world"; links of which
+    nothing is drawn are left out.  Meshes in files are not opened."""
     disabled: frozenset[frozenset[str]]
     """Pairs of links that need never be looked at for a collision between them."""
     queries: dict[Any, Any]
@@ -103,6 +107,7 @@ class Model:
         postures: Mapping[str, Array] | None = None,
         masses: Mapping[str, tuple[float, Array]] | None = None,
         shapes: Mapping[str, Sequence[LinkShape]] | None = None,
+        visuals: Mapping[str, Sequence[Visual]] | None = None,
         disabled: Iterable[frozenset[str]] = (),
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
@@ -122,6 +127,7 @@ class Model:
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
         own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
+        own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
         start = self.neutral if home is None else finite("home", home, self.nq)
         own["home"] = frozen(np.clip(start, self.lower, self.upper))
@@ -481,8 +487,8 @@ class Model:
     def chain(self, base: str, tip: str) -> "Model":
         """The joints between the links `base` and `tip`, standing in the world at `base`.
 
-        Links beside the way are left out, and their masses and shapes with them; so are the shapes of the world, unless
-        `base` is the world or its first link.
+        Links beside the way are left out, and their masses, shapes and visuals with them; so is what stands in the
+        world, unless `base` is the world or its first link.
         Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
         """
         root, end = self.frame(base), self.frame(tip)
@@ -573,13 +579,14 @@ class Model:
             "postures": dict(self.postures),
             "masses": dict(self.masses),
             "shapes": dict(self.shapes),
+            "visuals": dict(self.visuals),
             "disabled": self.disabled,
         }
 
     def _derived(
         self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame], bodies: set[str]
     ) -> "Model":
-        """The model of these joints, links and frames; what may collide is left on `bodies`."""
+        """The model of these joints, links and frames; what may collide and what is drawn is left on `bodies`."""
         kept = [joint.name for joint in joints if joint.nq]
         places = [i for joint in kept for i in range(*self.index(joint).indices(self.nq))]
         postures = {key: q[places] for key, q in self.postures.items()}
@@ -595,6 +602,7 @@ class Model:
             postures=postures,
             masses=masses,
             shapes={link: shapes for link, shapes in self.shapes.items() if link in bodies},
+            visuals={link: visuals for link, visuals in self.visuals.items() if link in bodies},
             disabled=[pair for pair in self.disabled if pair <= bodies],
         )
 
