@@ -7,8 +7,8 @@ import numpy as np
 
 from poise.model.model import Model
 from poise.spatial import Array
-from poise.viewer.appearance import Part
 from poise.viewer.nodes import Nodes
+from poise.viewer.parts import Part
 
 GHOST = (90, 140, 235)
 """What a second robot is painted in."""

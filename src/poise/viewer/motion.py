@@ -52,7 +52,7 @@ def read_motion(file: Path, model: Model) -> Motion:
     if kind not in (".csv", ".npz"):
         raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
     try:
-        times, names, rows = _of_csv(file) if kind == ".csv" else _of_npz(file)
+        given, names, rows = _of_csv(file) if kind == ".csv" else _of_npz(file)
     except (OSError, ValueError, KeyError, csv.Error) as error:
         raise PoiseError(f"{file} cannot be read: {error}") from None
     missing = [name for name in model.coordinates if name not in names]
@@ -62,7 +62,7 @@ def read_motion(file: Path, model: Model) -> Motion:
             f"its columns are {', '.join(names[:8])}"
         )
     q = rows[:, [names.index(name) for name in model.coordinates]]
-    times = FRAME * np.arange(len(q)) if times is None else times - times[:1]
+    times: Array = np.asarray(FRAME * np.arange(len(q)) if given is None else given - given[:1], dtype=np.float64)
     if not len(q):
         raise PoiseError(f"{file} has no row; a motion needs one at least")
     if not (np.isfinite(q).all() and np.isfinite(times).all()):

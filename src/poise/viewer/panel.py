@@ -43,6 +43,7 @@ class Panel:
         self._rng = np.random.default_rng(0)
         self._texts: dict[str, str] = {}
         self._converging = self._watching = False
+        self._select_soon: str | None = None
         gui = self._gui
         self._words = gui.add_markdown("")
         tabs = gui.add_tab_group()
@@ -342,7 +343,6 @@ class Panel:
         gain.on_update(set_heed)
         self._obstacle = gui.add_folder("selected", visible=False)
         self._stage.obstacles.on_select = self._selected
-        self._select_soon: str | None = None
 
     def _selected(self, name: str | None) -> None:
         """Sizes and a button for the obstacle that has the gizmo."""
@@ -402,7 +402,9 @@ class Panel:
         if found is None:
             return
         damping = self.session.damping()
-        self._watched.append((perf_counter() - self._since, np.linalg.svd(found[1], compute_uv=False), damping))
+        self._watched.append(
+            (perf_counter() - self._since, np.asarray(np.linalg.svd(found[1], compute_uv=False)), damping)
+        )
         times = np.array([time for time, _, _ in self._watched])
         rows = np.array([[*values, damping] for _, values, damping in self._watched]).T
         names = [*(f"s{i + 1}" for i in range(len(rows) - 1)), "lambda"]

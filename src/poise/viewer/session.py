@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import PoiseError
-from poise.geometry.shapes import Shape
+from poise.geometry.shapes import Rounded, Shape
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.methods.criteria import Clearance
@@ -425,7 +425,7 @@ class Session:
 
     def _heeding(self, method: Method | None) -> Method | None:
         """The method, with the obstacles as its criterion if they are to be heeded."""
-        shapes = [shape for shape in map(self.world.__getitem__, self.world.names) if hasattr(shape, "radius")]
+        shapes = [entry.shape for entry in self.world.snapshot().entries if isinstance(entry.shape, Rounded)]
         if self._clear is None or not shapes:
             return method
         if method is None:

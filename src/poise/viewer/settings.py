@@ -64,10 +64,8 @@ def _settings(of: Any, path: tuple[str, ...]) -> list[Setting]:
         elif int in allowed and float not in allowed and isinstance(value, int):
             found.append(Setting(here, value, "whole"))
         elif float in allowed and (value is None or isinstance(value, int | float)):
-            empty = value is None or math.isinf(value)
-            found.append(
-                Setting(here, math.inf if empty else float(value), "number", (), type(None) in allowed or empty)
-            )
+            number = math.inf if value is None else float(value)
+            found.append(Setting(here, number, "number", (), type(None) in allowed or math.isinf(number)))
     return found
 
 
@@ -90,9 +88,10 @@ def _rule(value: float | DampingRule) -> DampingRule:
 @cache
 def rules() -> dict[str, DampingRule]:
     """The damping rules that need nothing more than their defaults, by name."""
+    rules_by_name: dict[str, Any] = dict(RULES)
     return {
         name: kind(**{field.name: _SAMPLE for field in fields(kind) if field.init and field.default is MISSING})
-        for name, kind in RULES.items()
+        for name, kind in rules_by_name.items()
     }
 
 

@@ -7,15 +7,16 @@ from time import perf_counter
 from typing import Any, Final, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.spatial import SE3, Array, pose_of
 from poise.viewer import tessellation
 from poise.viewer.aims import gizmo_of, kind_of
-from poise.viewer.appearance import Part
 from poise.viewer.figure import GHOST, Figure, crowd
 from poise.viewer.obstacles import Obstacles
+from poise.viewer.parts import Part
 from poise.viewer.session import Moment, Session
 
 AT_LIMIT: Final = (225, 50, 45)
@@ -40,10 +41,13 @@ class Stage:
         self._held: set[str] = set()
         self._structure = -1
         self.obstacles = Obstacles(server, self.size, self._move_obstacle)
-        self._line = self._labels = self._ellipsoid = self._crowd = None
+        self._line: Any = None
+        self._ellipsoid: Any = None
+        self._crowd: Any = None
+        self._labels: list[Any] = []
         self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
         self._marks = self._limit_marks()
-        self._marked: Array | None = None
+        self._marked: npt.NDArray[np.bool_] | None = None
         self.seconds = 0.0
         """That the last picture took here."""
 
@@ -181,10 +185,9 @@ class Stage:
     def label_frames(self, shown: bool) -> None:
         """Write the names of the links beside them, or take them away."""
         with self._lock:
-            if self._labels is not None:
-                for label in self._labels:
-                    label.remove()
-                self._labels = None
+            for label in self._labels:
+                label.remove()
+            self._labels = []
             if shown:
                 self._labels = [
                     self._server.scene.add_label(f"/robot/{i} {part.frame}/name", part.frame)

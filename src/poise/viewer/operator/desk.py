@@ -12,6 +12,7 @@ from poise.methods.registry import METHODS
 from poise.model.joint import JointKind
 from poise.viewer.obstacles import made, measured, measures
 from poise.viewer.operator.attempt import Attempt
+from poise.viewer.operator.measures import Measures
 from poise.viewer.operator.program import Program, Snapshot
 from poise.viewer.operator.scene import read_scene, scene_text
 from poise.viewer.operator.work import load_work, save_work
@@ -44,7 +45,8 @@ class Desk:
     def __init__(self, server: Any, page: "OperatorPage") -> None:
         self._page, self._gui = page, server.gui
         self._program: Program = page.program
-        self._said, self._attempts = 0.0, ()  # type: tuple[float, tuple[Attempt, ...]]
+        self._said = 0.0
+        self._attempts: tuple[Attempt, ...] = ()
         self._texts: dict[str, str] = {}
         self._select_soon: str | None = None
         self.axes: Literal["base", "tool"] = "base"
@@ -376,7 +378,7 @@ def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:
     """The attempts side by side, in Markdown; dots for those that are being measured."""
     if not attempts:
         return "No attempt yet."
-    rows = [
+    rows: list[tuple[str, Callable[[Measures], str]]] = [
         ("length of the joints", lambda m: f"{m.joint_length:.2f}"),
         ("way of the hand m", lambda m: f"{m.hand_length:.2f}"),
         ("clearance mm", lambda m: "" if m.clearance is None else f"{1e3 * m.clearance:.1f}"),
@@ -384,7 +386,7 @@ def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:
         ("singular poses met", lambda m: str(m.singular_poses)),
         ("error of the hand mm", lambda m: f"{1e3 * m.position_error:.1f}"),
         ("duration s", lambda m: f"{m.duration:.1f}"),
-    ]  # type: list[tuple[str, Callable[[Measures], str]]]
+    ]
     names = [f"**{plain(one.name)}**" if one.name == committed else plain(one.name) for one in attempts]
     lines = [f"| | {' | '.join(names)} |", f"|---|{'--:|' * len(attempts)}"]
     for label, write in rows:
