@@ -104,7 +104,7 @@ def test_a_share_of_alpha_is_that_share_of_the_step(share: float) -> None:
 
 @pytest.mark.parametrize("share", [0.0, -1.0, math.nan, "1", True, 2.0])
 def test_a_share_of_alpha_with_which_the_error_grows_is_refused(share: Any) -> None:
-    with pytest.raises(ValueError, match="^alpha is "):
+    with pytest.raises(ValueError, match=r"^alpha is "):
         pz.DasSlotineSheridan(alpha=share)
 
 

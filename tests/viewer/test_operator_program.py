@@ -444,6 +444,8 @@ def test_limits_are_asked_of_desired_joints_and_starts() -> None:
 def test_a_robot_that_cannot_be_guided_is_refused() -> None:
     with pytest.raises(pz.FrameNotFound, match="no frame 'hand'"):
         Program(pz.load("planar5"), "hand")
+    with pytest.raises(ValueError, match="the frame 'link0' does not move"):
+        Program(pz.load("planar5"), "link0")
     with pytest.raises(TypeError, match="turns must be True or False"):
         Program(pz.load("planar5"), turns=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="start has 'panda_joint1' at 9"):

@@ -416,7 +416,7 @@ class Program:
             self._q = frozen(self._led.go(before, self._target, self._setup.updates, turns=self.turns))
         except (ValueError, RuntimeError, Warning) as error:
             self._trouble = str(error)
-        if self._led.tracker.failed:
+        if self._led.failed:
             self._trouble = "the step was no finite number, as a singular pose can make it: damp the method"
         self._velocity = frozen(self.model.difference(before, self._q) / self._dt)
         self._hand = self.model.pose(self.frame, self._q)
@@ -467,6 +467,11 @@ class _Led:
     shielded_by: tuple[Any, ...] | None
 
     shield: Shield | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last step was no finite number."""
+        return self.tracker.failed or (self.shield is not None and self.shield.failed)
 
     def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
         """(nq,) some updates from q on; the array is overwritten by the next."""
