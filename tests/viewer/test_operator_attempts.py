@@ -103,6 +103,16 @@ def test_while_it_records_nothing_jumps() -> None:
         ours.record("attempt 1")
 
 
+def test_a_recording_that_grows_too_long_ends_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, _ = recorded(3)
+    monkeypatch.setattr("poise.viewer.operator.program._MOST_NUMBERS", 18 * 10)
+    ours.record("long")
+    shown = [ours.tick(DT) for _ in range(12)]
+    assert [s.recording for s in shown] == ["long"] * 9 + [None] * 3
+    assert shown[9].trouble == "the recording of 'long' has ended, for it is as long as one may be"
+    assert len(ours.attempt("long")) == 11
+
+
 # Measures -------------------------------------------------------------------------------------------------------------
 
 
@@ -145,10 +155,6 @@ def test_measures_are_those_of_brute_force() -> None:
 def test_clearance_is_from_obstacles_where_they_were() -> None:
     model = ten_links().model
     q = np.zeros((3, 10))
-    near, far = (
-        Setup(desired=(0.0,) * 10, obstacles=Setup.of(model).obstacles),
-        Setup.of(model),
-    )
     ours = Program(model, "tool", start=np.zeros(10))
     ours.add("ball", pz.Sphere((5.0, 1.0, 0.0), 0.5), repels=False)
     near = ours.snapshot.setup

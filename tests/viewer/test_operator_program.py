@@ -444,6 +444,8 @@ def test_limits_are_asked_of_desired_joints_and_starts() -> None:
 def test_a_robot_that_cannot_be_guided_is_refused() -> None:
     with pytest.raises(pz.FrameNotFound, match="no frame 'hand'"):
         Program(pz.load("planar5"), "hand")
+    with pytest.raises(ValueError, match="the frame 'link0' does not move"):
+        Program(pz.load("planar5"), "link0")
     with pytest.raises(TypeError, match="turns must be True or False"):
         Program(pz.load("planar5"), turns=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="start has 'panda_joint1' at 9"):
@@ -467,6 +469,28 @@ def test_a_step_that_fails_is_told_and_the_joints_stay() -> None:
 
 
 # Threads --------------------------------------------------------------------------------------------------------------
+
+
+def test_ticks_go_on_while_a_method_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, begun, go_on = program(), threading.Event(), threading.Event()
+    ours.tick(DT)
+    make = Program._leader
+
+    def slowly(self: Program, *given: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60.0)
+        return make(self, *given)
+
+    monkeypatch.setattr(Program, "_leader", slowly)
+    editor = threading.Thread(target=ours.tune, kwargs={"alpha": 0.5})
+    editor.start()
+    assert begun.wait(60.0)
+    lead(ours, 3)
+    assert ours.snapshot.setup.law.alpha == 1.0
+    go_on.set()
+    editor.join()
+    assert ours.snapshot.setup.law.alpha == 0.5
+    assert ours.snapshot.ticks == 4
 
 
 def test_edits_of_two_threads_are_both_made() -> None:

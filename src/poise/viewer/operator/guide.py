@@ -61,7 +61,7 @@ class Drive:
             linear, angular = turned.act(linear), turned.act(angular)
         before = target.xyz - hand.xyz
         xyz = hand.xyz + _held(before + linear, lead.distance, before)
-        if not turns:
+        if not turns or not any(self.angular):
             return SE3.from_parts(xyz, turned)
         back = hand.rotation.inverse()
         ahead = (target.rotation @ back).log()

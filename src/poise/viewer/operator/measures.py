@@ -13,6 +13,7 @@ from poise.model.proximity import nearest_of_many
 from poise.solving.collision import CollisionLimit
 from poise.spatial import Array, conjugate, quaternion_log, quaternion_product
 from poise.viewer.operator.body import bodied
+from poise.viewer.operator.setup import surround
 
 if TYPE_CHECKING:
     from poise.viewer.operator.attempt import Attempt
@@ -106,20 +107,19 @@ def _singular_values(attempt: "Attempt") -> Array:
 def _clearance(attempt: "Attempt") -> float | None:
     """The least distance from an obstacle, with the obstacles of each time."""
     ends = [row for row, _ in attempt.setups[1:]] + [len(attempt)]
-    body, least = bodied(attempt.model, attempt.frame), math.inf
     spans = [(setup, slice(row, end)) for (row, setup), end in zip(attempt.setups, ends, strict=True)]
+    if not any(setup.obstacles for setup, _ in spans):
+        return None
+    world, least = World(), math.inf
+    scene = CollisionLimit(world, self_collision=False).scene(bodied(attempt.model, attempt.frame))
     for obstacles, group in groupby(spans, key=lambda span: span[0].obstacles):
         if obstacles:
-            some = list(group)
-            rows = attempt.q[some[0][1].start : some[-1][1].stop]
-            least = min(least, float(distances(body, some[0][0].world(), rows).min()))
-    return least if any(setup.obstacles for setup, _ in spans) else None
-
-
-def distances(body: Model, world: World, q: Array) -> Array:
-    """(n,) how far the links of `body` are from the nearest shape of a world at q (n, nq) [m]; infinite without any."""
-    scene = CollisionLimit(world, self_collision=False).scene(body)
-    return nearest_of_many(scene, np.array(q, order="C")).distance
+            rows = [rows for _, rows in group]
+            surround(world, obstacles)
+            scene.sync()
+            found = nearest_of_many(scene, np.array(attempt.q[rows[0].start : rows[-1].stop], order="C"))
+            least = min(least, float(found.distance.min()))
+    return least
 
 
 def _mover(model: Model, velocity: int) -> str:

@@ -29,7 +29,7 @@ from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.body import bodied, reach
 from poise.viewer.operator.guide import Axes, Drive, Lead, aimed
 from poise.viewer.operator.law import Law
-from poise.viewer.operator.setup import Obstacle, Setup, named, yes_or_no
+from poise.viewer.operator.setup import Obstacle, Setup, named, surround, yes_or_no
 from poise.viewer.operator.shield import Shield
 from poise.viewer.operator.work import Work
 
@@ -117,7 +117,7 @@ class Program:
         self._setup = Setup.of(model) if setup is None else setup
         self._target = self.model.pose(self.frame, self._start)
         self._led: _Led = self._leader(self._setup, self._dt, None)
-        self._surround(self._setup)
+        surround(self._world, self._setup.stopping)
         self._put(self._start)
 
     # Guide -----------------------------------------------------------------------------------------------------------
@@ -366,7 +366,7 @@ class Program:
 
     def _set(self, setup: Setup, led: "_Led") -> None:
         self._setup, self._led = setup, led
-        self._surround(setup)
+        surround(self._world, setup.stopping)
 
     def _leader(self, setup: Setup, dt: float, old: "_Led | None") -> "_Led":
         """What leads by a setup; of the old one, it keeps what would be made the same.
@@ -396,18 +396,6 @@ class Program:
     def _limit(self, setup: Setup) -> CollisionLimit:
         return CollisionLimit(self._world, min_distance=setup.min_distance, self_collision=setup.self_collision)
 
-    def _surround(self, setup: Setup) -> None:
-        """Let the world hold the obstacles that stop."""
-        there = {obstacle.name: obstacle.shape for obstacle in setup.obstacles if obstacle.stops}
-        for name in self._world.names:
-            if name not in there:
-                self._world.remove(name)
-        for name, shape in there.items():
-            if name not in self._world:
-                self._world.add(name, shape)
-            elif self._world[name] is not shape:
-                self._world.replace(name, shape)
-
     def _put(self, q: Array) -> None:
         """Rest at q, with the target at the hand."""
         self._q, self._time, self._ticks = q, 0.0, 0
@@ -428,7 +416,7 @@ class Program:
             self._q = frozen(self._led.go(before, self._target, self._setup.updates, turns=self.turns))
         except (ValueError, RuntimeError, Warning) as error:
             self._trouble = str(error)
-        if self._led.tracker.failed:
+        if self._led.failed:
             self._trouble = "the step was no finite number, as a singular pose can make it: damp the method"
         self._velocity = frozen(self.model.difference(before, self._q) / self._dt)
         self._hand = self.model.pose(self.frame, self._q)
@@ -479,6 +467,11 @@ class _Led:
     shielded_by: tuple[Any, ...] | None
 
     shield: Shield | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last step was no finite number."""
+        return self.tracker.failed or (self.shield is not None and self.shield.failed)
 
     def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
         """(nq,) some updates from q on; the array is overwritten by the next."""

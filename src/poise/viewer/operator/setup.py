@@ -1,11 +1,11 @@
 """What the operator has set: the law or another method, the desired joints, the obstacles and who heeds them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final, final
 
 from poise.errors import ShapeNotFound
-from poise.geometry.shapes import Box, Capsule, Rounded, Sphere
+from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, NullSpaceMethod
 from poise.methods.checks import not_negative
@@ -92,9 +92,14 @@ class Setup:
         return replace(method, null_space=self.law.terms(self.desired, repelling) or None)
 
     @property
+    def stopping(self) -> tuple[Obstacle, ...]:
+        """The obstacles that stop."""
+        return tuple(obstacle for obstacle in self.obstacles if obstacle.stops)
+
+    @property
     def stops(self) -> bool:
         """Whether shapes are kept apart."""
-        return self.self_collision or any(obstacle.stops for obstacle in self.obstacles)
+        return self.self_collision or len(self.stopping) > 0
 
     def world(self) -> World:
         """All obstacles, whoever heeds them."""
@@ -114,12 +119,17 @@ class Setup:
         return replace(self, obstacles=tuple(obstacle for obstacle in edits if obstacle is not None))
 
 
-SHAPES: Final[dict[str, type[Sphere] | type[Box] | type[Capsule]]] = {
-    "sphere": Sphere,
-    "box": Box,
-    "capsule": Capsule,
-}
-"""What an obstacle may be, by the name that files and panels have for it."""
+def surround(world: World, obstacles: Iterable[Obstacle]) -> None:
+    """Let a world hold these obstacles and nothing else; what is there already stays as it is."""
+    there = {obstacle.name: obstacle.shape for obstacle in obstacles}
+    for name in world.names:
+        if name not in there:
+            world.remove(name)
+    for name, shape in there.items():
+        if name not in world:
+            world.add(name, shape)
+        elif world[name] is not shape:
+            world.replace(name, shape)
 
 
 def named(what: str, name: object) -> str:

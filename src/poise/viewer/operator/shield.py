@@ -37,3 +37,8 @@ class Shield:
         for row, link in enumerate(self._links):
             targets[row] = self._model.pose(link, wish).array
         return self._tracker.step(q)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last step was no finite number, and was not taken."""
+        return self._tracker.failed
