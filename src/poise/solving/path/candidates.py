@@ -180,10 +180,12 @@ class Candidates:
         return None
 
 
-def distinct(q: Array) -> Array:
-    """The first of configurations q (k, nq) that are alike."""
+def distinct(q: Array, most: int | None = None) -> Array:
+    """The first of configurations q (k, nq) that are alike, so many at most."""
     kept, count = np.empty_like(q), 0
     for one in q:
+        if count == most:
+            break
         if not (np.abs(kept[:count] - one).max(axis=1, initial=0.0) <= _ALIKE).any():
             kept[count], count = one, count + 1
     return kept[:count]

@@ -49,8 +49,8 @@ def _solutions(candidates: Candidates, waypoint: int) -> Array:
     """(k, nq) free solutions of a waypoint."""
     if candidates.fixed:
         return candidates.q0[None]
-    found = distinct(candidates.route.solutions(waypoint, candidates.spread(waypoint, _STARTS)))
-    return found[_free(candidates, found[:, None])][:_STRANDS]
+    found = candidates.route.solutions(waypoint, candidates.spread(waypoint, _STARTS))
+    return distinct(found[_free(candidates, found[:, None])], _STRANDS)
 
 
 def _smooth(steps: Array, cap: Array) -> npt.NDArray[np.bool_]:

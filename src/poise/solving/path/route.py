@@ -135,6 +135,8 @@ class Route:
         k, n = len(starts), len(self)
         some = slice(first, None, -1) if backwards else slice(first, None)
         path, scores = self._led(np.ascontiguousarray(self.goals[some]), starts)
+        if not first and not backwards:
+            return path, scores <= 1.0
         q, reached = np.empty((k, n, self.model.nq)), np.zeros((k, n), dtype=np.bool_)
         q[:] = path[:, :1]
         q[:, some], reached[:, some] = path, scores <= 1.0
