@@ -38,7 +38,7 @@ class Path:
     velocity: float | None = None
     """Largest speed of each joint [rad/s or m/s]; left out, the robot's own."""
     acceleration: float | None = None
-    """Largest acceleration of each joint [rad/s^2 or m/s^2]; left out, none."""
+    """Largest acceleration of each joint [rad/s^2 or m/s^2]; left out, none.  Not with --dt, which says the times."""
     max_jump: float | None = None
     """Largest change of a joint from a waypoint to the next [rad or m]; left out, none that is out of proportion."""
     optimise: bool = True

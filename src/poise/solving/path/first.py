@@ -19,7 +19,7 @@ _STARTS: Final = 8 * WIDTH
 """Starts at a waypoint."""
 _STRANDS: Final = 2 * WIDTH
 """Strands from there, at most."""
-_PLACES: Final = (0.0, 1.0, 0.5, 0.25, 0.75)
+_PLACES: Final = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
 """Where along the path strands begin, one place after the other."""
 _COARSE: Final = 8
 """Of so many waypoints one is looked at first."""
