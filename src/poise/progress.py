@@ -3,7 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from time import monotonic
+from typing import Final
+
+LONG: Final = 2.0
+"""From here on something takes long [s]."""
 
 
 def on_terminal() -> bool:
@@ -38,3 +43,25 @@ def bar(what: str, total: int | None, *, shown: bool, after: float = 0.0) -> Ite
     finally:
         if progress.live.is_started:
             progress.stop()
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """On a terminal, a bar that says that the block goes on, where nobody knows how far it is, once it takes long."""
+    if not on_terminal():
+        yield
+        return
+    done = Event()
+
+    def show() -> None:
+        if not done.wait(LONG):
+            with bar(what, None, shown=True):
+                done.wait()
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

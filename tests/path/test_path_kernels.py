@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import poise as pz
 from poise.kernels.machine.jit import prepare
-from poise.kernels.path.blocks import solve_blocks
 from poise.kernels.path.sequence import best_sequence
-from poise.solving.path.program import Program, solved
+from poise.solving.path.program import Program, System
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import pack
 
@@ -41,38 +40,39 @@ def dense(blocks: np.ndarray, ties: np.ndarray) -> np.ndarray:
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(2, 9), size=st.integers(1, 7), seed=st.integers(0, 10**6))
 def test_block_elimination_solves_the_whole_system(n: int, size: int, seed: int) -> None:
-    prepare(solve_blocks)
     blocks, ties, right = system(n, size, seed)
-    wanted = np.linalg.solve(dense(blocks, ties), right.ravel())
-    found = solved(blocks.copy(), ties, right, closed=False)
-    assert found is not None
-    assert np.allclose(found.ravel(), wanted, atol=1e-10)
+    made = System(blocks.copy(), ties, closed=False)
+    for side in (right, np.cos(right)):
+        found = made.solve(side)
+        assert found is not None
+        assert np.allclose(found.ravel(), np.linalg.solve(dense(blocks, ties), side.ravel()), atol=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(2, 9), size=st.integers(1, 5), seed=st.integers(0, 10**6))
 def test_a_closed_system_is_that_with_its_ends_made_one(n: int, size: int, seed: int) -> None:
-    prepare(solve_blocks)
     blocks, ties, right = system(n, size, seed)
     one = np.eye(n * size)[:, : (n - 1) * size]
     one[(n - 1) * size :, :size] = np.eye(size)  # the last is the first
-    wanted = one @ np.linalg.solve(one.T @ dense(blocks, ties) @ one, one.T @ right.ravel())
-    found = solved(blocks.copy(), ties, right, closed=True)
-    assert found is not None
-    assert np.allclose(found.ravel(), wanted, atol=1e-6)
+    made = System(blocks.copy(), ties, closed=True)
+    for side in (right, np.cos(right)):
+        wanted = one @ np.linalg.solve(one.T @ dense(blocks, ties) @ one, one.T @ side.ravel())
+        found = made.solve(side)
+        assert found is not None
+        assert np.allclose(found.ravel(), wanted, atol=1e-6)
 
 
 def test_what_is_not_positive_definite_is_said() -> None:
-    prepare(solve_blocks)
     blocks, ties, right = system(4, 3, 0)
     blocks[2] -= 50.0 * np.eye(3)
-    assert solved(blocks, ties, right, closed=False) is None
+    made = System(blocks, ties, closed=False)
+    assert made.solve(right) is None
+    assert made.solve(right) is None
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
-    prepare(solve_blocks)
     n, size = 6, 3
     blocks, ties, right = system(n, size, seed)
     low, high = np.full((n, size), -0.05), np.full((n, size), 0.08)

@@ -38,7 +38,7 @@ class Path:
     velocity: float | None = None
     """Largest speed of each joint [rad/s or m/s]; left out, the robot's own."""
     acceleration: float | None = None
-    """Largest acceleration of each joint [rad/s^2 or m/s^2]; left out, none."""
+    """Largest acceleration of each joint [rad/s^2 or m/s^2]; left out, none.  Not with --dt, which says the times."""
     max_jump: float | None = None
     """Largest change of a joint from a waypoint to the next [rad or m]; left out, none that is out of proportion."""
     optimise: bool = True
@@ -66,6 +66,7 @@ class Path:
         """Load, follow, write and print."""
         from poise.cli.output import console, print_json
         from poise.scale.waypoints import read_waypoints
+        from poise.progress import busy
 
         if self.out is not None and self.out.suffix.lower() not in (".csv", ".parquet"):
             raise ValueError(f"{self.out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
@@ -79,21 +80,22 @@ class Path:
             )
         else:
             task = pz.PositionTask(frame, tolerance=self.position_tolerance)
-        found = pz.solve_path(
-            model,
-            task,
-            poses,
-            q0=self.q0,
-            limits=self.limits,
-            closed=self.closed,
-            dt=self.dt,
-            velocity=self.velocity,
-            acceleration=self.acceleration,
-            max_jump=self.max_jump,
-            optimise=self.optimise,
-            seed=self.seed,
-            threads=self.threads,
-        )
+        with busy("path"):
+            found = pz.solve_path(
+                model,
+                task,
+                poses,
+                q0=self.q0,
+                limits=self.limits,
+                closed=self.closed,
+                dt=self.dt,
+                velocity=self.velocity,
+                acceleration=self.acceleration,
+                max_jump=self.max_jump,
+                optimise=self.optimise,
+                seed=self.seed,
+                threads=self.threads,
+            )
         written = self._write(found)
         if self.json:
             print_json(found.facts())

@@ -12,7 +12,7 @@ from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import compile_together
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.routines import ROUTINES
-from poise.kernels.path.blocks import solve_blocks
+from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.path.timing import least_times
@@ -38,6 +38,7 @@ def compile_all() -> None:
         rows_along,
         best_sequence,
         solve_blocks,
+        solve_again,
         least_times,
         queries.place,
         queries.place_in_lanes,

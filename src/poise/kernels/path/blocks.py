@@ -16,24 +16,39 @@ def solve_blocks(size, blocks, ties, x, room):
     least = 1e300
     for t in range(n):
         block = section(blocks, t * size * size, size * size)
-        part = section(x, t * size, size)
         if t > 0:
             tie = section(ties, (t - 1) * size, size)
             eliminate(size, section(blocks, (t - 1) * size * size, size * size), tie, block, room)
-            for i in range(size):
-                part[i] = part[i] - tie[i] * x[(t - 1) * size + i]
         pivot = factor(size, block)
         if not pivot > 0.0:
             return pivot
         least = min(least, pivot)
-        substitute(size, block, part)
+    _substitute(size, blocks, ties, x, room)
+    return least
+
+
+@entry_point(WHOLE, REALS, REALS, REALS, REALS)
+def solve_again(size, blocks, ties, x, room):
+    """`solve_blocks` with another x, and the blocks as that has left them."""
+    _substitute(size, blocks, ties, x, room)
+
+
+@kernel
+def _substitute(size, blocks, ties, x, room):
+    """Replace x by the solution, with the factors of all blocks."""
+    n = len(x) // size
+    for t in range(n):
+        part = section(x, t * size, size)
+        if t > 0:
+            for i in range(size):
+                part[i] = part[i] - ties[(t - 1) * size + i] * x[(t - 1) * size + i]
+        substitute(size, section(blocks, t * size * size, size * size), part)
     for t in range(n - 2, -1, -1):
         for i in range(size):
             room[i] = ties[t * size + i] * x[(t + 1) * size + i]
         substitute(size, section(blocks, t * size * size, size * size), section(room, 0, size))
         for i in range(size):
             x[t * size + i] = x[t * size + i] - room[i]
-    return least
 
 
 @kernel

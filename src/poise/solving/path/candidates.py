@@ -31,20 +31,20 @@ class Candidates:
     """Strands along a route, q (k, n, nq)."""
 
     def __init__(
-        self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
-        thorough: bool,
-    ) -> None:  # fmt: skip
-        """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began; a `thorough` look
-        asks for all branches that a closed form gives.  `cap` (active velocities,) is what each may change by in a
-        step [rad or m], infinite where nothing is said."""
+        self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool
+    ) -> None:
+        """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began.  `cap` (active
+        velocities,) is what each may change by in a step [rad or m], infinite where nothing is said."""
         self.route, self.q0, self.clearance, self.fixed, self.closed = route, q0, clearance, fixed, closed
-        self.cap, self.thorough = cap, thorough
+        self.cap = cap
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
         self.met = np.empty((0, n), dtype=np.bool_)
         """(k, n) which waypoints each strand meets."""
         self.inside: Array = np.empty((0, n))
         """(k, n) by how much each is too near to obstacles [m]."""
+        self._sizes: Array = np.empty((0, max(n - 1, 0)))
+        """(k, n - 1) the largest change in each step [rad or m]."""
         self.missed: dict[int, Solution] = {}
         """What the solver says of waypoints that it did not reach."""
         self.answers: dict[int, Solution] = {}
@@ -93,9 +93,8 @@ class Candidates:
 
         One that is a little beyond its cap is made shorter later.
         """
-        steps = np.abs(self.route.model.difference(self.q[:, :-1], self.q[:, 1:])).max(axis=2, initial=0.0)
         both = self.reached[:, :-1] & self.reached[:, 1:]
-        usual = FACTOR * float(np.median(steps[both])) if both.any() else 0.0
+        usual = FACTOR * float(np.median(self._sizes[both])) if both.any() else 0.0
         return max(LEAST, usual, float(self.cap[np.isfinite(self.cap)].max(initial=0.0)))
 
     def _begin_at(self, waypoint: int, starts: int) -> None:
@@ -104,11 +103,7 @@ class Candidates:
         found = self._solutions(waypoint, starts)
         if not len(found):
             return
-        q, reached = self.route.follow(found, waypoint, backwards=False)
-        if waypoint:
-            back, there = self.route.follow(found, waypoint, backwards=True)
-            q[:, :waypoint], reached[:, :waypoint] = back[:, :waypoint], there[:, :waypoint]
-        self.add(q, reached)
+        self.add(*self.route.both_ways(found, waypoint))
 
     def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
         """Add strands q (k, n, nq), of which those that come too near to obstacles do not count there."""
@@ -117,16 +112,13 @@ class Candidates:
             inside = np.maximum(-self.clearance(q.reshape(-1, q.shape[-1])).reshape(reached.shape), 0.0)
         self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
         self.inside = np.concatenate([self.inside, inside])
+        sizes = np.abs(self.route.model.difference(q[:, :-1], q[:, 1:])).max(axis=2, initial=0.0)
+        self._sizes = np.concatenate([self._sizes, sizes])
 
     @property
     def reached(self) -> npt.NDArray[np.bool_]:
         """(k, n) which waypoints each strand meets, far enough from obstacles."""
         return np.asarray(self.met & (self.inside <= 0.0), dtype=np.bool_)
-
-    @property
-    def reachable(self) -> npt.NDArray[np.bool_]:
-        """(n,) which waypoints some strand meets, free or not."""
-        return np.asarray(self.met.any(axis=0), dtype=np.bool_)
 
     def blocked(self) -> npt.NDArray[np.intp]:
         """The strands that meet every waypoint, but not all of them free, those that are least inside first."""
@@ -152,9 +144,8 @@ class Candidates:
         """(k, nq) solutions of a waypoint, those of the search if no start leads to any."""
         if self.fixed and waypoint == 0:
             return self.q0[None]
-        found = self.route.solutions(waypoint, self._spread(waypoint, starts))
-        if self.thorough or not len(found):
-            found = np.concatenate([found, self.route.branches(waypoint, self.q0)])
+        found = self.route.solutions(waypoint, self.spread(waypoint, starts))
+        found = np.concatenate([found, self.route.branches(waypoint, self.q0)])
         if not len(found) and waypoint not in self.missed:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
@@ -162,7 +153,7 @@ class Candidates:
         found = distinct(found)
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
 
-    def _spread(self, waypoint: int, starts: int) -> Array:
+    def spread(self, waypoint: int, starts: int) -> Array:
         """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""
         spread = self.route.model.sample(starts - 1, seed=(self.route.seed + waypoint) % 2**62)
         spread[:, ~self.route.moved] = self.q0[~self.route.moved]
@@ -184,15 +175,17 @@ class Candidates:
         if first in self.answers:
             return first
         for waypoint in range(first + 1, end):
-            if len(self.route.solutions(waypoint, self._spread(waypoint, _FEW))):
+            if len(self.route.solutions(waypoint, self.spread(waypoint, _FEW))):
                 return waypoint
         return None
 
 
-def distinct(q: Array) -> Array:
-    """The first of configurations q (k, nq) that are alike."""
-    kept: list[Array] = []
+def distinct(q: Array, most: int | None = None) -> Array:
+    """The first of configurations q (k, nq) that are alike, so many at most."""
+    kept, count = np.empty_like(q), 0
     for one in q:
-        if all(np.abs(one - other).max(initial=0.0) > _ALIKE for other in kept):
-            kept.append(one)
-    return np.array(kept).reshape(-1, q.shape[1])
+        if count == most:
+            break
+        if not (np.abs(kept[:count] - one).max(axis=1, initial=0.0) <= _ALIKE).any():
+            kept[count], count = one, count + 1
+    return kept[:count]

@@ -1,6 +1,7 @@
 """What keeps a path free of obstacles: the one place where a path asks for distances."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, final
 
 import numpy as np
@@ -8,7 +9,9 @@ import numpy.typing as npt
 
 from poise.model.model import Model
 from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
+from poise.model.scene import Scene
 from poise.solving.collision import CollisionLimit
+from poise.solving.prepared import keep, recall
 from poise.spatial import Array
 
 _NUDGE: Final = 1e-6
@@ -45,7 +48,34 @@ class Clearance:
     @classmethod
     def of(cls, model: Model, limit: CollisionLimit) -> "Clearance":
         """What a limit asks for, with the shapes as they are now."""
-        scene = limit.scene(model)
+        return cls._seen(model, limit, limit.scene(model))
+
+    @classmethod
+    @contextmanager
+    def lent(cls, model: Model, limit: CollisionLimit | None) -> "Iterator[Clearance | None]":
+        """`of`, within the block, after which what was packed is kept for the next; None without a limit."""
+        if limit is None:
+            yield None
+            return
+        key = (Clearance, limit)
+        idle: list[Scene] | None = recall(model, key)
+        if idle is None:
+            idle = []
+            keep(model, key, idle)
+        try:
+            scene = idle.pop()
+            scene.sync()
+            scene.forget()
+        except IndexError:
+            scene = limit.scene(model)
+        try:
+            yield cls._seen(model, limit, scene)
+        finally:
+            idle.append(scene)
+
+    @classmethod
+    def _seen(cls, model: Model, limit: CollisionLimit, scene: Scene) -> "Clearance":
+        """What a limit asks for of the shapes of a scene."""
 
         def words(q: Array) -> str:
             one, other = nearest_in(scene, q).pair

@@ -12,7 +12,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.kernels.path.blocks import solve_blocks
+from poise.kernels.machine.jit import prepare
+from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.spatial import Array
 
 _ITERATIONS: Final = 16
@@ -67,8 +68,9 @@ class Program:
             if mean < done * first and apart < done * _SLACK:
                 break
             stiff = [z / s for z, s in zip(forces, slacks, strict=True)]
+            system = self._system(stiff)
             # A look ahead, with forces that vanish, tells how far they can shrink (Mehrotra 1992).
-            ahead = self._ahead(d, slacks, forces, gaps, stiff, [0.0] * len(gaps))
+            ahead = self._ahead(system, d, slacks, forces, gaps, [0.0] * len(gaps))
             if ahead is None:
                 return None
             _, ds, dz, way = ahead
@@ -77,7 +79,7 @@ class Program:
                 [z + way * x for z, x in zip(forces, dz, strict=True)],
             )
             aim = mean * (reached / mean) ** 3
-            ahead = self._ahead(d, slacks, forces, gaps, stiff, [aim - x * y for x, y in zip(ds, dz, strict=True)])
+            ahead = self._ahead(system, d, slacks, forces, gaps, [aim - x * y for x, y in zip(ds, dz, strict=True)])
             if ahead is None:
                 return None
             step, ds, dz, way = ahead
@@ -90,13 +92,13 @@ class Program:
         return np.clip(d, self.low, self.high), held[1] - held[0]
 
     def _ahead(
-        self, d: Array, slacks: list[Array], forces: list[Array], gaps: list[Array], stiff: list[Array], aims: list[Any]
+        self, system: "System", d: Array, slacks: list[Array], forces: list[Array], gaps: list[Array], aims: list[Any]
     ) -> tuple[Array, list[Array], list[Array], float] | None:
         """A step to where the products of slacks and forces are `aims`: the changes of d, slacks and forces, and how
         far it can be gone; None if A is not definite."""
         # Of each constraint: what its force should be, had d not to change.
         wanted = [(aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, gaps, strict=True)]
-        step = self._step(d, stiff, wanted)
+        step = system.solve(self._force(d, wanted))
         if step is None:
             return None
         moved = [gap(d + step) for gap in self._gaps()]
@@ -116,28 +118,37 @@ class Program:
             yield lambda d: np.diff(d, axis=0) - low
             yield lambda d: high - np.diff(d, axis=0)
 
-    def _step(self, d: Array, stiff: list[Array], wanted: list[Array]) -> Array | None:
-        """(n, k) the change of d that balances all forces; None if the matrix is not definite."""
-        every = np.arange(d.shape[1])
+    def _system(self, stiff: list[Array]) -> "System":
+        """What a change of d is found by, with the stiffness of each constraint."""
+        every = np.arange(self.right.shape[1])
         matrix, ties = self.blocks.copy(), self.ties.copy()
-        force = self.right - (self.blocks @ d[..., None])[..., 0]
-        force[:-1] -= self.ties * d[1:]
-        force[1:] -= self.ties * d[:-1]
         matrix[:, every, every] += stiff[0] + stiff[1]
-        force += wanted[0] - wanted[1]
         rest = 2
         if self.lean is not None:
             matrix += stiff[2][:, None, None] * self.lean[:, :, None] * self.lean[:, None, :]
-            force += wanted[2][:, None] * self.lean
             rest = 3
         if self.widest is not None:
-            both, push = stiff[rest] + stiff[rest + 1], wanted[rest] - wanted[rest + 1]
+            both = stiff[rest] + stiff[rest + 1]
             matrix[:-1, every, every] += both
             matrix[1:, every, every] += both
             ties = ties - both
+        return System(matrix, ties, closed=self.closed)
+
+    def _force(self, d: Array, wanted: list[Array]) -> Array:
+        """(n, k) what is out of balance at d, with the forces that constraints should have."""
+        force = self.right - (self.blocks @ d[..., None])[..., 0]
+        force[:-1] -= self.ties * d[1:]
+        force[1:] -= self.ties * d[:-1]
+        force += wanted[0] - wanted[1]
+        rest = 2
+        if self.lean is not None:
+            force += wanted[2][:, None] * self.lean
+            rest = 3
+        if self.widest is not None:
+            push = wanted[rest] - wanted[rest + 1]
             force[1:] += push
             force[:-1] -= push
-        return solved(matrix, ties, force, closed=self.closed)
+        return force
 
 
 def _mean(slacks: list[Array], forces: list[Array]) -> float:
@@ -152,45 +163,71 @@ def _farthest(numbers: list[Array], changes: list[Array]) -> float:
     return 1.0 / max(max(ratios), 1e-12)
 
 
-def solved(matrix: Array, ties: Array, right: Array, *, closed: bool) -> Array | None:
-    """(n, k) the solution of a block tridiagonal system; None where it is not positive definite."""
-    if closed:
-        return _folded(matrix, ties, right)
-    n, size = right.shape
-    x = np.ascontiguousarray(right).ravel()
-    least = solve_blocks(size, matrix.ravel(), np.ascontiguousarray(ties).ravel(), x, np.empty(size * size))
-    return x.reshape(n, size) if least > 0.0 else None
+@final
+class System:
+    """A block tridiagonal system, of which the last change is the first if it is `closed`.
 
-
-def _folded(matrix: Array, ties: Array, right: Array) -> Array | None:
-    """The solution of a path whose last waypoint is its first: waypoints t and n - 1 - t become one block.
-
-    An even number of rows is a ring, in which the first and the last are tied by a large weight; of an odd number they
-    are one row, so that the ring is even too.
+    Of a closed one waypoints t and n - 1 - t become one block.  An even number of rows is a ring, in which the first
+    and the last are tied by a large weight; of an odd number they are one row, so that the ring is even too.
     """
-    size = right.shape[1]
-    seam = np.full(size, -_SEAM)
-    ring, pull = matrix.copy(), right.copy()
-    if len(right) % 2:
-        ring, pull, seam = ring[:-1], pull[:-1], ties[-1]
-        ring[0] += matrix[-1]
-        pull[0] += right[-1]
-    else:
-        every = np.arange(size)
-        ring[:1, every, every] += _SEAM
-        ring[-1:, every, every] += _SEAM
-    half = len(ring) // 2
-    one, other = slice(0, size), slice(size, None)
-    blocks = np.zeros((half, 2 * size, 2 * size))
-    blocks[:, one, one], blocks[:, other, other] = ring[:half], ring[: half - 1 : -1]
-    for t, tie in ((0, seam), (half - 1, ties[half - 1])):  # where the two rows of a block are neighbours
-        blocks[t, one, other] += np.diag(tie)
-        blocks[t, other, one] += np.diag(tie)
-    beside = np.concatenate([ties[: half - 1], ties[half : 2 * half - 1][::-1]], axis=1)
-    x = np.concatenate([pull[:half], pull[: half - 1 : -1]], axis=1).ravel()
-    least = solve_blocks(2 * size, blocks.ravel(), np.ascontiguousarray(beside).ravel(), x, np.empty(4 * size * size))
-    if not least > 0.0:
-        return None
-    both = x.reshape(half, 2 * size)
-    out = np.concatenate([both[:, one], both[::-1, other]])
-    return out if len(out) == len(right) else np.concatenate([out, out[:1]])
+
+    def __init__(self, matrix: Array, ties: Array, *, closed: bool) -> None:
+        """`matrix` (n, k, k) are the blocks on the diagonal, which are overwritten, `ties` (n - 1, k) those beside."""
+        prepare(solve_blocks)
+        prepare(solve_again)
+        self._closed, self._odd = closed, len(matrix) % 2
+        if closed:
+            matrix, ties = self._folded(matrix, ties)
+        self._size = matrix.shape[1]
+        self._blocks, self._ties = matrix.ravel(), np.ascontiguousarray(ties).ravel()
+        self._room = np.empty(self._size**2)
+        self._definite: bool | None = None
+        """Whether the matrix is positive definite; None: nothing was solved."""
+
+    def solve(self, right: Array) -> Array | None:
+        """(n, k) the solution; None where the matrix is not positive definite."""
+        rows = self._side_by_side(right) if self._closed else right
+        x = np.array(rows).ravel()
+        if self._definite is None:
+            self._definite = solve_blocks(self._size, self._blocks, self._ties, x, self._room) > 0.0
+        elif self._definite:
+            solve_again(self._size, self._blocks, self._ties, x, self._room)
+        if not self._definite:
+            return None
+        found = x.reshape(rows.shape)
+        return self._apart(found) if self._closed else found
+
+    def _folded(self, matrix: Array, ties: Array) -> tuple[Array, Array]:
+        """The blocks of two waypoints each, and what ties them."""
+        size = matrix.shape[1]
+        seam, ring = np.full(size, -_SEAM), matrix.copy()
+        if self._odd:
+            ring, seam = ring[:-1], ties[-1]
+            ring[0] += matrix[-1]
+        else:
+            every = np.arange(size)
+            ring[:1, every, every] += _SEAM
+            ring[-1:, every, every] += _SEAM
+        half = len(ring) // 2
+        one, other = slice(0, size), slice(size, None)
+        blocks = np.zeros((half, 2 * size, 2 * size))
+        blocks[:, one, one], blocks[:, other, other] = ring[:half], ring[: half - 1 : -1]
+        for t, tie in ((0, seam), (half - 1, ties[half - 1])):  # where the two rows of a block are neighbours
+            blocks[t, one, other] += np.diag(tie)
+            blocks[t, other, one] += np.diag(tie)
+        return blocks, np.concatenate([ties[: half - 1], ties[half : 2 * half - 1][::-1]], axis=1)
+
+    def _side_by_side(self, right: Array) -> Array:
+        """(half, 2 k) the right sides of two waypoints each."""
+        pull = right
+        if self._odd:
+            pull = right[:-1].copy()
+            pull[0] += right[-1]
+        half = len(pull) // 2
+        return np.concatenate([pull[:half], pull[: half - 1 : -1]], axis=1)
+
+    def _apart(self, both: Array) -> Array:
+        """(n, k) the solution, waypoint by waypoint."""
+        size = self._size // 2
+        out = np.concatenate([both[:, :size], both[::-1, size:]])
+        return np.concatenate([out, out[:1]]) if self._odd else out

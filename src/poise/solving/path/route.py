@@ -18,7 +18,7 @@ from poise.model.model import Model
 from poise.solving.arguments import AnyTask, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
-from poise.solving.search import Search
+from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task, levels
@@ -55,8 +55,13 @@ class Route:
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
         self.model, self.seed, self.threads = model, seed, threads
-        self.search = Search(model, self.tasks, limits=limits, seed=seed)
-        self.near = Search(model, self.tasks, limits=limits, seed=seed, max_restarts=0)
+        self.search, self.near = (
+            prepared_search(
+                model, self.tasks, method=None, limits=limits, prefer="nearest", max_iterations=None,
+                max_restarts=restarts, max_time=None, trace=False,
+            )
+            for restarts in (None, 0)
+        )  # fmt: skip
         self.goals = _goals(model, self.tasks, poses)
         self.problem = self.search.problem
         self.active = np.array(self.problem.velocities, dtype=np.intp)
@@ -77,6 +82,16 @@ class Route:
         made = copy(self)
         own = np.concatenate([task.at(self.model, q) for task in self.tasks])
         made.goals = np.concatenate([own[None], self.goals])
+        return made
+
+    def changing(self) -> npt.NDArray[np.bool_]:
+        """(n,) which waypoints differ from the one before."""
+        return np.append(True, (self.goals[1:] != self.goals[:-1]).any(axis=1))
+
+    def only(self, some: npt.NDArray[np.bool_]) -> "Route":
+        """It with some of its waypoints (n,) alone."""
+        made = copy(self)
+        made.goals = self.goals[some]
         return made
 
     def __len__(self) -> int:
@@ -120,9 +135,19 @@ class Route:
         k, n = len(starts), len(self)
         some = slice(first, None, -1) if backwards else slice(first, None)
         path, scores = self._led(np.ascontiguousarray(self.goals[some]), starts)
+        if not first and not backwards:
+            return path, scores <= 1.0
         q, reached = np.empty((k, n, self.model.nq)), np.zeros((k, n), dtype=np.bool_)
         q[:] = path[:, :1]
         q[:, some], reached[:, some] = path, scores <= 1.0
+        return q, reached
+
+    def both_ways(self, starts: Array, waypoint: int) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(k, n, nq) strands from starts (k, nq) at a waypoint to both ends, and (k, n) which waypoints they reach."""
+        q, reached = self.follow(starts, waypoint, backwards=False)
+        if waypoint:
+            back, there = self.follow(starts, waypoint, backwards=True)
+            q[:, :waypoint], reached[:, :waypoint] = back[:, :waypoint], there[:, :waypoint]
         return q, reached
 
     def _led(self, goals: Array, starts: Array) -> tuple[Array, Array]:

@@ -15,8 +15,6 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import prepare
-from poise.kernels.path.blocks import solve_blocks
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.program import Program
 from poise.solving.path.route import Route
@@ -76,7 +74,6 @@ class Smoother:
         At most so many iterations, until the time `end` [s] of `perf_counter`.  A path that is free stays so; one that
         is not is pushed out of the obstacles, and returned `until_free` as soon as it is, if that is all that is asked.
         """
-        prepare(solve_blocks)
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
         free = self.free(q)
         for _ in range(iterations):

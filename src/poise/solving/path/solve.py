@@ -8,23 +8,23 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ShapeError
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
-from poise.solving.collision import CollisionLimit, position_limits
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
+from poise.solving.path.limits import PathLimit, PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
 from poise.spatial import Array
 
-_STARTS, _MORE_STARTS = 2 * WIDTH, 6 * WIDTH
-"""Starts at a waypoint from which strands begin; the latter where the path is made shorter."""
+_STARTS: Final = 6 * WIDTH
+"""Starts at a waypoint from which strands begin."""
 _TRIED, _FEWEST, _WAYPOINTS = 8, 2, 1500
 """Strands that are made shorter before the best of them is made as short as can be: so many, but for long paths as many
 as have so many waypoints together, and a few in any case."""
@@ -48,7 +48,7 @@ def solve_path(
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
-    limits: bool | Sequence[CollisionLimit] = True,
+    limits: bool | Sequence[PathLimit] = True,
     closed: bool = False,
     dt: float | None = None,
     velocity: npt.ArrayLike | None = None,
@@ -78,19 +78,24 @@ def solve_path(
     there are accelerations.  A step of a joint by more than `max_jump` [rad or m] is a jump; by default, one that
     `jumps` finds.
 
-    With `limits=[CollisionLimit(world, ...)]` no shapes come too near at any waypoint, or on the straight way of the
-    joints from each to the next.
+    A list of `limits` adds to those of the joints.  With a CollisionLimit no shapes come too near at any waypoint, or
+    on the straight way of the joints from each to the next.  A VelocityLimit or an AccelerationLimit says what
+    `velocity` and `acceleration` do, and the tighter holds.  With `dt` there may be no accelerations.
+
+    At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
+    follow the path otherwise.
 
     Never an exception for a path that cannot be followed: see `JointPath.status` and `first_failure`.  The same seed
     gives the same path on any number of threads, unless `max_time` cuts it short.  Raises FrameNotFound, ShapeError,
-    and ValueError for numbers that are not finite and settings that make no sense.
+    TypeError for limits that a path cannot keep, and ValueError for numbers that are not finite and settings that make
+    no sense.
     """
-    within, apart = position_limits(limits)
-    return followed(
-        model, tasks, poses, q0=q0, limits=within, closed=closed, dt=dt, velocity=velocity, acceleration=acceleration,
-        max_jump=max_jump, optimise=optimise, max_time=max_time, seed=seed, threads=threads,
-        clearance=None if apart is None else Clearance.of(model, apart),
-    )  # fmt: skip
+    with Clearance.lent(model, PathLimits.of(model, limits, velocity, acceleration).apart) as clearance:
+        return followed(
+            model, tasks, poses, q0=q0, limits=limits, closed=closed, dt=dt, velocity=velocity,
+            acceleration=acceleration, max_jump=max_jump, optimise=optimise, max_time=max_time, seed=seed,
+            threads=threads, clearance=clearance,
+        )  # fmt: skip
 
 
 def followed(
@@ -99,7 +104,7 @@ def followed(
     poses: Any,
     *,
     q0: npt.ArrayLike | None,
-    limits: bool,
+    limits: bool | Sequence[PathLimit],
     closed: bool,
     dt: float | None,
     velocity: npt.ArrayLike | None,
@@ -123,9 +128,14 @@ def followed(
     if threads is None:
         threads = cores()
     whole("threads", threads, 1)
-    speeds = limits_of("velocity", velocity, model)
-    hardest = limits_of("acceleration", acceleration, model)
-    route = Route(model, tasks, poses, limits=limits, seed=seed, threads=threads)
+    kept = PathLimits.of(model, limits, velocity, acceleration)
+    speeds, hardest = kept.velocity, kept.acceleration
+    if dt is not None and np.isfinite(hardest).any():
+        raise ValueError(
+            f"dt is {dt!r}, and accelerations are limited, which a path in given times does not keep: leave dt out, "
+            "and the times are the least that keep them, or leave the accelerations out"
+        )
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
     if closed:
         _refuse_open(route)
     start = np.array(model.home if q0 is None else one_start(model, q0))
@@ -135,9 +145,19 @@ def followed(
     if dt is not None:
         cap = np.minimum(cap, speeds[route.active] * dt)
     end = inf if max_time is None else began + max_time
-    run = _Run(route, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise, end=end)
-    q, reached = run.found()
-    failures = run.failures(q, reached, max_jump)
+
+    def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
+        made = _Run(some, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise, end=end)
+        return made.followed(max_jump)
+
+    changing = route.changing()
+    if dt is None and not changing.all():
+        # Where a pose is said again, the arm stands still, unless only moving on leads to the end.
+        q, reached, failures = run(route.only(changing))
+        place = np.cumsum(changing) - 1
+        q, reached = q[place], reached[place]
+    if dt is not None or changing.all() or failures:
+        q, reached, failures = run(route)
     times: Array | None = None
     if dt is not None:
         times = np.arange(len(q), dtype=np.float64) * dt
@@ -192,22 +212,28 @@ class _Run:
         """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
         self.route, self.clearance, self.closed, self.cap, self.end = route, clearance, closed, cap, end
         self.optimise = optimise
-        self.candidates = Candidates(route, start, clearance, cap, fixed=fixed, closed=closed, thorough=optimise)
+        self.candidates = Candidates(route, start, clearance, cap, fixed=fixed, closed=closed)
         self.smoother = Smoother(route, clearance, fixed, closed, cap)
         self.freed: list[Array] = []
         """Paths that were pushed out of obstacles."""
 
+    def followed(self, max_jump: float | None) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
+        """(n, nq) the path, (n,) which waypoints it meets, and what of it cannot be followed."""
+        if not self.optimise:
+            reached = np.ones(len(self.route), dtype=np.bool_)
+            for q in first_paths(self.candidates):
+                if not self.failures(q, reached, max_jump):
+                    return q, reached, []
+        q, reached = self.found()
+        return q, reached, self.failures(q, reached, max_jump)
+
     def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the path, and (n,) which waypoints it meets."""
         candidates = self.candidates
-        candidates.gather(_MORE_STARTS if self.optimise else _STARTS)
+        candidates.gather(_STARTS)
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
         q, reached = self._best()
-        if not self.optimise and ((candidates.reachable & ~reached).any() or self._jumps(q)):
-            candidates.thorough = True
-            candidates.gather(_MORE_STARTS)
-            q, reached = self._best()
         if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
             pushed = self._pushed()
             if pushed:
@@ -366,20 +392,6 @@ def _too_fast(route: Route, q: Array, speeds: Array, dt: float) -> list[PathFail
 
 def _velocity_names(model: Model) -> list[str]:
     return [joint.name for joint in model.joints if joint.nq for _ in range(joint.nv)]
-
-
-def limits_of(name: str, value: npt.ArrayLike | None, model: Model) -> Array:
-    """(nv,) limits; the model's own velocities where none are given, and no accelerations."""
-    if value is None:
-        return np.array(model.velocity) if name == "velocity" else np.full(model.nv, np.inf)
-    given = np.asarray(value, dtype=np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and len(given) != model.nv):
-        raise ShapeError(
-            f"{name} must be one number or ({model.nv},), one a velocity of {model.name}, got {given.shape}"
-        )
-    if not (given > 0.0).all():
-        raise ValueError(f"{name} is {value!r}; every limit must be positive, infinite where there is none")
-    return np.array(np.broadcast_to(given, model.nv))
 
 
 def _refuse_open(route: Route) -> None:

@@ -12,14 +12,14 @@ from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
-from poise.solving.collision import CollisionLimit, position_limits
 from poise.solving.path.candidates import distinct
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.connect import connect
+from poise.solving.path.limits import PathLimit, PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
-from poise.solving.path.solve import limits_of, path_of
+from poise.solving.path.solve import path_of
 from poise.solving.path.timing import least_schedule
 from poise.spatial import Array
 
@@ -43,7 +43,7 @@ def plan(
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
-    limits: bool | Sequence[CollisionLimit] = True,
+    limits: bool | Sequence[PathLimit] = True,
     step: float = 0.05,
     velocity: npt.ArrayLike | None = None,
     acceleration: npt.ArrayLike | None = None,
@@ -63,11 +63,11 @@ def plan(
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
     """
-    within, apart = position_limits(limits)
-    return planned(
-        model, tasks, poses, q0=q0, limits=within, step=step, velocity=velocity, acceleration=acceleration,
-        max_time=max_time, seed=seed, threads=threads, clearance=None if apart is None else Clearance.of(model, apart),
-    )  # fmt: skip
+    with Clearance.lent(model, PathLimits.of(model, limits, velocity, acceleration).apart) as clearance:
+        return planned(
+            model, tasks, poses, q0=q0, limits=limits, step=step, velocity=velocity, acceleration=acceleration,
+            max_time=max_time, seed=seed, threads=threads, clearance=clearance,
+        )  # fmt: skip
 
 
 def planned(
@@ -76,7 +76,7 @@ def planned(
     poses: Any,
     *,
     q0: npt.ArrayLike | None,
-    limits: bool,
+    limits: bool | Sequence[PathLimit],
     step: float,
     velocity: npt.ArrayLike | None,
     acceleration: npt.ArrayLike | None,
@@ -93,8 +93,9 @@ def planned(
     whole("seed", seed, 0)
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
-    speeds, hardest = limits_of("velocity", velocity, model), limits_of("acceleration", acceleration, model)
-    route = Route(model, tasks, poses, limits=limits, seed=seed, threads=threads)
+    kept = PathLimits.of(model, limits, velocity, acceleration)
+    speeds, hardest = kept.velocity, kept.acceleration
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
     start = np.array(model.home if q0 is None else one_start(model, q0))
     start = model.normalize(start)
     if q0 is not None:
