@@ -314,7 +314,7 @@ def _apart_along(p, w, s, x):
     for k in range(np.int64(x.near_before[0])):
         pair = section(x.near_before, 1 + NEAR * k, NEAR)
         near = max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN)
-        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair) / near), float(_LOOKS))))
+        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair, x.row) / near), float(_LOOKS))))
     for k in range(1, looks):
         go_to(p, w, w.before, w.step, k / looks, x.q)
         find_near(s, x, guard.distance, False)
@@ -327,42 +327,69 @@ def _apart_along(p, w, s, x):
 
 @kernel
 def _can_stop(p, w, s, x):
-    """Whether braking from w.q, where w.step led, keeps all pairs apart; x.near is of w.q."""
-    guard, steps = p.guard[0], 0.0
+    """Whether braking from w.q, where w.step led, keeps all pairs apart; x.near is of w.q.
+
+    A pair is measured again only where what it had to spare may be used up.
+    """
+    steps = 0.0
     for a in range(len(w.step)):
-        w.along_stop[a] = _until_rest(abs(w.step[a]), p.paces[a].change, np.inf)
         steps = max(steps, np.floor(abs(w.step[a]) / p.paces[a].change))
-    _put(p, x, w.along_stop)
-    near = False
+    _slow(p, w, x, 0.0)
+    soonest, looks = np.inf, np.int64(min(steps, float(_STOPS)))
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
-        near = near or not pair[DISTANCE] - _way(s, x, pair) >= guard.distance
-    if not near:
-        return True
-    looks, k, clear = np.int64(min(steps, float(_STOPS))), 0, True
-    while clear and k < looks:
-        k += 1
-        for a in range(len(w.step)):
-            way = _until_rest(abs(w.step[a]), p.paces[a].change, np.ceil(steps * k / looks))
-            w.along_stop[a] = way if w.step[a] > 0.0 else -way
-        go_to(p, w, w.q, w.along_stop, 1.0, x.q)
+        x.until[k] = _safe_until(p.guard[0], s, x, pair, pair[DISTANCE], 0.0)
+        soonest = min(soonest, x.until[k])
+    clear, moved = True, False
+    for look in range(1, looks + 1):
+        at = np.ceil(steps * look / looks)
+        if clear and soonest < at:
+            for a in range(len(w.step)):
+                way = _until_rest(abs(w.step[a]), p.paces[a].change, at)
+                w.along_stop[a] = way if w.step[a] > 0.0 else -way
+            go_to(p, w, w.q, w.along_stop, 1.0, x.q)
+            place_movers(s, x)
+            _slow(p, w, x, at)
+            soonest, moved = _still_apart(p.guard[0], s, x, at), True
+            clear = soonest > 0.0
+    if moved:
+        moved_to(x, w.q)
         place_movers(s, x)
-        clear = _still_apart(s, x, guard)
-    moved_to(x, w.q)
-    place_movers(s, x)
     return clear
 
 
 @kernel
-def _still_apart(s, x, guard):
-    """Whether the pairs of x.near are apart at x.q too, those that a way of x.row could bring too near."""
+def _slow(p, w, x, steps):
+    """x.pace and x.row are what is left of the step w.step after so many of braking, and the way from there to rest."""
+    for v in range(len(x.row)):
+        x.pace[v], x.row[v] = 0.0, 0.0
+    for a in range(len(w.step)):
+        left = max(abs(w.step[a]) - steps * p.paces[a].change, 0.0)
+        x.pace[p.velocities[a]], x.row[p.velocities[a]] = left, _until_rest(left, p.paces[a].change, np.inf)
+
+
+@kernel
+def _still_apart(guard, s, x, at):
+    """Until when all pairs of x.near are apart, as is seen at x.q after so many steps of braking; 0 if one is not."""
+    soonest = np.inf
     for k in range(np.int64(x.near[0])):
-        pair = section(x.near, 1 + NEAR * k, NEAR)
-        if not pair[DISTANCE] - _way(s, x, pair) >= guard.distance:
+        if x.until[k] < at:
+            pair = section(x.near, 1 + NEAR * k, NEAR)
             distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
             if not distance >= guard.distance and not distance >= _least(x, guard, pair):
-                return False
-    return True
+                return 0.0
+            x.until[k] = _safe_until(guard, s, x, pair, distance, at)
+        soonest = min(soonest, x.until[k])
+    return soonest
+
+
+@kernel
+def _safe_until(guard, s, x, pair, distance, at):
+    """For how many steps of braking a pair stays apart of which that is the distance after `at`, whatever its way."""
+    spare = distance - guard.distance
+    if not spare > 0.0:
+        return at
+    return np.inf if spare >= _way(s, x, pair, x.row) else at + spare / _way(s, x, pair, x.pace)
 
 
 @kernel
@@ -373,11 +400,11 @@ def _until_rest(speed, change, steps):
 
 
 @functools.partial(kernel, inline=True)
-def _way(s, x, pair):
-    """How far the shapes of a pair can come towards each other, in the step that x.row holds [m]."""
+def _way(s, x, pair, speeds):
+    """How far the shapes of a pair can come towards each other with changes of up to |speeds| (nv) [m]."""
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
-    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row)
+    return travel(s, i, shared, speeds) + travel(s, j, shared, speeds)
 
 
 @kernel
