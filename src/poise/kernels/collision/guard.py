@@ -25,6 +25,7 @@ from poise.kernels.collision.near import (
     place_all,
     place_movers,
     shared_columns,
+    sweep,
     travel,
 )
 from poise.kernels.machine.jit import kernel, routine
@@ -135,8 +136,11 @@ def look_ahead(p, s, x, last):
             way = min(way, abs(last[a]) + p.paces[a].change)
             way = way + _until_rest(way, p.paces[a].change, np.inf)
         x.row[p.velocities[a]] = way
+    place_movers(s, x)
     for i in range(s.scene[0].movers):
-        x.advance[i] = min(travel(s, i, 0, x.row), p.guard[0].travel)
+        # Within a step alone, what it costs to know more is more than what it saves.
+        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.paces) > 0 else travel(s, i, 0, x.row)
+        x.advance[i] = min(way, p.guard[0].travel)
     find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
 
 
@@ -314,9 +318,10 @@ def _apart_along(p, w, s, x):
     for k in range(np.int64(x.near_before[0])):
         pair = section(x.near_before, 1 + NEAR * k, NEAR)
         near = max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN)
-        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair, x.row) / near), float(_LOOKS))))
+        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair) / near), float(_LOOKS))))
     for k in range(1, looks):
         go_to(p, w, w.before, w.step, k / looks, x.q)
+        place_movers(s, x)
         find_near(s, x, guard.distance, False)
         if not _apart(x, guard, 0.5 * _UNSEEN):
             return False
@@ -389,7 +394,11 @@ def _safe_until(guard, s, x, pair, distance, at):
     spare = distance - guard.distance
     if not spare > 0.0:
         return at
-    return np.inf if spare >= _way(s, x, pair, x.row) else at + spare / _way(s, x, pair, x.pace)
+    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    shared = shared_columns(s, i, j)
+    way, pace = sweep(s, x, i, shared, x.row, x.pace)
+    other_way, other_pace = sweep(s, x, j, shared, x.row, x.pace)
+    return np.inf if spare >= way + other_way else at + spare / (pace + other_pace)
 
 
 @kernel
@@ -400,11 +409,11 @@ def _until_rest(speed, change, steps):
 
 
 @functools.partial(kernel, inline=True)
-def _way(s, x, pair, speeds):
-    """How far the shapes of a pair can come towards each other with changes of up to |speeds| (nv) [m]."""
+def _way(s, x, pair):
+    """How far the shapes of a pair can come towards each other in the step that x.row holds [m]."""
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
-    return travel(s, i, shared, speeds) + travel(s, j, shared, speeds)
+    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row)
 
 
 @kernel
