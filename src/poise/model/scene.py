@@ -185,7 +185,9 @@ class Scene:
                 "near": 1 + NEAR * MOST_NEAR,
                 "near_before": 1 + NEAR * MOST_NEAR,
                 "pair": NEAR,
+                "until": MOST_NEAR,
                 "row": model.nv,
+                "pace": model.nv,
                 "room": HULL_ROOM,
             },
         )

@@ -79,11 +79,10 @@ def _gaps(x, row, i, c, reach):
 
 @kernel
 def find_near(s, x, margin, ahead):
-    """x.near are the pairs nearer than `margin` at x.q; `ahead`: than that and what x.advance lets both come [m].
+    """x.near are the pairs nearer than `margin`; `ahead`: than that and what x.advance lets both come [m].
 
-    x.row then is how far each velocity goes at most.
+    Shapes are where they were placed.  x.row is how far each velocity goes at most, if `ahead`.
     """
-    place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
     row = _centres(s, x)
     x.near[0], longest = 0.0, 0.0
@@ -259,3 +258,24 @@ def travel(s, i, first, speeds):
     for k in range(chain.first_column + first, chain.last_column):
         way += abs(speeds[s.columns[k].column]) * s.levers[chain.first_lever + k - chain.first_column]
     return way
+
+
+@kernel
+def sweep(s, x, i, first, ways, paces):
+    """`travel` from where x.frames have shape i, with `ways` and with `paces` (nv) that are part of these [m].
+
+    It is less, for an axis is no farther from the shape than now and what turns between the two can take it.
+    """
+    chain, way, pace = s.chains[i], 0.0, 0.0
+    lever = chain.first_lever - chain.first_column
+    for k in range(chain.last_column - 1, chain.first_column + first - 1, -1):
+        c = s.columns[k]
+        if ways[c.column] != 0.0:
+            arm = s.levers[lever + k]
+            if c.kind != PRISMATIC:
+                square = 0.0
+                for r in range(3):
+                    square += (x.shape_frames[FRAME * i + r] - x.frames[c.place + r]) ** 2
+                arm = min(arm, abs(c.scale) * (np.sqrt(square) + s.shapes[i].bound + abs(c.pitch) + way))
+            way, pace = way + abs(ways[c.column]) * arm, pace + abs(paces[c.column]) * arm
+    return way, pace

@@ -323,7 +323,9 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "near",
         "near_before",
         "pair",
+        "until",
         "row",
+        "pace",
         "guard_rows",
         "guard_most",
         "clearance",
@@ -353,8 +355,9 @@ and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 
 Of a scene: centres (3 packed rows) of bounding spheres and radii (a packed row) of theirs, advance (movers) how far
 each shape may come [m], drift (3 a shape) how far one of the world goes of itself in a step [m], near and near_before
-(1 + NEAR x MOST_NEAR) how many pairs are near and which, before an update too, pair (NEAR) the pair at hand, row (nv)
-what each velocity does to its distance, or a step.
+(1 + NEAR x MOST_NEAR) how many pairs are near and which, before an update too, pair (NEAR) the pair at hand, until
+(MOST_NEAR) for how many steps of braking each of those that are near stays apart, row (nv) what each velocity does to
+its distance, or a way of each, pace (nv) how far each goes in a step.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
 clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
 (n) a step, braking (n) what accelerations let of the last one go on, retreat (n) the least step that the pairs ask
@@ -483,5 +486,6 @@ def total_rows(words: Any) -> int:
 
 def end_of(header: Any) -> int:
     """The number of words of a problem, from its header."""
-    last = header_word(tuple(PROBLEM)[-1])
-    return int(header[last] + header[last + 1])
+    last = tuple(PROBLEM)[-1]
+    start, count, kind = *header[header_word(last) :][:2], PROBLEM[last]
+    return int(start + count * (kind.words if isinstance(kind, Record) else 1))
