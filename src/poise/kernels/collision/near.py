@@ -7,23 +7,30 @@ import functools
 
 import numpy as np
 
-from poise.kernels.collision.placing import place_shapes
+from poise.kernels.algebra.vectors import dot, minus, scaled
+from poise.kernels.collision.directions import absolute, clamped, smaller
+from poise.kernels.collision.placing import ORIGIN, Z, part, place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, store
-from poise.kernels.machine.layout import FRAME, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
+from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, sqrt, store, store_pack, zeros
+from poise.kernels.machine.layout import FRAME, HULL, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, SEGMENT, WIDTH
 from poise.kernels.machine.views import section
 
 FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
 """Rows of a pair: its shapes' numbers, their distance [m], a point of each, the unit vector from the first on."""
+
+_ROUNDING = 1e-9
+"""What bounds of distances leave for the rounding of places [m]."""
 
 
 @functools.partial(kernel, inline=True)
 def place_movers(s, x):
     """Put the shapes that move where x.q has them."""
     forward(s.units, x.q, x.frames)
-    place_shapes(s, 0, s.scene[0].movers, x.frames, x.shape_frames)
+    movers = s.scene[0].movers
+    place_shapes(s, 0, movers, x.frames, x.shape_frames)
+    _put_centres(s, x, movers)
 
 
 @kernel
@@ -31,6 +38,16 @@ def place_all(s, x):
     """Put all shapes where x.q has them."""
     forward(s.units, x.q, x.frames)
     place_shapes(s, 0, len(s.shapes), x.frames, x.shape_frames)
+    _put_centres(s, x, s.scene[0].bounded)
+
+
+@functools.partial(kernel, inline=True)
+def _put_centres(s, x, count):
+    """x.centres are the places of so many bounding spheres, x, y and z in a packed row each."""
+    row = pitch(x.centres, s.scene[0].bounded)
+    for k in range(count):
+        for r in range(3):
+            store(x.centres, r * row + k, load(x.shape_frames, FRAME * k + r))
 
 
 @kernel
@@ -57,24 +74,14 @@ def distance_between(s, x, i, j):
 
 
 @functools.partial(kernel, inline=True)
-def _centres(s, x):
-    """x.centres are the places of all bounding spheres, x, y and z in a packed row each; rows from one to the next."""
-    bounded = s.scene[0].bounded
-    row = pitch(x.centres, bounded)
-    for k in range(bounded):
-        for r in range(3):
-            x.centres[r * row + k] = x.shape_frames[FRAME * k + r]
-    return row
-
-
-@functools.partial(kernel, inline=True)
-def _gaps(x, row, i, c, reach):
-    """Of shape i and eight more, pack c: how much their squared distance is less than that of `reach` and theirs."""
-    dx = load_pack(x.centres, c) - x.centres[i]
-    dy = load_pack(x.centres, c + row // WIDTH) - x.centres[row + i]
-    dz = load_pack(x.centres, c + 2 * (row // WIDTH)) - x.centres[2 * row + i]
-    far = load_pack(x.radii, c) + reach
-    return far * select(far > 0.0, far, 0.0) - (dx * dx + dy * dy + dz * dz)
+def _ways(x, count, i, c):
+    """From the place of shape i to those of eight more, pack c of `count`."""
+    row = WIDTH * count
+    return (
+        load_pack(x.centres, c) - x.centres[i],
+        load_pack(x.centres, c + count) - x.centres[row + i],
+        load_pack(x.centres, c + 2 * count) - x.centres[2 * row + i],
+    )
 
 
 @kernel
@@ -85,16 +92,17 @@ def find_near(s, x, margin, ahead):
     """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
-    row = _centres(s, x)
+    count = packs(x.centres, bounded)
     x.near[0], longest = 0.0, 0.0
     for i in range(movers if ahead else 0):
         longest = max(longest, x.advance[i])
     for i in range(movers):
-        for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            reach = x.radii[i] + margin
+        for c in range((i + 1) // WIDTH, count):
+            reach = s.shapes[i].bound + margin
             if ahead:
                 reach = reach + x.advance[i] + (longest if WIDTH * c < movers else 0.0)
-            if any_of(_gaps(x, row, i, c, reach) > 0.0):
+            way, far = _ways(x, count, i, c), load_pack(x.reach, count * i + c) + reach
+            if any_of((far > 0.0) & (dot(way, way) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     _keep_near(s, x, i, j, margin, ahead)
         for j in range(bounded, len(s.shapes)):
@@ -158,34 +166,85 @@ def spheres_within(s, x, i, j, margin):
 def nearest_pair(s, x):
     """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
 
-    One configuration.
+    One configuration.  The pair that seems to be the nearest is measured first, then those that may be nearer still.
     """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
-    row = _centres(s, x)
-    best = 1e300
-    first, second = np.int64(x.near[1 + FIRST]), np.int64(x.near[1 + SECOND])
-    if x.near[0] > 0.5:  # the last configuration's pair most likely is a good guess
-        best = _keep_nearest(s, x, first, second, best)
-    x.near[0] = 0.0
+    count, best = packs(x.centres, bounded), 1e300
+    likely = _likely(s, x, count)
+    if likely >= 0:
+        best = _keep_nearest(s, x, likely // bounded, likely % bounded, best, True)
     for i in range(movers):
-        for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            if any_of(_gaps(x, row, i, c, x.radii[i] + best) > 0.0):
+        h, outer = _spine(s.shapes[i])
+        for c in range((i + 1) // WIDTH, count):
+            far = load_pack(x.reach, count * i + c) + (outer + _ROUNDING + best)
+            if any_of((far > 0.0) & (load_pack(x.squares, count * i + c) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
-                    if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
-                        best = _keep_nearest(s, x, i, j, best)
+                    at = WIDTH * count * i + j
+                    far_j = x.reach[at] + outer + _ROUNDING + best
+                    if far_j > 0.0 and x.squares[at] < far_j * far_j and i * bounded + j != likely:
+                        kept = x.near[1 + FIRST] * bounded + x.near[1 + SECOND]
+                        best = _keep_nearest(s, x, i, j, best, i * bounded + j < kept)
+    for i in range(movers):
         for j in range(bounded, len(s.shapes)):
             if looked_at(s, i, j):
-                best = _keep_nearest(s, x, i, j, best)
+                best = _keep_nearest(s, x, i, j, best, False)
     x.near[0] = 1.0 if best < 1e300 else 0.0
     return best
 
 
+@functools.partial(kernel, inline=True)
+def _spine(shape):
+    """All of a shape is within a radius of a segment along its z axis: half its length, and that radius [m]."""
+    segment = shape.core == SEGMENT
+    return shape.half[2] if segment else 0.0, shape.radius if segment else shape.bound
+
+
+@functools.partial(kernel, inline=True)
+def _inner(shape):
+    """A point of the shape is so much nearer than its place is, at least [m]: a ball there is part of it.
+
+    The place of a hull may be outside.
+    """
+    held = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
+    return -shape.bound if shape.core == HULL else held
+
+
+@functools.partial(kernel, inline=True)
+def _likely(s, x, count):
+    """The pair that seems to be the nearest, first shape * bounded + second; -1: there is none.
+
+    x.squares are the squared distances from the segments of shapes that move to the places of all with a bounding
+    sphere [m^2], in a packed row each.
+    """
+    least, at = zeros(x.centres) + 1e300, zeros(x.centres) - 1.0
+    for i in range(s.scene[0].movers):
+        z, (h, outer) = part(x.shape_frames, i, Z), _spine(s.shapes[i])
+        for c in range((i + 1) // WIDTH, count):
+            way = _ways(x, count, i, c)
+            way = minus(way, scaled(clamped(dot(way, z), h), z))
+            square, far = dot(way, way), load_pack(x.reach, count * i + c) + outer
+            store_pack(x.squares, count * i + c, square)
+            power = square - far * absolute(far)
+            nearer = power < least
+            least, at = select(nearer, power, least), select(nearer, float(count * i + c), at)
+    store_pack(x.guess, 0, least), store_pack(x.guess, 1, at)
+    best, found = 1e300, -1
+    for k in range(WIDTH):
+        if x.guess[k] < best:
+            place = np.int64(x.guess[WIDTH + k])
+            best, found = x.guess[k], place // count * s.scene[0].bounded + place % count * WIDTH + k
+    return found
+
+
 @kernel
-def _keep_nearest(s, x, i, j, best):
-    """Note shapes i and j as the first pair of x.near if their distance is at most `best`; the less of both."""
+def _keep_nearest(s, x, i, j, best, before):
+    """Note shapes i and j as the first pair of x.near if they are nearer than `best`, or as near and come `before`.
+
+    The less of both.
+    """
     distance = distance_between(s, x, i, j)
-    if not distance <= best:
+    if not (distance < best or (before and distance <= best)):
         return best
     for r in range(NEAR):
         x.near[1 + r] = x.pair[r]
@@ -194,20 +253,74 @@ def _keep_nearest(s, x, i, j, best):
 
 @kernel
 def nearest_pairs(s, x):
-    """`nearest_pair` of eight configurations, one a lane."""
+    """`nearest_pair` of eight configurations, one a lane.
+
+    Of the pairs that may be the nearest bounds are told first, then those are measured that may be nearer still.
+    """
     place_movers(s, x)
-    movers, total = s.scene[0].movers, len(s.shapes)
+    least = splat(x.pair, 1e300)
+    for lane in range(WIDTH):
+        i, j = np.int64(x.near[1 + FIRST, lane]), np.int64(x.near[1 + SECOND, lane])
+        if i < j:  # they were the nearest before
+            _, least = _bounds(s, x, i, j, least)
+    count, least = _candidates(s, x, least)
     best = splat(x.pair, 1e300)
     store(x.near, 1 + DISTANCE, best)
-    for i in range(movers):
-        for j in range(i + 1, total):
-            if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
-                distance = distance_between(s, x, i, j)
-                nearer = distance < best
-                best = select(nearer, distance, best)
-                for r in range(NEAR):
-                    store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
+    for k in range(count):
+        if any_of(load(x.lower, k) <= least):
+            best = _keep_nearer(s, x, np.int64(x.candidates[k, 0]), np.int64(x.candidates[k, 1]), best)
+            least = smaller(least, best)
+    for i in range(s.scene[0].movers):
+        for j in range(s.scene[0].bounded, len(s.shapes)):
+            if looked_at(s, i, j):
+                best = _keep_nearer(s, x, i, j, best)
     return best
+
+
+@kernel
+def _candidates(s, x, least):
+    """x.candidates are the pairs that may have the least distance, two numbers a row, x.lower what it is not below.
+
+    How many, and what the least distance is not above, from `least` down.
+    """
+    count = 0
+    for i in range(s.scene[0].movers):
+        first, p, reach = count, part(x.shape_frames, i, ORIGIN), least + s.shapes[i].bound
+        for j in range(i + 1, s.scene[0].bounded):
+            if looked_at(s, i, j):
+                way, far = minus(part(x.shape_frames, j, ORIGIN), p), reach + s.shapes[j].bound
+                x.candidates[count, 0], x.candidates[count, 1] = float(i), float(j)
+                count += 1 if any_of(dot(way, way) < far * far) else 0
+        for k in range(first, count):
+            lower, least = _bounds(s, x, i, np.int64(x.candidates[k, 1]), least)
+            store(x.lower, k, lower)
+    return count, least
+
+
+@functools.partial(kernel, inline=True)
+def _bounds(s, x, i, j, least):
+    """What the distance of shapes i and j is not below [m], and the less of `least` and what it is not above.
+
+    The way is that from the segment of one, the longer one, to the place of the other.
+    """
+    if _spine(s.shapes[j])[0] > _spine(s.shapes[i])[0]:
+        i, j = j, i
+    (h, outer), z = _spine(s.shapes[i]), part(x.shape_frames, i, Z)
+    way = minus(part(x.shape_frames, j, ORIGIN), part(x.shape_frames, i, ORIGIN))
+    way = minus(way, scaled(clamped(dot(z, way), h), z))
+    gap = sqrt(dot(way, way))
+    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - _ROUNDING)
+    return gap - (outer + s.shapes[j].bound), smaller(least, above)
+
+
+@functools.partial(kernel, inline=True)
+def _keep_nearer(s, x, i, j, best):
+    """Note shapes i and j as the first pair of x.near in the lanes where they are nearer than `best`; the less."""
+    distance = distance_between(s, x, i, j)
+    nearer = distance < best
+    for r in range(NEAR):
+        store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
+    return select(nearer, distance, best)
 
 
 @kernel
