@@ -5,7 +5,7 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import accumulate
 from types import MappingProxyType
@@ -660,7 +660,7 @@ def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, in
 
 
 @cache
-def _nearest() -> Any:
+def _nearest() -> "Callable[..., Proximity | Proximities]":
     """`poise.model.proximity.nearest`, which is imported when it is first asked for: to look it up takes a while."""
     from poise.model.proximity import nearest
 

@@ -7,21 +7,17 @@ import functools
 
 import numpy as np
 
-from poise.kernels.algebra.vectors import dot, minus, scaled
-from poise.kernels.collision.directions import absolute, clamped, smaller
-from poise.kernels.collision.placing import ORIGIN, Z, part, place_shapes
+from poise.kernels.algebra.vectors import dot
+from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, sqrt, store, store_pack, zeros
-from poise.kernels.machine.layout import FRAME, HULL, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, SEGMENT, WIDTH
+from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, splat, store
+from poise.kernels.machine.layout import FRAME, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
 from poise.kernels.machine.views import section
 
 FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
 """Rows of a pair: its shapes' numbers, their distance [m], a point of each, the unit vector from the first on."""
-
-_ROUNDING = 1e-9
-"""What bounds of distances leave for the rounding of places [m]."""
 
 
 @functools.partial(kernel, inline=True)
@@ -74,7 +70,7 @@ def distance_between(s, x, i, j):
 
 
 @functools.partial(kernel, inline=True)
-def _ways(x, count, i, c):
+def ways_between(x, count, i, c):
     """From the place of shape i to those of eight more, pack c of `count`."""
     row = WIDTH * count
     return (
@@ -101,7 +97,7 @@ def find_near(s, x, margin, ahead):
             reach = s.shapes[i].bound + margin
             if ahead:
                 reach = reach + x.advance[i] + (longest if WIDTH * c < movers else 0.0)
-            way, far = _ways(x, count, i, c), load_pack(x.reach, count * i + c) + reach
+            way, far = ways_between(x, count, i, c), load_pack(x.reach, count * i + c) + reach
             if any_of((far > 0.0) & (dot(way, way) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     _keep_near(s, x, i, j, margin, ahead)
@@ -160,167 +156,6 @@ def spheres_within(s, x, i, j, margin):
         square = square + gap * gap
     far = reach + margin
     return any_of((far > 0.0) & (square < far * far))
-
-
-@kernel
-def nearest_pair(s, x):
-    """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
-
-    One configuration.  The pair that seems to be the nearest is measured first, then those that may be nearer still.
-    """
-    place_movers(s, x)
-    movers, bounded = s.scene[0].movers, s.scene[0].bounded
-    count, best = packs(x.centres, bounded), 1e300
-    likely = _likely(s, x, count)
-    if likely >= 0:
-        best = _keep_nearest(s, x, likely // bounded, likely % bounded, best, True)
-    for i in range(movers):
-        h, outer = _spine(s.shapes[i])
-        for c in range((i + 1) // WIDTH, count):
-            far = load_pack(x.reach, count * i + c) + (outer + _ROUNDING + best)
-            if any_of((far > 0.0) & (load_pack(x.squares, count * i + c) < far * far)):
-                for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
-                    at = WIDTH * count * i + j
-                    far_j = x.reach[at] + outer + _ROUNDING + best
-                    if far_j > 0.0 and x.squares[at] < far_j * far_j and i * bounded + j != likely:
-                        kept = x.near[1 + FIRST] * bounded + x.near[1 + SECOND]
-                        best = _keep_nearest(s, x, i, j, best, i * bounded + j < kept)
-    for i in range(movers):
-        for j in range(bounded, len(s.shapes)):
-            if looked_at(s, i, j):
-                best = _keep_nearest(s, x, i, j, best, False)
-    x.near[0] = 1.0 if best < 1e300 else 0.0
-    return best
-
-
-@functools.partial(kernel, inline=True)
-def _spine(shape):
-    """All of a shape is within a radius of a segment along its z axis: half its length, and that radius [m]."""
-    segment = shape.core == SEGMENT
-    return shape.half[2] if segment else 0.0, shape.radius if segment else shape.bound
-
-
-@functools.partial(kernel, inline=True)
-def _inner(shape):
-    """A point of the shape is so much nearer than its place is, at least [m]: a ball there is part of it.
-
-    The place of a hull may be outside.
-    """
-    held = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
-    return -shape.bound if shape.core == HULL else held
-
-
-@functools.partial(kernel, inline=True)
-def _likely(s, x, count):
-    """The pair that seems to be the nearest, first shape * bounded + second; -1: there is none.
-
-    x.squares are the squared distances from the segments of shapes that move to the places of all with a bounding
-    sphere [m^2], in a packed row each.
-    """
-    least, at = zeros(x.centres) + 1e300, zeros(x.centres) - 1.0
-    for i in range(s.scene[0].movers):
-        z, (h, outer) = part(x.shape_frames, i, Z), _spine(s.shapes[i])
-        for c in range((i + 1) // WIDTH, count):
-            way = _ways(x, count, i, c)
-            way = minus(way, scaled(clamped(dot(way, z), h), z))
-            square, far = dot(way, way), load_pack(x.reach, count * i + c) + outer
-            store_pack(x.squares, count * i + c, square)
-            power = square - far * absolute(far)
-            nearer = power < least
-            least, at = select(nearer, power, least), select(nearer, float(count * i + c), at)
-    store_pack(x.guess, 0, least), store_pack(x.guess, 1, at)
-    best, found = 1e300, -1
-    for k in range(WIDTH):
-        if x.guess[k] < best:
-            place = np.int64(x.guess[WIDTH + k])
-            best, found = x.guess[k], place // count * s.scene[0].bounded + place % count * WIDTH + k
-    return found
-
-
-@kernel
-def _keep_nearest(s, x, i, j, best, before):
-    """Note shapes i and j as the first pair of x.near if they are nearer than `best`, or as near and come `before`.
-
-    The less of both.
-    """
-    distance = distance_between(s, x, i, j)
-    if not (distance < best or (before and distance <= best)):
-        return best
-    for r in range(NEAR):
-        x.near[1 + r] = x.pair[r]
-    return distance
-
-
-@kernel
-def nearest_pairs(s, x):
-    """`nearest_pair` of eight configurations, one a lane.
-
-    Of the pairs that may be the nearest bounds are told first, then those are measured that may be nearer still.
-    """
-    place_movers(s, x)
-    least = splat(x.pair, 1e300)
-    for lane in range(WIDTH):
-        i, j = np.int64(x.near[1 + FIRST, lane]), np.int64(x.near[1 + SECOND, lane])
-        if i < j:  # they were the nearest before
-            _, least = _bounds(s, x, i, j, least)
-    count, least = _candidates(s, x, least)
-    best = splat(x.pair, 1e300)
-    store(x.near, 1 + DISTANCE, best)
-    for k in range(count):
-        if any_of(load(x.lower, k) <= least):
-            best = _keep_nearer(s, x, np.int64(x.candidates[k, 0]), np.int64(x.candidates[k, 1]), best)
-            least = smaller(least, best)
-    for i in range(s.scene[0].movers):
-        for j in range(s.scene[0].bounded, len(s.shapes)):
-            if looked_at(s, i, j):
-                best = _keep_nearer(s, x, i, j, best)
-    return best
-
-
-@kernel
-def _candidates(s, x, least):
-    """x.candidates are the pairs that may have the least distance, two numbers a row, x.lower what it is not below.
-
-    How many, and what the least distance is not above, from `least` down.
-    """
-    count = 0
-    for i in range(s.scene[0].movers):
-        first, p, reach = count, part(x.shape_frames, i, ORIGIN), least + s.shapes[i].bound
-        for j in range(i + 1, s.scene[0].bounded):
-            if looked_at(s, i, j):
-                way, far = minus(part(x.shape_frames, j, ORIGIN), p), reach + s.shapes[j].bound
-                x.candidates[count, 0], x.candidates[count, 1] = float(i), float(j)
-                count += 1 if any_of(dot(way, way) < far * far) else 0
-        for k in range(first, count):
-            lower, least = _bounds(s, x, i, np.int64(x.candidates[k, 1]), least)
-            store(x.lower, k, lower)
-    return count, least
-
-
-@functools.partial(kernel, inline=True)
-def _bounds(s, x, i, j, least):
-    """What the distance of shapes i and j is not below [m], and the less of `least` and what it is not above.
-
-    The way is that from the segment of one, the longer one, to the place of the other.
-    """
-    if _spine(s.shapes[j])[0] > _spine(s.shapes[i])[0]:
-        i, j = j, i
-    (h, outer), z = _spine(s.shapes[i]), part(x.shape_frames, i, Z)
-    way = minus(part(x.shape_frames, j, ORIGIN), part(x.shape_frames, i, ORIGIN))
-    way = minus(way, scaled(clamped(dot(z, way), h), z))
-    gap = sqrt(dot(way, way))
-    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - _ROUNDING)
-    return gap - (outer + s.shapes[j].bound), smaller(least, above)
-
-
-@functools.partial(kernel, inline=True)
-def _keep_nearer(s, x, i, j, best):
-    """Note shapes i and j as the first pair of x.near in the lanes where they are nearer than `best`; the less."""
-    distance = distance_between(s, x, i, j)
-    nearer = distance < best
-    for r in range(NEAR):
-        store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
-    return select(nearer, distance, best)
 
 
 @kernel
