@@ -21,13 +21,13 @@ from poise.kernels.collision.near import (
     distance_between,
     distance_row,
     find_near,
-    nearest_pair,
     place_all,
     place_movers,
     shared_columns,
     sweep,
     travel,
 )
+from poise.kernels.collision.nearest import nearest_pair
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
