@@ -128,7 +128,7 @@ def test_no_bytes_do_anything_but_a_sentence(noise: bytes, kind: str, cut: int) 
         try:
             found = read_motion(file, ARM)
         except pz.PoiseError as error:
-            assert file.name in str(error)
+            assert file.name in str(error)  # noqa: PT017
         else:
             assert np.isfinite(found.q).all()
 

@@ -264,7 +264,7 @@ def test_what_cannot_be_is_refused_and_everything_works_on() -> None:
         assert not session.add_task(pz.PositionTask("elbow"))
     with refused(session, "cannot be looked at"):
         assert not session.add_task(pz.PostureTask())
-    with refused(session, "another target"):
+    with refused(session, "is not LookAtTask"):
         assert not session.replace_task(0, pz.LookAtTask("tool"))
     with refused(session):
         assert not session.use(pz.METHODS["lbfgs"](memory=10**12))
