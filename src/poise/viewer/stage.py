@@ -96,11 +96,11 @@ class Stage:
             if gizmo is not None:
                 gizmo.remove()
         self._held.clear()
-        self._gizmos = [self._gizmo(k, moment) for k in range(len(self.session.tasks))]
+        self._gizmos = [self._gizmo(k, moment) for k in range(len(moment.tasks))]
         self._structure = moment.structure
 
     def _gizmo(self, k: int, moment: Moment) -> Any:
-        task = self.session.tasks[k]
+        task = moment.tasks[k]
         hand, pose = gizmo_of(task), self.session.gizmo_pose(k, moment)
         if hand is None or pose is None:
             return None

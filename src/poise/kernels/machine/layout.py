@@ -494,5 +494,5 @@ def total_rows(words: Any) -> int:
 def end_of(header: Any) -> int:
     """The number of words of a problem, from its header."""
     last = tuple(PROBLEM)[-1]
-    start, count, kind = *header[header_word(last) :][:2], PROBLEM[last]
+    (start, count), kind = header[header_word(last) :][:2], PROBLEM[last]
     return int(start + count * (kind.words if isinstance(kind, Record) else 1))
