@@ -167,6 +167,7 @@ class Panel:
     def _add_joints(self) -> list[tuple[int, Any]]:
         gui, model = self._gui, self.session.model
         for label, go in (
+            ("Reset", self.session.reset),
             ("Home", self.session.home),
             ("Random", lambda: self.session.random(self._rng)),
         ):
