@@ -384,6 +384,7 @@ class Panel:
         switch("grid", True, lambda on: setattr(stage.grid, "visible", on))
         switch("axes", True, lambda on: setattr(stage.axes, "visible", on))
         switch("names of links", False, stage.label_frames)
+        switch("axes of links", False, stage.show_axes)
         switch("joints at a limit", True, lambda on: setattr(stage, "show_limits", on))
         switch("nearest distance", True, lambda on: setattr(stage, "show_distance", on))
         switch("manipulability ellipsoid", False, lambda on: setattr(stage, "show_ellipsoid", on))
