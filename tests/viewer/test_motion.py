@@ -9,9 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.errors import PoiseError
 from poise.model.builder import ModelBuilder
 from poise.spatial import SE3
 from poise.viewer.motion import FRAME, Motion, read_motion
+from poise.viewer.operator.program import Program
+from poise.viewer.operator.robots import ten_links
+from poise.viewer.operator.work import save_work
 
 ARM = pz.load("planar3")
 ROWS = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, -0.8, 0.9]])
@@ -152,3 +156,10 @@ def test_a_ball_joint_turns_at_an_even_speed() -> None:
     motion = Motion(np.array([0.0, 1.0]), np.array([[1.0, 0.0, 0.0, 0.0], half]))
     for share in (0.25, 0.5, 0.75):
         assert motion.at(model, share) == pytest.approx([np.cos(0.6 * share), 0.0, 0.0, np.sin(0.6 * share)])
+
+
+def test_the_operators_work_is_called_what_it_is(tmp_path: Path) -> None:
+    robot = ten_links()
+    save_work(tmp_path / "work.npz", Program(robot.model, robot.frame, start=robot.start).work)
+    with pytest.raises(PoiseError, match=r"open it with --operate --work"):
+        read_motion(tmp_path / "work.npz", robot.model)

@@ -674,3 +674,12 @@ def test_many_threads_change_it_while_it_ticks() -> None:
     session.heed(None)
     session.drag(0, at((1.0, 1.0, 0.0)))
     assert PLANAR.pose("tool", settled(session).q).xyz == pytest.approx([1.0, 1.0, 0.0], abs=1e-3)
+
+
+def test_reset_brings_back_where_it_began() -> None:
+    model = pz.load("planar3")
+    session = Session(model, pz.PositionTask("tool"), q=[0.1, 0.2, 0.3])
+    session.random(3)
+    session.reset()
+    session.tick()
+    np.testing.assert_allclose(session.moment.q, [0.1, 0.2, 0.3], rtol=0, atol=1e-9)

@@ -96,6 +96,8 @@ def _of_csv(file: Path, coordinates: Sequence[str]) -> tuple[Array | None, list[
 
 def _of_npz(file: Path) -> tuple[Array | None, list[str], Array]:
     with file.open("rb") as opened, _archive(opened) as arrays:
+        if "about" in arrays:
+            raise ValueError("it is the work of the operator's program; open it with --operate --work")
         q = np.asarray(arrays["q"], dtype=np.float64)
         names = [str(name) for name in np.atleast_1d(arrays["joints"])]
         times = np.asarray(arrays["time_s"], dtype=np.float64) if "time_s" in arrays else None

@@ -100,7 +100,8 @@ class Session:
         self.model = model
         self.world = World() if world is None else world
         self._lock = threading.RLock()
-        self._q = model.normalize(model.home if q is None else q).copy()
+        self._start = model.normalize(model.home if q is None else q)
+        self._q = self._start.copy()
         self._tasks: tuple[Task, ...] = tuple(_checked(several(tasks) if tasks != () else ()))
         self._method = None if method is None else method_of(method)
         self._second: Method | None = None
@@ -228,6 +229,10 @@ class Session:
     def home(self) -> None:
         """Go to the model's home."""
         self.put(self.model.home)
+
+    def reset(self) -> None:
+        """Go to where it began."""
+        self.put(self._start)
 
     def random(self, seed: int | np.random.Generator) -> None:
         """Go to a random configuration."""

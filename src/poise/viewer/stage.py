@@ -35,8 +35,7 @@ class Stage:
         model = session.model
         self.size, self.grid, self.axes = ground(server, model, session.moment.q, self._parts)
         self.figure = Figure(server, "/robot", model, parts)
-        self.ghost = Figure(server, "/ghost", model, parts, tint=GHOST)
-        self.ghost.visible = False
+        self.ghost: Figure | None = None
         self._gizmos: list[Any] = []
         self._held: set[str] = set()
         self._structure = -1
@@ -45,6 +44,7 @@ class Stage:
         self._ellipsoid: Any = None
         self._crowd: Any = None
         self._labels: list[Any] = []
+        self._link_axes: list[Any] = []
         self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
         self._marks = self._limit_marks()
         self._marked: npt.NDArray[np.bool_] | None = None
@@ -76,9 +76,7 @@ class Stage:
             before = perf_counter()
             self.figure.place(moment.q)
             self.seconds = perf_counter() - before
-            self.ghost.visible = moment.ghost is not None
-            if moment.ghost is not None:
-                self.ghost.place(moment.ghost)
+            self._paint_ghost(moment)
             for k, gizmo in enumerate(self._gizmos):
                 pose = None if gizmo is None or gizmo.name in self._held else self.session.gizmo_pose(k, moment)
                 if pose is not None:
@@ -88,6 +86,14 @@ class Stage:
             self._paint_distance(moment)
             self._paint_limits(moment)
             self._paint_ellipsoid(moment)
+
+    def _paint_ghost(self, moment: Moment) -> None:
+        if moment.ghost is not None:
+            if self.ghost is None:
+                self.ghost = Figure(self._server, "/ghost", self.session.model, self._parts, tint=GHOST)
+            self.ghost.place(moment.ghost)
+        if self.ghost is not None and self.ghost.visible != (moment.ghost is not None):
+            self.ghost.visible = moment.ghost is not None
 
     # Targets ---------------------------------------------------------------------------------------------------------
 
@@ -191,6 +197,20 @@ class Stage:
             if shown:
                 self._labels = [
                     self._server.scene.add_label(f"/robot/{i} {part.frame}/name", part.frame)
+                    for i, part in enumerate(self._parts)
+                ]
+
+    def show_axes(self, shown: bool) -> None:
+        """Draw the axes of each link, x red, y green and z blue, or take them away."""
+        with self._lock:
+            for axes in self._link_axes:
+                axes.remove()
+            self._link_axes = []
+            if shown:
+                self._link_axes = [
+                    self._server.scene.add_frame(
+                        f"/robot/{i} {part.frame}/axes", axes_length=0.08 * self.size, axes_radius=0.003 * self.size
+                    )
                     for i, part in enumerate(self._parts)
                 ]
 
