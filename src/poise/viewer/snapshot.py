@@ -22,7 +22,7 @@ def screenshot(
     *,
     width: int = 1280,
     height: int = 800,
-    settle: float = 2.0,
+    settle: float = 4.0,
     ready: Callable[[Any], object] = lambda page: None,
 ) -> Path:
     """Write what a browser shows of a viewer as PNG, `settle` seconds after it has connected.
