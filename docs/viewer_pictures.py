@@ -135,6 +135,8 @@ def operator(file: Path) -> None:
     """The operator's program: the arm among obstacles, and what its attempts measure."""
     program = through("open")
     program.commit("attempt 2")
+    program.reset()
+    program.aim([8.0, -1.5, 0.0])
     assert all(attempt.measures for attempt in program.snapshot.attempts)  # or the first picture has dots
     with OperatorPage(program, port=0) as shown:
         look(shown, (5.5, -0.5, 0.0), (0.0, -3.0, 7.0))
