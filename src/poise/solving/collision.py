@@ -130,6 +130,7 @@ def guard_rows(columns: int) -> dict[str, int]:
     return {
         "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
         "guard_most": MOST_NEAR,
+        "beyond": MOST_NEAR,
         "clearance": 2,
         **dict.fromkeys(("asked", "braking", "retreat", "along_stop"), columns),
     }

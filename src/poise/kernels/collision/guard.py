@@ -39,8 +39,8 @@ _HALVINGS = 12
 """An update is halved so often before some joints are left out of it, and before it is not taken."""
 _LOOKS, _STOPS = 64, 16
 """Looks along the way of an update, and along that on which it could brake, at most."""
-_SWEEPS = 16
-"""Through all inequalities, for a retreat."""
+_SWEEPS = 32
+"""Through all inequalities, or all joints, for a retreat."""
 _STRETCHES = 3
 """A retreat is doubled so often where it does not suffice."""
 _FIXED = 1e-6
@@ -245,7 +245,8 @@ def _leave_out(p, w, s, x):
 def _retreat(p, w):
     """w.retreat (n) is all but the least step that keeps the inequalities of the pairs, at the speeds that joints have.
 
-    By projections onto each inequality in turn, from no step at all (Kaczmarz).
+    By projections onto each inequality in turn, from no step at all (Kaczmarz).  Where that does not come to an end,
+    as where no step keeps them all, it is one that breaks them little.
     """
     n, row = len(w.step), pitch(w.guard_rows, len(w.step))
     for a in range(n):
@@ -264,6 +265,36 @@ def _retreat(p, w):
                 _shorten(p, w, w.retreat)
         if kept:
             return
+    _break_least(p, w)
+
+
+@kernel
+def _break_least(p, w):
+    """w.retreat (n): the sum of squares by which it breaks the inequalities of the pairs is all but the least.
+
+    By a step of Newton's for one joint after the other, from no step at all (Gauss and Seidel).  w.beyond is by how
+    much it breaks each; it is told anew in each sweep, for a twist may have shortened several joints.
+    """
+    n, row, count = len(w.step), pitch(w.guard_rows, len(w.step)), np.int64(w.memory[GUARDED])
+    for a in range(n):
+        w.retreat[a] = 0.0
+    for _ in range(_SWEEPS):
+        for k in range(count):
+            w.beyond[k] = -w.guard_most[k]
+            for a in range(n):
+                w.beyond[k] = w.beyond[k] + w.guard_rows[k * row + a] * w.retreat[a]
+        for a in range(n):
+            slope, curve = 0.0, 0.0
+            for k in range(count):
+                if w.beyond[k] > 0.0:
+                    slope += w.guard_rows[k * row + a] * w.beyond[k]
+                    curve += w.guard_rows[k * row + a] ** 2
+            if curve > 0.0:
+                before = w.retreat[a]
+                w.retreat[a] = before - slope / curve
+                _shorten(p, w, w.retreat)
+                for k in range(count):
+                    w.beyond[k] = w.beyond[k] + w.guard_rows[k * row + a] * (w.retreat[a] - before)
 
 
 @kernel
