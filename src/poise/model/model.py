@@ -339,7 +339,7 @@ class Model:
         rotations.  The same seed gives the same numbers.
         """
         rng = np.random.default_rng(seed)
-        batch = (shape,) if isinstance(shape, int) else tuple(shape)
+        batch = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         lower, upper = self.sampling_box
         q = rng.uniform(lower, upper, (*batch, self.nq))
         for at in self._quaternions:
