@@ -171,6 +171,9 @@ def test_one_limit_and_methods_that_keep_it(arm: pz.Model) -> None:
         pz.Tracker(arm, pz.PositionTask(HAND), "dls", limits=[limit])
     with pytest.raises(ValueError, match="min_distance is -1"):
         pz.CollisionLimit(min_distance=-1.0)
+    for odd in ([("ball",)], [(1, 2)], ["ab"], [("ball", "ball")], None):
+        with pytest.raises(ValueError, match="allowed must hold pairs of names"):
+            pz.CollisionLimit(allowed=odd)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="world must be a World"):
         pz.CollisionLimit([])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no collision shapes"):
