@@ -50,7 +50,7 @@ class Viewer:
         try:
             page = self.server.viser
             page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
-            self.stage = Stage(page, session, parts)
+            self.stage = Stage(page, session, parts, dark=dark)
             self.panel = Panel(page, session, self.stage, dark=dark)
             self.recording: Recording | None = None
             self._closed = threading.Event()
