@@ -62,6 +62,7 @@ def opened(chromium: Any) -> Iterator[Any]:
     """A window of its own, without anything from before; an error in it fails the test."""
     errors: list[str] = []
     context = chromium.new_context(viewport={"width": 900, "height": 600})
+    context.set_default_timeout(60_000)
     context.on("weberror", lambda error: errors.append(str(error.error)))
     yield context.new_page()
     context.close()
@@ -99,7 +100,7 @@ def shared_page(browser: Any, pages: Any) -> Iterator[Any]:
 def wait_for() -> Callable[..., None]:
     """Wait until a condition holds; with a page, the browser goes on meanwhile and its events arrive."""
 
-    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 20.0) -> None:
+    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, "what was waited for has not come"
