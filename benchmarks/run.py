@@ -40,7 +40,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "branches",
-    "rest", "reachability", "paths", "collisions", "stream", "startup",
+    "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -139,6 +139,14 @@ def main() -> None:
         runs, survived = stream(options.count), survive()
         show_stream(runs, survived)
         flow = {"runs": [asdict(run) for run in runs], "survived": asdict(survived)}
+    looks: list[dict[str, Any]] = []
+    if "viewer" in options.scenarios:
+        from viewer import show as show_viewer
+        from viewer import viewer
+
+        seen = viewer()
+        show_viewer(seen)
+        looks = [asdict(row) for row in seen]
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
@@ -150,6 +158,7 @@ def main() -> None:
         more["collisions"] = kept_apart
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
+        more["viewer"] = looks
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

@@ -86,6 +86,24 @@ def test_lanes_give_what_one_configuration_gives(arm: pz.Model) -> None:
     assert (arm.in_collision(q, world, min_distance=0.05) == (many.distance < 0.05)).all()
 
 
+def test_answers_depend_on_nothing_that_is_asked_beside_them_or_before(arm: pz.Model) -> None:
+    world, q = room(), arm.sample(150, seed=3)
+    for name in ("ball", "table", "wedge", "floor"):
+        world.add(f"the {name} again", world[name])  # as near as the first of its kind
+    world.add("corner", pz.ConvexHull([(0.4, -0.5, 0.4), (0.8, -0.5, 0.4), (0.4, -0.9, 0.4), (0.4, -0.5, 0.8)]))
+    many, order = arm.distance(q, world), np.random.default_rng(0).permutation(len(q))
+    shuffled = arm.distance(q[order], world)
+    assert (many.distance[order] == shuffled.distance).all()
+    assert (many.pair[order] == shuffled.pair).all()
+    assert (many.points[order] == shuffled.points).all()
+    for i in order:
+        alone, again = arm.distance(q[i], world), arm.distance(q[i], room())
+        assert alone.pair == tuple(many.pair[i])
+        assert alone.distance == pytest.approx(many.distance[i], abs=1e-12)
+        assert alone.distance <= again.distance + 1e-12
+        assert "again" not in alone.pair[1]
+
+
 def test_points_lie_on_the_pair_and_are_the_distance_apart(arm: pz.Model) -> None:
     world = room()
     for q in arm.sample(50, seed=3):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import poise as pz
-from poise.cli import main
 from poise import progress
+from poise.cli import main
 
 
 class Bars:

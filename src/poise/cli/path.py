@@ -65,8 +65,8 @@ class Path:
     def run(self) -> int:
         """Load, follow, write and print."""
         from poise.cli.output import console, print_json
-        from poise.scale.waypoints import read_waypoints
         from poise.progress import busy
+        from poise.scale.waypoints import read_waypoints
 
         if self.out is not None and self.out.suffix.lower() not in (".csv", ".parquet"):
             raise ValueError(f"{self.out} cannot be written: joints go into a file whose name ends in .csv or .parquet")

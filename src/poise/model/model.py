@@ -5,8 +5,8 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property, partial
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
@@ -470,9 +470,7 @@ class Model:
         (n, nq) the result holds arrays, and eight configurations are measured side by side.  Raises ShapeError, and
         ValueError for numbers that are not finite.
         """
-        from poise.model.proximity import nearest
-
-        return nearest(self, q, world)
+        return _nearest()(self, q, world)
 
     def in_collision(
         self, q: npt.ArrayLike, world: "World | None" = None, *, min_distance: float = 0.0
@@ -681,3 +679,11 @@ def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, in
     """Where each joint's numbers start, by its name, and how many there are in all."""
     ends = list(accumulate(sizes))
     return {joint.name: end - size for joint, size, end in zip(joints, sizes, ends, strict=True)}, sum(sizes)
+
+
+@cache
+def _nearest() -> "Callable[..., Proximity | Proximities]":
+    """`poise.model.proximity.nearest`, which is imported when it is first asked for: to look it up takes a while."""
+    from poise.model.proximity import nearest
+
+    return nearest

@@ -87,6 +87,7 @@ class Scene:
         "_model",
         "_number",
         "_places",
+        "_reach",
         "_seen",
         "_shapes",
         "_structure",
@@ -163,6 +164,7 @@ class Scene:
         movers = sum(piece.unit >= 0 for piece in pieces)
         bounded = sum(piece.core.kind != HALF_SPACE for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
+        unmet, group = _apart(groups, pieces, self._apart, self._allowed), [groups.index(p.group) for p in pieces]
         self.words = layout.pack(
             {
                 "units": joined(UNIT, arrays.numbers, arrays.places),
@@ -170,29 +172,37 @@ class Scene:
                 "vertices": np.concatenate([np.zeros((0, 3)), *corners]).ravel(),
                 "columns": columns,
                 "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
-                "chains": joined(CHAIN, [[*c, groups.index(p.group)] for c, p in zip(chains, pieces, strict=True)], ()),
+                "chains": joined(CHAIN, [[*c, g] for c, g in zip(chains, group, strict=True)], ()),
                 "levers": levers,
-                "unmet": _apart(groups, pieces, self._apart, self._allowed).ravel(),
+                "unmet": unmet.ravel(),
             },
             {
                 "q": model.nq,
                 "frames": FRAME * len(units),
                 "shape_frames": FRAME * len(pieces),
                 "centres": 3 * row,
-                "radii": row,
+                "reach": movers * row,
+                "squares": movers * row,
+                "guess": 2 * WIDTH,
+                "lower": movers * bounded,
+                "candidates": movers * bounded + 1,
                 "advance": movers,
                 "drift": 3 * len(pieces),
                 "near": 1 + NEAR * MOST_NEAR,
                 "near_before": 1 + NEAR * MOST_NEAR,
                 "pair": NEAR,
+                "until": MOST_NEAR,
                 "row": model.nv,
+                "pace": model.nv,
                 "room": HULL_ROOM,
             },
         )
         self.narrow: Array = workspace(layout.total_rows(self.words))
         self.wide: Array | None = None
-        self.rows("q")[:], self.rows("near")[0], self.rows("radii")[:] = model.home, -1.0, _NOWHERE
-        self.rows("radii")[:bounded] = shapes["bound"][:bounded]
+        self.rows("q")[:], self.rows("near")[0] = model.home, -1.0
+        self._reach = self.rows("reach").reshape(movers, row)
+        self._reach[:], after = _NOWHERE, np.triu(unmet[np.ix_(group, group)] == 0, 1)[:movers, :bounded]
+        self._reach[:, :bounded] = np.where(after, shapes["bound"][:bounded], _NOWHERE)
         self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
@@ -216,10 +226,11 @@ class Scene:
             if drift.any():
                 pose = SE3.from_parts(drift) @ pose
             self.rows("drift")[3 * k : 3 * k + 3] = drift
+            if core.bound != shapes[k]["bound"]:
+                reach = self._reach[:, k]
+                reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
             vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
-            if core.kind != HALF_SPACE:
-                self.rows("radii")[k] = core.bound
         prepare(queries.place)
         queries.place(*self.addresses)
         if self.wide is not None:

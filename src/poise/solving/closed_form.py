@@ -90,8 +90,6 @@ def closed_form(model: Model, task: PoseTask, problem: Problem) -> ClosedForm | 
         return None
     axes, home = found
     count = len(axes.joints)
-    if count not in (_AXES, _AXES + 1):
-        return None
     for tolerance in (_EXACT, _ALMOST):
         for swept in (None,) if count == _AXES else (count - 1, 0):
             six = axes.only([i for i in range(count) if i != swept])
@@ -115,7 +113,7 @@ def with_closed_form(model: Model, task: Task, problem: Problem) -> Problem:
 def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
     """The axes that move the task's frame against its base, and the (4, 4) pose of the frame where q is 0.
 
-    None if a joint is none that turns or slides, or moves two of them.
+    None if they are not six or seven, if a joint is none that turns or slides, or moves two of them.
     """
     tree, at = model.tree, task.place(model)
     forth, back = tree.path(at.tip), [] if at.base is None else tree.path(at.base)
@@ -124,7 +122,9 @@ def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
     chain = [(u, -1.0) for u in back[::-1] if u not in forth] + [(u, 1.0) for u in forth if u not in back]
     units = [tree.units[u] for u, _ in chain]
     joints = tuple(unit.iq for unit in units)
-    if any(unit.kind not in (REVOLUTE, PRISMATIC) for unit in units) or len(set(joints)) < len(joints):
+    if len(units) not in (_AXES, _AXES + 1) or len(set(joints)) < len(joints):
+        return None
+    if any(unit.kind not in (REVOLUTE, PRISMATIC) for unit in units):
         return None
     frames = np.array([seen @ _at_zero(tree, u) for u, _ in chain])
     rates = np.array([sign * unit.multiplier for (_, sign), unit in zip(chain, units, strict=True)])

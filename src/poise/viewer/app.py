@@ -50,11 +50,12 @@ class Viewer:
         try:
             page = self.server.viser
             page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
-            self.stage = Stage(page, session, parts, dark=dark)
-            self.panel = Panel(page, session, self.stage, dark=dark)
-            self.recording: Recording | None = None
             self._closed = threading.Event()
-            self._paint()
+            self.recording: Recording | None = None
+            with page.atomic():
+                self.stage = Stage(page, session, parts, dark=dark)
+                self.panel = Panel(page, session, self.stage, dark=dark)
+                self._paint()
             self.solver = Loop("poise solver", RATE, session.tick)
             self.painter = Loop("poise painter", PICTURES, self._paint)
         except BaseException:

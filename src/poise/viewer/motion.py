@@ -2,11 +2,15 @@
 
 import csv
 import re
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, final
+from typing import BinaryIO, Final, final
+from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from poise.errors import PoiseError
 from poise.model.model import Model
@@ -52,8 +56,8 @@ def read_motion(file: Path, model: Model) -> Motion:
     if kind not in (".csv", ".npz"):
         raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
     try:
-        given, names, rows = _of_csv(file) if kind == ".csv" else _of_npz(file)
-    except (OSError, ValueError, KeyError, csv.Error) as error:
+        given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
+    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error) as error:
         raise PoiseError(f"{file} cannot be read: {error}") from None
     missing = [name for name in model.coordinates if name not in names]
     if missing:
@@ -70,13 +74,19 @@ def read_motion(file: Path, model: Model) -> Motion:
         raise PoiseError(f"{file}: row {bad} holds a number that is not finite")
     if (np.diff(times) <= 0.0).any():
         raise PoiseError(f"{file}: the time of row {int(np.argmax(np.diff(times) <= 0.0)) + 1} does not grow")
-    return Motion(times, model.normalize(q))
+    try:
+        return Motion(times, model.normalize(q))
+    except ValueError as error:
+        raise PoiseError(f"{file}: {error}") from None
 
 
-def _of_csv(file: Path) -> tuple[Array | None, list[str], Array]:
+def _of_csv(file: Path, coordinates: Sequence[str]) -> tuple[Array | None, list[str], Array]:
     with file.open(newline="", encoding="utf-8-sig") as opened:
         header, *rows = [row for row in csv.reader(opened) if row] or [[]]
-    names = [_plain(name) for name in header]
+    for i, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {i} has {len(row)} columns, and the header {len(header)}")
+    names = [_plain(name, coordinates) for name in header]
     kept = [k for k, name in enumerate(names) if name in ("time", "time_s") or _number(rows, k)]
     table = np.array([[float(row[k]) for k in kept] for row in rows]).reshape(len(rows), len(kept))
     names = [names[k] for k in kept]
@@ -85,16 +95,27 @@ def _of_csv(file: Path) -> tuple[Array | None, list[str], Array]:
 
 
 def _of_npz(file: Path) -> tuple[Array | None, list[str], Array]:
-    with np.load(file, allow_pickle=False) as arrays:
+    with file.open("rb") as opened, _archive(opened) as arrays:
+        if "about" in arrays:
+            raise ValueError("it is the work of the operator's program; open it with --operate --work")
         q = np.asarray(arrays["q"], dtype=np.float64)
-        names = [str(name) for name in arrays["joints"]]
+        names = [str(name) for name in np.atleast_1d(arrays["joints"])]
         times = np.asarray(arrays["time_s"], dtype=np.float64) if "time_s" in arrays else None
     if q.ndim != 2 or q.shape[1] != len(names) or (times is not None and times.shape != q.shape[:1]):
         raise ValueError(f"q has shape {q.shape}, for {len(names)} joints")
     return times, names, q
 
 
-def _plain(name: str) -> str:
+def _archive(opened: BinaryIO) -> NpzFile:
+    found = np.load(opened, allow_pickle=False)
+    if not isinstance(found, NpzFile):
+        raise ValueError("it is one array, and no archive of arrays")
+    return found
+
+
+def _plain(name: str, coordinates: Sequence[str]) -> str:
+    if name.strip() in coordinates:
+        return name.strip()
     found = _NAME.match(name.strip())
     return name if found is None else found["name"]
 

@@ -21,6 +21,7 @@ from poise.viewer.session import LEAST, Moment, Session
 from poise.viewer.settings import Setting, changed, settings_of
 from poise.viewer.stage import Stage, shade
 from poise.viewer.text import plain
+from poise.viewer.viser_internals import empty
 
 OWN: Final = "poise's own"
 """The solver's own way, among the methods."""
@@ -28,6 +29,8 @@ NO_GHOST: Final = "none"
 _TURN: Final = math.tau
 _WORDS_PERIOD, _PLOT_PERIOD = 0.1, 0.25
 """How often text and sliders are brought up to date, and plots [s]."""
+_HAND: Final = 0.5
+"""A slider is left alone for so long after a hand has moved it [s]."""
 _KEPT: Final = 240
 """Points of a plot over time."""
 _GAIN: Final = 0.05
@@ -44,6 +47,7 @@ class Panel:
         self._texts: dict[str, str] = {}
         self._converging = self._watching = False
         self._select_soon: str | None = None
+        self._touched: dict[int, float] = {}
         gui = self._gui
         self._words = gui.add_markdown("")
         tabs = gui.add_tab_group()
@@ -76,8 +80,8 @@ class Panel:
             self._say(moment)
             self._follow_methods()
             for (start, slider), value in zip(self._sliders, self._slid(moment.q), strict=True):
-                del start
-                if abs(slider.value - value) > 5e-4:
+                # One that a hand is at would jump back to where it was when the window sent it.
+                if abs(slider.value - value) > 5e-4 and now - self._touched.get(start, 0.0) > _HAND:
                     slider.value = value
         if now - self._plotted > _PLOT_PERIOD:
             self._plotted = now
@@ -135,8 +139,7 @@ class Panel:
 
     def _list_targets(self) -> None:
         """A folder for each task: weight, priority, and a button that removes it."""
-        for child in list(self._targets._children.values()) if hasattr(self._targets, "_children") else []:
-            child.remove()
+        empty(self._targets)
         with self._targets:
             for k, task in enumerate(self.session.tasks):
                 self._target_folder(k, task)
@@ -167,6 +170,7 @@ class Panel:
     def _add_joints(self) -> list[tuple[int, Any]]:
         gui, model = self._gui, self.session.model
         for label, go in (
+            ("Reset", self.session.reset),
             ("Home", self.session.home),
             ("Random", lambda: self.session.random(self._rng)),
         ):
@@ -185,6 +189,7 @@ class Panel:
             def slid(event: Any, start: int = start, slider: Any = slider) -> None:
                 if event.client is None:
                     return
+                self._touched[start] = perf_counter()
                 q = self.session.moment.q.copy()
                 q[start] = slider.value
                 self.session.put(q)
@@ -258,8 +263,7 @@ class Panel:
 
     def _settings_of(self, folder: Any, method: Method | None, first: bool) -> None:
         """Widgets for the settings of a method, in place of those of the last one."""
-        for child in list(folder._children.values()):
-            child.remove()
+        empty(folder)
         folder.visible = method is not None
         if method is None:
             return
@@ -346,8 +350,7 @@ class Panel:
 
     def _selected(self, name: str | None) -> None:
         """Sizes and a button for the obstacle that has the gizmo."""
-        for child in list(self._obstacle._children.values()):
-            child.remove()
+        empty(self._obstacle)
         self._obstacle.visible = name is not None
         if name is None:
             return
@@ -381,6 +384,7 @@ class Panel:
         switch("grid", True, lambda on: setattr(stage.grid, "visible", on))
         switch("axes", True, lambda on: setattr(stage.axes, "visible", on))
         switch("names of links", False, stage.label_frames)
+        switch("axes of links", False, stage.show_axes)
         switch("joints at a limit", True, lambda on: setattr(stage, "show_limits", on))
         switch("nearest distance", True, lambda on: setattr(stage, "show_distance", on))
         switch("manipulability ellipsoid", False, lambda on: setattr(stage, "show_ellipsoid", on))

@@ -61,6 +61,8 @@ def html_file(file: Path) -> Path:
     """The file, if a page can be written to it; raises PoiseError if not."""
     if file.suffix.lower() not in (".html", ".htm"):
         raise PoiseError(f"{file}: a recording is one HTML file; give it a name that ends in .html")
+    if file.is_dir():
+        raise PoiseError(f"{file} is a folder; name a file in it")
     if not file.parent.is_dir():
         raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
     return file

@@ -18,6 +18,7 @@ from poise.errors import PoiseError
 from poise.geometry.shapes import Rounded, Shape
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
+from poise.methods.checks import finite_positive
 from poise.methods.criteria import Clearance
 from poise.model.model import Model
 from poise.model.proximity import Proximity
@@ -34,6 +35,8 @@ LEAST: Final = 0.02
 """What a robot keeps from obstacles unless it is told otherwise [m]."""
 _AT_LIMIT: Final = 1e-6
 """Nearer than this share of its range, a joint is at its limit."""
+_FARTHEST: Final = 1e6
+"""No target is farther along an axis of the world [m]."""
 _STILL: Final = 1e-7
 """A tick that moves every joint by less has come to rest [rad or m]."""
 _TRACED: Final = 100
@@ -68,6 +71,11 @@ class Moment:
     """Grows when tasks are added or removed."""
 
     @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Those of `goals`; the session may have others by now."""
+        return () if self.lead is None else self.lead.tasks
+
+    @property
     def errors(self) -> tuple[str, ...]:
         """What is left of each task, in words."""
         return () if self.lead is None else self.lead.errors(self.goals, self.q)
@@ -92,7 +100,8 @@ class Session:
         self.model = model
         self.world = World() if world is None else world
         self._lock = threading.RLock()
-        self._q = model.normalize(model.home if q is None else q).copy()
+        self._start = model.normalize(model.home if q is None else q)
+        self._q = self._start.copy()
         self._tasks: tuple[Task, ...] = tuple(_checked(several(tasks) if tasks != () else ()))
         self._method = None if method is None else method_of(method)
         self._second: Method | None = None
@@ -157,8 +166,9 @@ class Session:
     def gizmo_pose(self, k: int, moment: Moment | None = None) -> Array | None:
         """(7,) where the gizmo of a task stands; None if it has none."""
         moment = self._moment if moment is None else moment
-        gizmo = gizmo_of(self._tasks[k])
-        return None if gizmo is None else gizmo.stands(self._tasks[k], moment.goals[k], self.model, moment.q)
+        task = moment.tasks[k]
+        gizmo = gizmo_of(task)
+        return None if gizmo is None else gizmo.stands(task, moment.goals[k], self.model, moment.q)
 
     # Targets ---------------------------------------------------------------------------------------------------------
 
@@ -169,12 +179,14 @@ class Session:
             given = SE3(pose).array
             if given.shape != (7,):
                 raise ValueError("a gizmo has one pose")
-            task = self._tasks[k]
+            task = self._task(k)
             gizmo = gizmo_of(task)
             if gizmo is None:
                 raise ValueError(f"{task.label} has no target that a hand can move")
             goal = gizmo.goal(task, given)
             task.refuse(goal)
+            if np.abs(goal).max() > _FARTHEST:
+                raise ValueError(f"a target at {np.abs(goal).max():g} m is too far: bring it within {_FARTHEST:g} m")
             self._goals = np.concatenate([self._goals[:k], goal[None], self._goals[k + 1 :]])
             self._stir()
 
@@ -188,7 +200,9 @@ class Session:
                 return
             before = perf_counter()
             found = self._lead.settle(self._goals, self._q)
-            self._q = found.q.copy()
+            near = self._apart is not None and self._apart.nearest(self.model, found.q)
+            if found.success or self._apart is None or float(near) >= self._apart.min_distance:
+                self._q = found.q.copy()
             self._words = found.explain()
             self._stir()
             self._words_hold = True
@@ -216,6 +230,10 @@ class Session:
         """Go to the model's home."""
         self.put(self.model.home)
 
+    def reset(self) -> None:
+        """Go to where it began."""
+        self.put(self._start)
+
     def random(self, seed: int | np.random.Generator) -> None:
         """Go to a random configuration."""
         self.put(self.model.sample(seed=seed))
@@ -236,7 +254,8 @@ class Session:
         """Lead it no more."""
 
         def go() -> None:
-            left = [i for i in range(len(self._tasks)) if i != k % len(self._tasks)]
+            self._task(k)
+            left = [i for i in range(len(self._tasks)) if i != k]
             self._change(tasks=tuple(self._tasks[i] for i in left), goals=self._goals[left])
 
         return self.attempt(go)
@@ -246,6 +265,8 @@ class Session:
 
         def go() -> None:
             _checked([task])
+            if type(task) is not type(self._task(k)):
+                raise ValueError(f"{self._tasks[k].label} is not {task.label}: remove it, and add that")
             tasks = list(self._tasks)
             tasks[k] = task
             self._change(tasks=tuple(tasks), goals=self._goals)
@@ -260,8 +281,8 @@ class Session:
         """Show where a second method leads, as a ghost."""
 
         def go() -> None:
-            self._ghost = self._q.copy()
             self._change(second=None if method is None else method_of(method), second_on=on)
+            self._ghost = self._q.copy()
 
         return self.attempt(go)
 
@@ -345,7 +366,7 @@ class Session:
             if self._resting and version == self._seen:
                 return self._moment
             if version != self._seen and self._clear is not None:
-                self._rebuild()
+                self.attempt(self._rebuild)
             self._seen = version
             self._ticks += 1
             seconds = 0.0
@@ -376,6 +397,12 @@ class Session:
         )  # fmt: skip
 
     # Details ---------------------------------------------------------------------------------------------------------
+
+    def _task(self, k: int) -> Task:
+        """Task `k`; raises IndexError for a number that none has."""
+        if not 0 <= k < len(self._tasks):
+            raise IndexError(f"there is no target {k + 1}, of {len(self._tasks)}")
+        return self._tasks[k]
 
     def _first_goal(self, task: Task) -> Array:
         return task.goal(task.target) if task.target is not None else task.at(self.model, self._q)
@@ -425,14 +452,18 @@ class Session:
 
     def _heeding(self, method: Method | None) -> Method | None:
         """The method, with the obstacles as its criterion if they are to be heeded."""
-        shapes = [entry.shape for entry in self.world.snapshot().entries if isinstance(entry.shape, Rounded)]
-        if self._clear is None or not shapes:
+        if self._clear is None:
             return method
         if method is None:
             raise ValueError("the solver's own way heeds no criterion: choose a method, or keep shapes apart instead")
-        terms = tuple(term for term in method.terms if not isinstance(term, Clearance))
         if not hasattr(method, "null_space"):
             raise ValueError(f"{method.title} has no null space that could heed obstacles: keep them apart instead")
+        finite_positive("gain", self._clear)
+        standing = [entry.shape for entry in self.world.snapshot().entries if entry.link is None]
+        shapes = [shape for shape in standing if isinstance(shape, Rounded)]
+        if not shapes:
+            return method
+        terms = tuple(term for term in method.terms if not isinstance(term, Clearance))
         made: Any = replace(method, null_space=(*terms, Clearance(obstacles=shapes, gain=self._clear)))  # type: ignore[call-arg]
         return made
 
@@ -442,7 +473,7 @@ class Session:
             self.refusal = ""
             try:
                 go()
-            except (PoiseError, ValueError, TypeError, KeyError, IndexError, ZeroDivisionError) as error:
+            except (PoiseError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError) as error:
                 self.refusal = " ".join(str(error.args[0] if isinstance(error, KeyError) else error).split())
                 return False
             return True

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final, Literal, final
 
 from poise.methods.base import Method
+from poise.methods.checks import one_of
 from poise.methods.damping import RULES, Constant, DampingRule
 
 _SAMPLE: Final = 0.1
@@ -75,7 +76,10 @@ def _changed(of: Any, path: tuple[str, ...], value: Any) -> Any:
     if rest:
         value = _changed(_rule(getattr(of, name)), rest, value)
     elif DampingRule in allowed:
-        value = rules()[value]
+        now = _rule(getattr(of, name))
+        known = {**rules(), type(now).__name__: now}
+        one_of(name, value, tuple(known))
+        value = known[value]
     elif isinstance(value, float) and math.isinf(value) and type(None) in allowed:
         value = None
     return replace(of, **{name: value})
@@ -85,7 +89,6 @@ def _rule(value: float | DampingRule) -> DampingRule:
     return value if isinstance(value, DampingRule) else Constant(value)
 
 
-@cache
 def rules() -> dict[str, DampingRule]:
     """The damping rules that need nothing more than their defaults, by name."""
     rules_by_name: dict[str, Any] = dict(RULES)

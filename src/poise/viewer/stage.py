@@ -40,8 +40,7 @@ class Stage:
         model = session.model
         self.size, self.grid, self.axes = ground(server, model, session.moment.q, self._parts, dark=dark)
         self.figure = Figure(server, "/robot", model, parts)
-        self.ghost = Figure(server, "/ghost", model, parts, tint=GHOST)
-        self.ghost.visible = False
+        self.ghost: Figure | None = None
         self._gizmos: list[Any] = []
         self._held: set[str] = set()
         self._structure = -1
@@ -50,6 +49,7 @@ class Stage:
         self._ellipsoid: Any = None
         self._crowd: Any = None
         self._labels: list[Any] = []
+        self._link_axes: list[Any] = []
         self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
         self._marks = self._limit_marks()
         self._marked: npt.NDArray[np.bool_] | None = None
@@ -81,9 +81,7 @@ class Stage:
             before = perf_counter()
             self.figure.place(moment.q)
             self.seconds = perf_counter() - before
-            self.ghost.visible = moment.ghost is not None
-            if moment.ghost is not None:
-                self.ghost.place(moment.ghost)
+            self._paint_ghost(moment)
             for k, gizmo in enumerate(self._gizmos):
                 pose = None if gizmo is None or gizmo.name in self._held else self.session.gizmo_pose(k, moment)
                 if pose is not None:
@@ -94,6 +92,14 @@ class Stage:
             self._paint_limits(moment)
             self._paint_ellipsoid(moment)
 
+    def _paint_ghost(self, moment: Moment) -> None:
+        if moment.ghost is not None:
+            if self.ghost is None:
+                self.ghost = Figure(self._server, "/ghost", self.session.model, self._parts, tint=GHOST)
+            self.ghost.place(moment.ghost)
+        if self.ghost is not None and self.ghost.visible != (moment.ghost is not None):
+            self.ghost.visible = moment.ghost is not None
+
     # Targets ---------------------------------------------------------------------------------------------------------
 
     def _make_gizmos(self, moment: Moment) -> None:
@@ -101,11 +107,11 @@ class Stage:
             if gizmo is not None:
                 gizmo.remove()
         self._held.clear()
-        self._gizmos = [self._gizmo(k, moment) for k in range(len(self.session.tasks))]
+        self._gizmos = [self._gizmo(k, moment) for k in range(len(moment.tasks))]
         self._structure = moment.structure
 
     def _gizmo(self, k: int, moment: Moment) -> Any:
-        task = self.session.tasks[k]
+        task = moment.tasks[k]
         hand, pose = gizmo_of(task), self.session.gizmo_pose(k, moment)
         if hand is None or pose is None:
             return None
@@ -193,6 +199,20 @@ class Stage:
             if shown:
                 self._labels = [
                     self._server.scene.add_label(f"/robot/{i} {part.frame}/name", part.frame)
+                    for i, part in enumerate(self._parts)
+                ]
+
+    def show_axes(self, shown: bool) -> None:
+        """Draw the axes of each link, x red, y green and z blue, or take them away."""
+        with self._lock:
+            for axes in self._link_axes:
+                axes.remove()
+            self._link_axes = []
+            if shown:
+                self._link_axes = [
+                    self._server.scene.add_frame(
+                        f"/robot/{i} {part.frame}/axes", axes_length=0.08 * self.size, axes_radius=0.003 * self.size
+                    )
                     for i, part in enumerate(self._parts)
                 ]
 

@@ -21,12 +21,13 @@ from poise.kernels.collision.near import (
     distance_between,
     distance_row,
     find_near,
-    nearest_pair,
     place_all,
     place_movers,
     shared_columns,
+    sweep,
     travel,
 )
+from poise.kernels.collision.nearest import nearest_pair
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
@@ -136,8 +137,11 @@ def look_ahead(p, s, x, last):
             way = min(way, abs(last[a]) + p.paces[a].change)
             way = way + _until_rest(way, p.paces[a].change, np.inf)
         x.row[p.velocities[a]] = way
+    place_movers(s, x)
     for i in range(s.scene[0].movers):
-        x.advance[i] = min(travel(s, i, 0, x.row), p.guard[0].travel)
+        # Within a step alone, what it costs to know more is more than what it saves.
+        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.paces) > 0 else travel(s, i, 0, x.row)
+        x.advance[i] = min(way, p.guard[0].travel)
     find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
 
 
@@ -326,6 +330,7 @@ def _apart_along(p, w, s, x):
         looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair) / near), float(_LOOKS))))
     for k in range(1, looks):
         go_to(p, w, w.before, w.step, k / looks, x.q)
+        place_movers(s, x)
         find_near(s, x, guard.distance, False)
         if not _apart(x, guard, 0.5 * _UNSEEN):
             return False
@@ -338,50 +343,81 @@ def _apart_along(p, w, s, x):
 def _can_stop(p, w, s, x):
     """Whether braking from w.q, where w.step led, keeps all pairs apart; x.near is of w.q.
 
-    Where x.near is full it may lack a pair that comes near on that way, and all are looked at.
+    A pair is measured again only where what it had to spare may be used up.  Where x.near is full it may lack a pair
+    that comes near on that way, and all are looked at.
     """
-    guard, steps, full = p.guard[0], 0.0, np.int64(x.near[0]) == MOST_NEAR
+    steps, full = 0.0, np.int64(x.near[0]) == MOST_NEAR
     for a in range(len(w.step)):
-        w.along_stop[a] = _until_rest(abs(w.step[a]), p.paces[a].change, np.inf)
         steps = max(steps, np.floor(abs(w.step[a]) / p.paces[a].change))
-    _put(p, x, w.along_stop)
-    near = full
+    _slow(p, w, x, 0.0)
+    soonest, looks = np.inf, np.int64(min(steps, float(_STOPS)))
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
-        near = near or not pair[DISTANCE] - _way(s, x, pair) >= guard.distance
-    if not near:
-        return True
-    looks, k, clear = np.int64(min(steps, float(_STOPS))), 0, True
-    while clear and k < looks:
-        k += 1
-        for a in range(len(w.step)):
-            way = _until_rest(abs(w.step[a]), p.paces[a].change, np.ceil(steps * k / looks))
-            w.along_stop[a] = way if w.step[a] > 0.0 else -way
-        go_to(p, w, w.q, w.along_stop, 1.0, x.q)
-        if full:
-            find_near(s, x, guard.distance, False)
-            clear = _apart(x, guard, 0.0)
-        else:
-            place_movers(s, x)
-            clear = _still_apart(s, x, guard)
-    moved_to(x, w.q)
+        x.until[k] = _safe_until(p.guard[0], s, x, pair, pair[DISTANCE], 0.0)
+        soonest = min(soonest, x.until[k])
     if full:
-        look_ahead(p, s, x, w.step)
-    else:
+        soonest = 0.0
+    clear, moved = True, False
+    for look in range(1, looks + 1):
+        at = np.ceil(steps * look / looks)
+        if clear and soonest < at:
+            for a in range(len(w.step)):
+                way = _until_rest(abs(w.step[a]), p.paces[a].change, at)
+                w.along_stop[a] = way if w.step[a] > 0.0 else -way
+            go_to(p, w, w.q, w.along_stop, 1.0, x.q)
+            place_movers(s, x)
+            moved = True
+            if full:
+                find_near(s, x, p.guard[0].distance, False)
+                clear = _apart(x, p.guard[0], 0.0)
+            else:
+                _slow(p, w, x, at)
+                soonest = _still_apart(p.guard[0], s, x, at)
+                clear = soonest > 0.0
+    if moved:
+        moved_to(x, w.q)
         place_movers(s, x)
+        if full:
+            look_ahead(p, s, x, w.step)
     return clear
 
 
 @kernel
-def _still_apart(s, x, guard):
-    """Whether the pairs of x.near are apart at x.q too, those that a way of x.row could bring too near."""
+def _slow(p, w, x, steps):
+    """x.pace and x.row are what is left of the step w.step after so many of braking, and the way from there to rest."""
+    for v in range(len(x.row)):
+        x.pace[v], x.row[v] = 0.0, 0.0
+    for a in range(len(w.step)):
+        left = max(abs(w.step[a]) - steps * p.paces[a].change, 0.0)
+        x.pace[p.velocities[a]], x.row[p.velocities[a]] = left, _until_rest(left, p.paces[a].change, np.inf)
+
+
+@kernel
+def _still_apart(guard, s, x, at):
+    """Until when all pairs of x.near are apart, as is seen at x.q after so many steps of braking; 0 if one is not."""
+    soonest = np.inf
     for k in range(np.int64(x.near[0])):
-        pair = section(x.near, 1 + NEAR * k, NEAR)
-        if not pair[DISTANCE] - _way(s, x, pair) >= guard.distance:
+        if x.until[k] < at:
+            pair = section(x.near, 1 + NEAR * k, NEAR)
             distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
             if not distance >= guard.distance and not distance >= _least(x, guard, pair):
-                return False
-    return True
+                return 0.0
+            x.until[k] = _safe_until(guard, s, x, pair, distance, at)
+        soonest = min(soonest, x.until[k])
+    return soonest
+
+
+@kernel
+def _safe_until(guard, s, x, pair, distance, at):
+    """For how many steps of braking a pair stays apart of which that is the distance after `at`, whatever its way."""
+    spare = distance - guard.distance
+    if not spare > 0.0:
+        return at
+    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    shared = shared_columns(s, i, j)
+    way, pace = sweep(s, x, i, shared, x.row, x.pace)
+    other_way, other_pace = sweep(s, x, j, shared, x.row, x.pace)
+    return np.inf if spare >= way + other_way else at + spare / (pace + other_pace)
 
 
 @kernel
@@ -393,7 +429,7 @@ def _until_rest(speed, change, steps):
 
 @functools.partial(kernel, inline=True)
 def _way(s, x, pair):
-    """How far the shapes of a pair can come towards each other, in the step that x.row holds [m]."""
+    """How far the shapes of a pair can come towards each other in the step that x.row holds [m]."""
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
     return travel(s, i, shared, x.row) + travel(s, j, shared, x.row)

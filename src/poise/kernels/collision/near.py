@@ -7,11 +7,12 @@ import functools
 
 import numpy as np
 
+from poise.kernels.algebra.vectors import dot
 from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, select, splat, store
+from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, splat, store
 from poise.kernels.machine.layout import FRAME, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
 from poise.kernels.machine.views import section
 
@@ -23,7 +24,9 @@ FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
 def place_movers(s, x):
     """Put the shapes that move where x.q has them."""
     forward(s.units, x.q, x.frames)
-    place_shapes(s, 0, s.scene[0].movers, x.frames, x.shape_frames)
+    movers = s.scene[0].movers
+    place_shapes(s, 0, movers, x.frames, x.shape_frames)
+    _put_centres(s, x, movers)
 
 
 @kernel
@@ -31,6 +34,16 @@ def place_all(s, x):
     """Put all shapes where x.q has them."""
     forward(s.units, x.q, x.frames)
     place_shapes(s, 0, len(s.shapes), x.frames, x.shape_frames)
+    _put_centres(s, x, s.scene[0].bounded)
+
+
+@functools.partial(kernel, inline=True)
+def _put_centres(s, x, count):
+    """x.centres are the places of so many bounding spheres, x, y and z in a packed row each."""
+    row = pitch(x.centres, s.scene[0].bounded)
+    for k in range(count):
+        for r in range(3):
+            store(x.centres, r * row + k, load(x.shape_frames, FRAME * k + r))
 
 
 @kernel
@@ -57,44 +70,34 @@ def distance_between(s, x, i, j):
 
 
 @functools.partial(kernel, inline=True)
-def _centres(s, x):
-    """x.centres are the places of all bounding spheres, x, y and z in a packed row each; rows from one to the next."""
-    bounded = s.scene[0].bounded
-    row = pitch(x.centres, bounded)
-    for k in range(bounded):
-        for r in range(3):
-            x.centres[r * row + k] = x.shape_frames[FRAME * k + r]
-    return row
-
-
-@functools.partial(kernel, inline=True)
-def _gaps(x, row, i, c, reach):
-    """Of shape i and eight more, pack c: how much their squared distance is less than that of `reach` and theirs."""
-    dx = load_pack(x.centres, c) - x.centres[i]
-    dy = load_pack(x.centres, c + row // WIDTH) - x.centres[row + i]
-    dz = load_pack(x.centres, c + 2 * (row // WIDTH)) - x.centres[2 * row + i]
-    far = load_pack(x.radii, c) + reach
-    return far * select(far > 0.0, far, 0.0) - (dx * dx + dy * dy + dz * dz)
+def ways_between(x, count, i, c):
+    """From the place of shape i to those of eight more, pack c of `count`."""
+    row = WIDTH * count
+    return (
+        load_pack(x.centres, c) - x.centres[i],
+        load_pack(x.centres, c + count) - x.centres[row + i],
+        load_pack(x.centres, c + 2 * count) - x.centres[2 * row + i],
+    )
 
 
 @kernel
 def find_near(s, x, margin, ahead):
-    """x.near are the pairs nearer than `margin` at x.q; `ahead`: than that and what x.advance lets both come [m].
+    """x.near are the pairs nearer than `margin`; `ahead`: than that and what x.advance lets both come [m].
 
-    x.row then is how far each velocity goes at most.
+    Shapes are where they were placed.  x.row is how far each velocity goes at most, if `ahead`.
     """
-    place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
-    row = _centres(s, x)
+    count = packs(x.centres, bounded)
     x.near[0], longest = 0.0, 0.0
     for i in range(movers if ahead else 0):
         longest = max(longest, x.advance[i])
     for i in range(movers):
-        for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            reach = x.radii[i] + margin
+        for c in range((i + 1) // WIDTH, count):
+            reach = s.shapes[i].bound + margin
             if ahead:
                 reach = reach + x.advance[i] + (longest if WIDTH * c < movers else 0.0)
-            if any_of(_gaps(x, row, i, c, reach) > 0.0):
+            way, far = ways_between(x, count, i, c), load_pack(x.reach, count * i + c) + reach
+            if any_of((far > 0.0) & (dot(way, way) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     _keep_near(s, x, i, j, margin, ahead)
         for j in range(bounded, len(s.shapes)):
@@ -155,62 +158,6 @@ def spheres_within(s, x, i, j, margin):
 
 
 @kernel
-def nearest_pair(s, x):
-    """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
-
-    One configuration.
-    """
-    place_movers(s, x)
-    movers, bounded = s.scene[0].movers, s.scene[0].bounded
-    row = _centres(s, x)
-    best = 1e300
-    first, second = np.int64(x.near[1 + FIRST]), np.int64(x.near[1 + SECOND])
-    if x.near[0] > 0.5:  # the last configuration's pair most likely is a good guess
-        best = _keep_nearest(s, x, first, second, best)
-    x.near[0] = 0.0
-    for i in range(movers):
-        for c in range((i + 1) // WIDTH, packs(x.centres, bounded)):
-            if any_of(_gaps(x, row, i, c, x.radii[i] + best) > 0.0):
-                for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
-                    if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
-                        best = _keep_nearest(s, x, i, j, best)
-        for j in range(bounded, len(s.shapes)):
-            if looked_at(s, i, j):
-                best = _keep_nearest(s, x, i, j, best)
-    x.near[0] = 1.0 if best < 1e300 else 0.0
-    return best
-
-
-@kernel
-def _keep_nearest(s, x, i, j, best):
-    """Note shapes i and j as the first pair of x.near if their distance is at most `best`; the less of both."""
-    distance = distance_between(s, x, i, j)
-    if not distance <= best:
-        return best
-    for r in range(NEAR):
-        x.near[1 + r] = x.pair[r]
-    return distance
-
-
-@kernel
-def nearest_pairs(s, x):
-    """`nearest_pair` of eight configurations, one a lane."""
-    place_movers(s, x)
-    movers, total = s.scene[0].movers, len(s.shapes)
-    best = splat(x.pair, 1e300)
-    store(x.near, 1 + DISTANCE, best)
-    for i in range(movers):
-        for j in range(i + 1, total):
-            if looked_at(s, i, j) and spheres_within(s, x, i, j, best):
-                distance = distance_between(s, x, i, j)
-                nearer = distance < best
-                best = select(nearer, distance, best)
-                for r in range(NEAR):
-                    store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
-    return best
-
-
-@kernel
 def shared_columns(s, i, j):
     """How many of the first columns of the chains of shapes i and j are the same: they move both alike."""
     a, b, count = s.chains[i], s.chains[j], 0
@@ -259,3 +206,24 @@ def travel(s, i, first, speeds):
     for k in range(chain.first_column + first, chain.last_column):
         way += abs(speeds[s.columns[k].column]) * s.levers[chain.first_lever + k - chain.first_column]
     return way
+
+
+@kernel
+def sweep(s, x, i, first, ways, paces):
+    """`travel` from where x.frames have shape i, with `ways` and with `paces` (nv) that are part of these [m].
+
+    It is less, for an axis is no farther from the shape than now and what turns between the two can take it.
+    """
+    chain, way, pace = s.chains[i], 0.0, 0.0
+    lever = chain.first_lever - chain.first_column
+    for k in range(chain.last_column - 1, chain.first_column + first - 1, -1):
+        c = s.columns[k]
+        if ways[c.column] != 0.0:
+            arm = s.levers[lever + k]
+            if c.kind != PRISMATIC:
+                square = 0.0
+                for r in range(3):
+                    square += (x.shape_frames[FRAME * i + r] - x.frames[c.place + r]) ** 2
+                arm = min(arm, abs(c.scale) * (np.sqrt(square) + s.shapes[i].bound + abs(c.pitch) + way))
+            way, pace = way + abs(ways[c.column]) * arm, pace + abs(paces[c.column]) * arm
+    return way, pace

@@ -1,4 +1,4 @@
-"""Distances of a scene's shapes at one configuration and at many; see `poise.kernels.collision.near`."""
+"""Distances of a scene's shapes at one configuration and at many; see `near` and `nearest` beside this."""
 
 import numpy as np
 
@@ -6,11 +6,10 @@ from poise.kernels.collision.near import (
     distance_between,
     distance_row,
     looked_at,
-    nearest_pair,
-    nearest_pairs,
     place_all,
     spheres_within,
 )
+from poise.kernels.collision.nearest import nearest_pair, nearest_pairs
 from poise.kernels.machine.jit import REALS, WHOLE, entry_point
 from poise.kernels.machine.layout import NEAR, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, section, wide

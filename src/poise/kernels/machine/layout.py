@@ -317,13 +317,19 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "query",
         "shape_frames",
         "centres",
-        "radii",
+        "reach",
+        "squares",
+        "guess",
+        "lower",
+        "candidates",
         "advance",
         "drift",
         "near",
         "near_before",
         "pair",
+        "until",
         "row",
+        "pace",
         "guard_rows",
         "guard_most",
         "clearance",
@@ -351,10 +357,14 @@ and largest (n) the bounds of this one, gone (n) the way since it began, sought 
 branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts,
 and two packs, shape_frames (FRAME a shape) of the shapes' poses.
 
-Of a scene: centres (3 packed rows) of bounding spheres and radii (a packed row) of theirs, advance (movers) how far
-each shape may come [m], drift (3 a shape) how far one of the world goes of itself in a step [m], near and near_before
-(1 + NEAR x MOST_NEAR) how many pairs are near and which, before an update too, pair (NEAR) the pair at hand, row (nv)
-what each velocity does to its distance, or a step.
+Of a scene: centres (3 packed rows) of bounding spheres; for each shape that moves a packed row of reach, the radii of
+the spheres that it may meet, -1e300 of others, and one of squares, how far their centres are from it [m^2]; guess (two
+packs) the pairs that seem to be the nearest; candidates (two numbers a pair) and lower, what pairs may be the nearest
+in a lane, and what their distances are not below [m]; advance (movers) how far each shape may come [m], drift (3 a
+shape) how far one of the world goes of itself in a step [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs
+are near and which, before an update too, pair (NEAR) the pair at hand, until (MOST_NEAR) for how many steps of braking
+each of those that are near stays apart, row (nv) what each velocity does to its distance, or a way of each, pace (nv)
+how far each goes in a step.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
 clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
 (n) a step, braking (n) what accelerations let of the last one go on, retreat (n) the least step that the pairs ask
@@ -483,5 +493,6 @@ def total_rows(words: Any) -> int:
 
 def end_of(header: Any) -> int:
     """The number of words of a problem, from its header."""
-    last = header_word(tuple(PROBLEM)[-1])
-    return int(header[last] + header[last + 1])
+    last = tuple(PROBLEM)[-1]
+    (start, count), kind = header[header_word(last) :][:2], PROBLEM[last]
+    return int(start + count * (kind.words if isinstance(kind, Record) else 1))

@@ -18,6 +18,7 @@ from poise.viewer.operator.scene import read_scene, scene_text
 from poise.viewer.operator.work import load_work, save_work
 from poise.viewer.recording import html_of_motion
 from poise.viewer.text import plain
+from poise.viewer.viser_internals import empty
 
 if TYPE_CHECKING:
     from poise.viewer.operator.page import OperatorPage
@@ -227,8 +228,7 @@ class Desk:
 
     def _selected(self, name: str | None) -> None:
         """What can be changed of the obstacle that has the gizmo."""
-        for child in list(self._obstacle._children.values()):
-            child.remove()
+        empty(self._obstacle)
         self._obstacle.visible = name is not None
         if name is None:
             return

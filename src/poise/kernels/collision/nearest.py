@@ -1,0 +1,189 @@
+"""The two shapes of a scene that are nearest to each other: bounds first, then the distances that these leave open.
+
+All of a segment's shape is within a radius of the segment, and any shape within a sphere around its place: so the way
+from the one to the other bounds the distance from below.  From above it is bounded by balls that the shapes hold.
+"""
+
+import functools
+
+import numpy as np
+
+from poise.kernels.algebra.vectors import dot, minus, scaled
+from poise.kernels.collision.directions import absolute, clamped, smaller
+from poise.kernels.collision.near import (
+    DISTANCE,
+    FIRST,
+    SECOND,
+    distance_between,
+    looked_at,
+    place_movers,
+    ways_between,
+)
+from poise.kernels.collision.placing import ORIGIN, Z, part
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, load, load_pack, packs, select, splat, sqrt, store, store_pack, zeros
+from poise.kernels.machine.layout import HULL, NEAR, SEGMENT, WIDTH
+
+_ROUNDING = 1e-9
+"""What bounds of distances leave for the rounding of places [m]."""
+
+
+@kernel
+def nearest_pair(s, x):
+    """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
+
+    One configuration.  The pair that seems to be the nearest is measured first, then those that may be nearer still.
+    """
+    place_movers(s, x)
+    movers, bounded = s.scene[0].movers, s.scene[0].bounded
+    count, best = packs(x.centres, bounded), 1e300
+    likely = _likely(s, x, count)
+    if likely >= 0:
+        best = _keep_nearest(s, x, likely // bounded, likely % bounded, best, True)
+    for i in range(movers):
+        _, outer = _spine(s.shapes[i])
+        for c in range((i + 1) // WIDTH, count):
+            far = load_pack(x.reach, count * i + c) + (outer + _ROUNDING + best)
+            if any_of((far > 0.0) & (load_pack(x.squares, count * i + c) < far * far)):
+                for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
+                    at = WIDTH * count * i + j
+                    far_j = x.reach[at] + outer + _ROUNDING + best
+                    if far_j > 0.0 and x.squares[at] < far_j * far_j and i * bounded + j != likely:
+                        kept = x.near[1 + FIRST] * bounded + x.near[1 + SECOND]
+                        best = _keep_nearest(s, x, i, j, best, i * bounded + j < kept)
+    for i in range(movers):
+        for j in range(bounded, len(s.shapes)):
+            if looked_at(s, i, j):
+                best = _keep_nearest(s, x, i, j, best, False)
+    x.near[0] = 1.0 if best < 1e300 else 0.0
+    return best
+
+
+@functools.partial(kernel, inline=True)
+def _spine(shape):
+    """All of a shape is within a radius of a segment along its z axis: half its length, and that radius [m]."""
+    segment = shape.core == SEGMENT
+    return shape.half[2] if segment else 0.0, shape.radius if segment else shape.bound
+
+
+@functools.partial(kernel, inline=True)
+def _inner(shape):
+    """A point of the shape is so much nearer than its place is, at least [m]: a ball there is part of it.
+
+    The place of a hull may be outside.
+    """
+    held = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
+    return -shape.bound if shape.core == HULL else held
+
+
+@functools.partial(kernel, inline=True)
+def _likely(s, x, count):
+    """The pair that seems to be the nearest, first shape * bounded + second; -1: there is none.
+
+    x.squares are the squared distances from the segments of shapes that move to the places of all with a bounding
+    sphere [m^2], in a packed row each.
+    """
+    least, at = zeros(x.centres) + 1e300, zeros(x.centres) - 1.0
+    for i in range(s.scene[0].movers):
+        z, (h, outer) = part(x.shape_frames, i, Z), _spine(s.shapes[i])
+        for c in range((i + 1) // WIDTH, count):
+            way = ways_between(x, count, i, c)
+            way = minus(way, scaled(clamped(dot(way, z), h), z))
+            square, far = dot(way, way), load_pack(x.reach, count * i + c) + outer
+            store_pack(x.squares, count * i + c, square)
+            power = square - far * absolute(far)
+            nearer = power < least
+            least, at = select(nearer, power, least), select(nearer, float(count * i + c), at)
+    store_pack(x.guess, 0, least), store_pack(x.guess, 1, at)
+    best, found = 1e300, -1
+    for k in range(WIDTH):
+        if x.guess[k] < best:
+            place = np.int64(x.guess[WIDTH + k])
+            best, found = x.guess[k], place // count * s.scene[0].bounded + place % count * WIDTH + k
+    return found
+
+
+@kernel
+def _keep_nearest(s, x, i, j, best, before):
+    """Note shapes i and j as the first pair of x.near if they are nearer than `best`, or as near and come `before`.
+
+    The less of both.
+    """
+    distance = distance_between(s, x, i, j)
+    if not (distance < best or (before and distance <= best)):
+        return best
+    for r in range(NEAR):
+        x.near[1 + r] = x.pair[r]
+    return distance
+
+
+@kernel
+def nearest_pairs(s, x):
+    """`nearest_pair` of eight configurations, one a lane.
+
+    Of the pairs that may be the nearest bounds are told first, then those are measured that may be nearer still.
+    """
+    place_movers(s, x)
+    least = splat(x.pair, 1e300)
+    for lane in range(WIDTH):
+        i, j = np.int64(x.near[1 + FIRST, lane]), np.int64(x.near[1 + SECOND, lane])
+        if i < j:  # they were the nearest before
+            _, least = _bounds(s, x, i, j, least)
+    count, least = _candidates(s, x, least)
+    best = splat(x.pair, 1e300)
+    store(x.near, 1 + DISTANCE, best)
+    for k in range(count):
+        if any_of(load(x.lower, k) <= least):
+            best = _keep_nearer(s, x, np.int64(x.candidates[k, 0]), np.int64(x.candidates[k, 1]), best)
+            least = smaller(least, best)
+    for i in range(s.scene[0].movers):
+        for j in range(s.scene[0].bounded, len(s.shapes)):
+            if looked_at(s, i, j):
+                best = _keep_nearer(s, x, i, j, best)
+    return best
+
+
+@kernel
+def _candidates(s, x, least):
+    """x.candidates are the pairs that may have the least distance, two numbers a row, x.lower what it is not below.
+
+    How many, and what the least distance is not above, from `least` down.
+    """
+    count = 0
+    for i in range(s.scene[0].movers):
+        first, p, reach = count, part(x.shape_frames, i, ORIGIN), least + s.shapes[i].bound
+        for j in range(i + 1, s.scene[0].bounded):
+            if looked_at(s, i, j):
+                way, far = minus(part(x.shape_frames, j, ORIGIN), p), reach + s.shapes[j].bound
+                x.candidates[count, 0], x.candidates[count, 1] = float(i), float(j)
+                count += 1 if any_of(dot(way, way) < far * far) else 0
+        for k in range(first, count):
+            lower, least = _bounds(s, x, i, np.int64(x.candidates[k, 1]), least)
+            store(x.lower, k, lower)
+    return count, least
+
+
+@functools.partial(kernel, inline=True)
+def _bounds(s, x, i, j, least):
+    """What the distance of shapes i and j is not below [m], and the less of `least` and what it is not above.
+
+    The way is that from the segment of one, the longer one, to the place of the other.
+    """
+    if _spine(s.shapes[j])[0] > _spine(s.shapes[i])[0]:
+        i, j = j, i
+    (h, outer), z = _spine(s.shapes[i]), part(x.shape_frames, i, Z)
+    way = minus(part(x.shape_frames, j, ORIGIN), part(x.shape_frames, i, ORIGIN))
+    way = minus(way, scaled(clamped(dot(z, way), h), z))
+    gap = sqrt(dot(way, way))
+    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - _ROUNDING)
+    return gap - (outer + s.shapes[j].bound), smaller(least, above)
+
+
+@functools.partial(kernel, inline=True)
+def _keep_nearer(s, x, i, j, best):
+    """Note shapes i and j as the first pair of x.near in the lanes where they are nearer than `best`; the less."""
+    distance = distance_between(s, x, i, j)
+    nearer = distance < best
+    for r in range(NEAR):
+        store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))
+    return select(nearer, distance, best)
