@@ -53,7 +53,7 @@ def window(viewer: Viewer, shared_page: Any, windows: dict[str, Window], wait_fo
     for name in session.world.names:
         session.remove_obstacle(name)
     while len(session.tasks) > 1:
-        session.remove_task(-1)
+        session.remove_task(len(session.tasks) - 1)
     session.put(START)
     wait_for(lambda: session.moment.resting and len(viewer.stage._gizmos) == 1, shared_page)
     wait_for(lambda: np.allclose(viewer.stage._gizmos[0].position, tool(session)), shared_page)
@@ -67,6 +67,10 @@ def session(viewer: Viewer) -> Session:
 
 def tool(session: Session) -> np.ndarray:
     return session.model.pose("tool", session.moment.q).xyz
+
+
+def ghost_shown(viewer: Viewer) -> bool:
+    return viewer.stage.ghost is not None and viewer.stage.ghost.visible
 
 
 def test_the_page_comes_up(window: Window) -> None:
@@ -144,14 +148,14 @@ def test_a_setting_that_makes_no_sense_is_refused_in_words(window: Window, sessi
 def test_a_ghost_shows_where_another_method_leads(window: Window, viewer: Viewer, session: Session) -> None:
     window.tab("Method")
     window.choose("ghost", "dls")
-    window.wait_for(lambda: viewer.stage.ghost.visible and session.moment.resting)
+    window.wait_for(lambda: ghost_shown(viewer) and session.moment.resting)
     window.pull(viewer.stage._gizmos[0], 0, 0.4)
     window.wait_for(lambda: session.moment.resting and session.moment.goals[0, 0] > 1.1)
     moment = session.moment
     assert moment.ghost is not None
     assert session.model.pose("tool", moment.ghost).xyz == pytest.approx(moment.goals[0, :3], abs=1e-3)
     window.choose("ghost", "none")
-    window.wait_for(lambda: not viewer.stage.ghost.visible)
+    window.wait_for(lambda: not ghost_shown(viewer))
 
 
 def test_the_arm_keeps_away_from_an_obstacle_that_is_pushed_at_it(
