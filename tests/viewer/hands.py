@@ -17,6 +17,7 @@ class Window:
         self.wait_for(lambda: set(server.viser.get_clients()) - before)
         (self._client,) = set(server.viser.get_clients()) - before
         page.get_by_role("tab").first.wait_for()
+        self._stand = tuple(self.camera.position), tuple(self.camera.look_at)
 
     def wait_for(self, condition: Callable[[], Any]) -> None:
         """Wait, while the browser goes on."""
@@ -25,6 +26,11 @@ class Window:
     @property
     def camera(self) -> Any:
         return self._server.viser.get_clients()[self._client].camera
+
+    def look(self) -> None:
+        """Look from where it was opened; keys and clicks that miss move the camera."""
+        with self.camera.client.atomic():
+            self.camera.position, self.camera.look_at = self._stand
 
     def says(self, text: str) -> None:
         """Wait until a text can be read."""
@@ -79,12 +85,35 @@ class Window:
         return size["width"] * (1.0 + x) / 2.0, size["height"] * (1.0 - y) / 2.0
 
     def grab(self, gizmo: Any, axis: int) -> np.ndarray:
-        """Put the mouse down on an arrow of a gizmo; where that is in the world."""
-        arrow = np.array(gizmo.position, dtype=float)
-        arrow[axis] += 0.7 * gizmo.scale
-        self.page.mouse.move(*self.pixel(arrow))
-        self.page.mouse.down()
-        return arrow
+        """Put the mouse down on an arrow of a gizmo; where that is in the world.
+
+        The picture may be behind, so that the arrow is not there yet: then it is tried once more.
+        """
+        told: list[Any] = []
+
+        def hears(event: Any) -> None:
+            told.append(event)
+
+        gizmo.on_update(hears)
+
+        def grabbed() -> bool:
+            self.page.mouse.move(*self.pixel(gizmo.position))
+            self.page.mouse.move(*self.pixel(self._arrow(gizmo, axis)))
+            self.page.mouse.down()
+            for _ in range(20):
+                if told:
+                    return True
+                self.page.wait_for_timeout(20)
+            self.page.mouse.up()
+            return False
+
+        self.wait_for(grabbed)
+        gizmo.remove_update_callback(hears)
+        return self._arrow(gizmo, axis)
+
+    @staticmethod
+    def _arrow(gizmo: Any, axis: int) -> np.ndarray:
+        return np.array(gizmo.position, dtype=float) + 0.7 * gizmo.scale * np.eye(3)[axis]
 
     def pull(self, gizmo: Any, axis: int, metres: float) -> None:
         """Drag a gizmo along one of the world's axes, which it must stand along."""

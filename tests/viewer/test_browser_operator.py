@@ -48,6 +48,7 @@ def window(shown: OperatorPage, shared_page: Any, windows: dict[str, Window], wa
     """The window of this file, with work that has just begun."""
     if not windows:
         windows["one"] = Window(shared_page, shown.server, wait_for)
+    windows["one"].look()
     program = shown.program
     if program.snapshot.recording:
         program.stop()
