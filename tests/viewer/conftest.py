@@ -57,24 +57,50 @@ def browser() -> Iterator[Any]:
         driver.stop()
 
 
+@contextmanager
+def opened(chromium: Any) -> Iterator[Any]:
+    """A window of its own, without anything from before; an error in it fails the test."""
+    errors: list[str] = []
+    context = chromium.new_context(viewport={"width": 900, "height": 600})
+    context.set_default_timeout(60_000)
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context.new_page()
+    context.close()
+    assert errors == []
+
+
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A window of its own, without anything from before; an error in it fails the test."""
+    """A window of its own."""
     chromium, loop = browser
-    errors: list[str] = []
+    with entered(loop), opened(chromium) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Any) -> Iterator[Any]:
+    """One window for all tests of a file, which a test has as `shared_page`."""
+    chromium, loop = browser
+    window = opened(chromium)
     with entered(loop):
-        context = chromium.new_context(viewport={"width": 900, "height": 600})
-        context.on("weberror", lambda error: errors.append(str(error.error)))
-        yield context.new_page()
-        context.close()
-    assert errors == []
+        page = window.__enter__()
+    yield page
+    with entered(loop):
+        window.__exit__(None, None, None)
+
+
+@pytest.fixture
+def shared_page(browser: Any, pages: Any) -> Iterator[Any]:
+    """The file's window."""
+    with entered(browser[1]):
+        yield pages
 
 
 @pytest.fixture
 def wait_for() -> Callable[..., None]:
     """Wait until a condition holds; with a page, the browser goes on meanwhile and its events arrive."""
 
-    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 20.0) -> None:
+    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, "what was waited for has not come"

@@ -53,7 +53,7 @@ class Viewer:
             self._closed = threading.Event()
             self.recording: Recording | None = None
             with page.atomic():
-                self.stage = Stage(page, session, parts)
+                self.stage = Stage(page, session, parts, dark=dark)
                 self.panel = Panel(page, session, self.stage, dark=dark)
                 self._paint()
             self.solver = Loop("poise solver", RATE, session.tick)

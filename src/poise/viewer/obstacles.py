@@ -9,6 +9,7 @@ import numpy as np
 from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
 from poise.spatial import SE3
 from poise.viewer import tessellation
+from poise.viewer.hand import Phase, on_pull
 
 COLOUR: Final = (222, 120, 60)
 
@@ -66,13 +67,12 @@ class Obstacles:
         gizmo = self._server.scene.add_transform_controls("/obstacle", scale=0.15 * self._size, depth_test=False)
         _place(gizmo, self._shapes[name].pose)
 
-        def pulled(event: Any) -> None:
-            self._held = event.phase != "end"
-            self._moved(name, SE3([*gizmo.position, *gizmo.wxyz]))
+        def pulled(phase: Phase, pose: list[float]) -> None:
+            self._held = True
+            self._moved(name, SE3(pose))
+            self._held = phase != "end"
 
-        gizmo.on_drag_start(pulled)
-        gizmo.on_update(pulled)
-        gizmo.on_drag_end(pulled)
+        on_pull(gizmo, pulled)
         return gizmo
 
     def _body(self, name: str, shape: Shape) -> Any:

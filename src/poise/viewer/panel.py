@@ -19,7 +19,7 @@ from poise.viewer.obstacles import made, measured, measures
 from poise.viewer.plots import Plot
 from poise.viewer.session import LEAST, Moment, Session
 from poise.viewer.settings import Setting, changed, settings_of
-from poise.viewer.stage import Stage
+from poise.viewer.stage import Stage, shade
 from poise.viewer.text import plain
 from poise.viewer.viser_internals import empty
 
@@ -388,11 +388,15 @@ class Panel:
         switch("joints at a limit", True, lambda on: setattr(stage, "show_limits", on))
         switch("nearest distance", True, lambda on: setattr(stage, "show_distance", on))
         switch("manipulability ellipsoid", False, lambda on: setattr(stage, "show_ellipsoid", on))
-        switch("dark", dark, lambda on: gui.configure_theme(dark_mode=on, show_logo=False, show_share_button=False))
+        switch("dark", dark, self._darken)
         switch("singular values and damping over time", False, self._watch)
         self._over_time = Plot(gui, "singular values and damping", "s")
         self._watched: deque[tuple[float, Array, float]] = deque(maxlen=_KEPT)
         self._since = perf_counter()
+
+    def _darken(self, on: bool) -> None:
+        self._gui.configure_theme(dark_mode=on, show_logo=False, show_share_button=False)
+        shade(self._stage.grid, dark=on)
 
     def _watch(self, on: bool) -> None:
         self._watching = on

@@ -31,7 +31,7 @@ def html_of_motion(
     motion = Motion(times, q)
     with serve(port=0, title=model.name) as server:
         page = server.viser
-        size, *_ = ground(page, model, q[0], parts)
+        size, *_ = ground(page, model, q[0], parts, panel=False)
         figure = Figure(page, "/robot", model, parts)
         Obstacles(page, size, lambda name, pose: None).paint(dict(shapes or {}))
         trail(page, model, q)

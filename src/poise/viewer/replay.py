@@ -32,7 +32,7 @@ class Replay:
         self.server = serve(host=host, port=port, title=model.name)
         page = self.server.viser
         page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
-        ground(page, model, motion.q[0], parts)
+        ground(page, model, motion.q[0], parts, dark=dark)
         self.figure = Figure(page, "/robot", model, parts)
         trail(page, model, motion.q)
         self.time, self._last = 0.0, perf_counter()

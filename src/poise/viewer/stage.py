@@ -15,6 +15,7 @@ from poise.spatial import SE3, Array, pose_of
 from poise.viewer import tessellation
 from poise.viewer.aims import gizmo_of, kind_of
 from poise.viewer.figure import GHOST, Figure, crowd
+from poise.viewer.hand import Phase, on_pull
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
 from poise.viewer.session import Moment, Session
@@ -22,6 +23,10 @@ from poise.viewer.session import Moment, Session
 AT_LIMIT: Final = (225, 50, 45)
 _FLAT: Final = 0.15
 """A robot that is lower than this share of its size lies in the plane."""
+_ASIDE: Final = 0.3
+"""How far from the middle of the picture a robot stands beside the panel, as a share of its size."""
+_LINES: Final = (((228, 228, 228), (196, 196, 196)), ((38, 38, 38), (64, 64, 64)))
+"""Colours of the grid's lines, thin and thick, on a light page and on a dark one."""
 _SINGULAR: Final = (120, 90, 200)
 
 
@@ -29,11 +34,11 @@ _SINGULAR: Final = (120, 90, 200)
 class Stage:
     """The scene of a session.  `paint` is called by one thread; what the page does reaches the session directly."""
 
-    def __init__(self, server: Any, session: Session, parts: Sequence[Part]) -> None:
+    def __init__(self, server: Any, session: Session, parts: Sequence[Part], *, dark: bool = False) -> None:
         self.session, self._server, self._parts = session, server, tuple(parts)
         self._lock = threading.RLock()
         model = session.model
-        self.size, self.grid, self.axes = ground(server, model, session.moment.q, self._parts)
+        self.size, self.grid, self.axes = ground(server, model, session.moment.q, self._parts, dark=dark)
         self.figure = Figure(server, "/robot", model, parts)
         self.ghost: Figure | None = None
         self._gizmos: list[Any] = []
@@ -116,17 +121,14 @@ class Stage:
             position=tuple(pose[:3]), wxyz=tuple(pose[3:]),
         )  # fmt: skip
 
-        def pulled(event: Any) -> None:
-            if event.phase == "start":
-                self._held.add(gizmo.name)
-            self.session.drag(k, [*gizmo.position, *gizmo.wxyz])
-            if event.phase == "end":
+        def pulled(phase: Phase, pose: list[float]) -> None:
+            self._held.add(gizmo.name)
+            self.session.drag(k, pose)
+            if phase == "end":
                 self.session.release()
                 self._held.discard(gizmo.name)
 
-        gizmo.on_drag_start(pulled)
-        gizmo.on_update(pulled)
-        gizmo.on_drag_end(pulled)
+        on_pull(gizmo, pulled)
         return gizmo
 
     def _move_obstacle(self, name: str, pose: SE3) -> None:
@@ -224,23 +226,35 @@ class Stage:
                 self._crowd = crowd(self._server, "/solutions", self.session.model, self._parts, many, GHOST)
 
 
-def ground(server: Any, model: Model, q: Array, parts: Sequence[Part]) -> tuple[float, Any, Any]:
-    """Lay a grid under a robot at `q` (nq,), and the world's axes, and look at it; its size [m], and the two nodes."""
+def ground(
+    server: Any, model: Model, q: Array, parts: Sequence[Part], *, dark: bool = False, panel: bool = True
+) -> tuple[float, Any, Any]:
+    """Lay a grid under a robot at `q` (nq,), and the world's axes, and look at it; its size [m], and the two nodes.
+
+    With a `panel` at the right of the picture, the robot stands left of the middle.
+    """
     low, high = bounds(model, q, parts)
     size = float((high - low).max())
     cell = 10.0 ** round(math.log10(size / 4.0))
     grid = server.scene.add_grid(
         "/grid", width=20 * cell, height=20 * cell, cell_size=cell / 2, section_size=cell, infinite_grid=True,
-        fade_distance=8 * size, shadow_opacity=0.2, cell_color=(228, 228, 228), section_color=(196, 196, 196),
-        position=(0.0, 0.0, min(0.0, float(low[2]))),
+        fade_distance=8 * size, shadow_opacity=0.2, position=(0.0, 0.0, min(0.0, float(low[2]))),
     )  # fmt: skip
+    shade(grid, dark=dark)
     axes = server.scene.add_frame("/axes", axes_length=0.15 * size, axes_radius=0.004 * size)
     middle = 0.5 * (low + high)
     # What lies in a plane is looked at from above.
-    away = (0.0, -0.5, 1.0) if high[2] - low[2] < _FLAT * size else (0.9, -1.0, 0.45)
-    server.initial_camera.position = tuple(middle + size * np.array(away))
-    server.initial_camera.look_at = tuple(middle)
+    away = np.array([0.0, -0.5, 1.0] if high[2] - low[2] < _FLAT * size else [0.9, -1.0, 0.45])
+    right = np.array([-away[1], away[0], 0.0]) / math.hypot(away[0], away[1])
+    seen = middle + (_ASIDE * size * right if panel else 0.0)
+    server.initial_camera.position = tuple(seen + size * away)
+    server.initial_camera.look_at = tuple(seen)
     return size, grid, axes
+
+
+def shade(grid: Any, *, dark: bool) -> None:
+    """Give the lines of a grid the colours of a light page or of a dark one."""
+    grid.cell_color, grid.section_color = _LINES[bool(dark)]
 
 
 def bounds(model: Model, q: Array, parts: Sequence[Part]) -> tuple[Array, Array]:

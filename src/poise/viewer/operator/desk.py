@@ -14,7 +14,8 @@ from poise.viewer.obstacles import made, measured, measures
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.measures import Measures
 from poise.viewer.operator.program import Program, Snapshot
-from poise.viewer.operator.scene import read_scene, scene_text
+from poise.viewer.operator.scene import Unreadable, read_scene, scene_text
+from poise.viewer.operator.setup import Setup
 from poise.viewer.operator.work import load_work, save_work
 from poise.viewer.recording import html_of_motion
 from poise.viewer.text import plain
@@ -49,6 +50,7 @@ class Desk:
         self._said = 0.0
         self._attempts: tuple[Attempt, ...] = ()
         self._texts: dict[str, str] = {}
+        self._shown: list[tuple[Any, Callable[[Setup], Any]]] = []
         self._select_soon: str | None = None
         self.axes: Literal["base", "tool"] = "base"
         """Along which held keys move."""
@@ -109,6 +111,23 @@ class Desk:
             self._texts[key] = text
             handle.content = text
 
+    def _shows(self, widget: Any, read: Callable[[Setup], Any]) -> None:
+        """Let a widget show what is set, whenever it is set by something else; None: it stays."""
+        self._shown.append((widget, read))
+
+    def _show_setup(self) -> None:
+        """Bring the widgets to what is set."""
+        setup = self._program.snapshot.setup
+        for widget, read in self._shown:
+            value = read(setup)
+            if value is not None:
+                bounded = hasattr(widget, "step") and hasattr(widget, "max") and widget.max is not None
+                widget.value = min(max(value, widget.min), widget.max) if bounded else value
+
+    def _edits(self, widget: Any, edit: Callable[[], object]) -> None:
+        """Call `edit` when a hand has changed a widget."""
+        widget.on_update(lambda event: edit() if event.client is not None else None)
+
     # Guide -----------------------------------------------------------------------------------------------------------
 
     def _add_guide(self) -> None:
@@ -144,31 +163,48 @@ class Desk:
         gui, page, program = self._gui, self._page, self._program
         law = program.snapshot.setup.law
         method = gui.add_dropdown("led by", (LAW, *METHODS), initial_value=LAW)
-        method.on_update(lambda _: page.edit(program.choose, None if method.value == LAW else method.value))
+        self._shows(method, lambda setup: LAW if setup.method is None else setup.method.name)
+
+        def choose(event: Any) -> None:
+            name = None if method.value == LAW else method.value
+            if event.client is not None and not page.edit(program.choose, name):
+                self._show_setup()
+
+        method.on_update(choose)
         for name, label, low, high in _TERMS:
             self._term(name, label, low, high, float(getattr(law, name)))
         rule = gui.add_checkbox("beta by the paper's rule", law.beta is None)
         beta = gui.add_slider("beta", min=0.0, max=1.0, step=0.01, initial_value=1.0 if law.beta is None else law.beta)
 
-        def set_beta(_: Any) -> None:
-            page.edit(program.tune, beta=None if rule.value else float(beta.value))
+        self._shows(rule, lambda setup: setup.law.beta is None)
+        self._shows(beta, lambda setup: setup.law.beta)
+
+        def set_beta(event: Any) -> None:
+            if event.client is not None:
+                page.edit(program.tune, beta=None if rule.value else float(beta.value))
 
         rule.on_update(set_beta)
         beta.on_update(set_beta)
         weigh = gui.add_checkbox("S: slides first", law.vehicle_limit is not None)
         limit = gui.add_slider("Q_lim", min=0.01, max=2.0, step=0.01, initial_value=law.vehicle_limit or 0.1)
 
-        def set_limit(_: Any) -> None:
-            page.edit(program.tune, vehicle_limit=float(limit.value) if weigh.value else None)
+        self._shows(weigh, lambda setup: setup.law.vehicle_limit is not None)
+        self._shows(limit, lambda setup: setup.law.vehicle_limit)
+
+        def set_limit(event: Any) -> None:
+            if event.client is not None:
+                page.edit(program.tune, vehicle_limit=float(limit.value) if weigh.value else None)
 
         weigh.on_update(set_limit)
         limit.on_update(set_limit)
         updates = gui.add_slider("updates a tick", min=1, max=50, step=1, initial_value=program.snapshot.setup.updates)
-        updates.on_update(lambda _: page.edit(program.keep, updates=int(updates.value)))
+        self._shows(updates, lambda setup: setup.updates)
+        self._edits(updates, lambda: page.edit(program.keep, updates=int(updates.value)))
 
     def _term(self, name: str, label: str, low: float, high: float, value: float) -> None:
         slider = self._gui.add_slider(label, min=low, max=high, step=0.01, initial_value=min(max(value, low), high))
-        slider.on_update(lambda _: self._page.edit(self._program.tune, **{name: float(slider.value)}))
+        self._shows(slider, lambda setup: getattr(setup.law, name))
+        self._edits(slider, lambda: self._page.edit(self._program.tune, **{name: float(slider.value)}))
 
     # Desired joints --------------------------------------------------------------------------------------------------
 
@@ -193,14 +229,13 @@ class Desk:
                     q[at] = float(slider.value)
                 page.edit(program.desire, q)
 
-        for slider in sliders.values():
+        for at, slider in sliders.items():
             slider.on_update(slid)
+            self._shows(slider, lambda setup, at=at: setup.desired[at])
 
         def here() -> None:
-            q = program.snapshot.q
-            if page.edit(program.desire, q):
-                for at, slider in sliders.items():
-                    slider.value = min(max(float(q[at]), slider.min), slider.max)
+            if page.edit(program.desire, program.snapshot.q):
+                self._show_setup()
 
         self._button("As they are now", here)
 
@@ -220,9 +255,11 @@ class Desk:
                 self._select_soon = name
 
         least = gui.add_number("least mm", 1e3 * program.snapshot.setup.min_distance, min=0.0, step=1.0)
-        least.on_update(lambda _: page.edit(program.keep, min_distance=1e-3 * float(least.value)))
+        self._shows(least, lambda setup: 1e3 * setup.min_distance)
+        self._edits(least, lambda: page.edit(program.keep, min_distance=1e-3 * float(least.value)))
         own = gui.add_checkbox("links from links too", program.snapshot.setup.self_collision)
-        own.on_update(lambda _: page.edit(program.keep, self_collision=bool(own.value)))
+        self._shows(own, lambda setup: setup.self_collision)
+        self._edits(own, lambda: page.edit(program.keep, self_collision=bool(own.value)))
         self._obstacle = gui.add_folder("selected", visible=False)
         page.obstacles.on_select = self._selected
 
@@ -359,19 +396,32 @@ class Desk:
 
         def take() -> None:
             if kind == ".json":
-                program.load(read_scene(upload.content.decode("utf-8"), program.model, upload.name))
+                program.load(read_scene(_text(upload), program.model, upload.name))
                 return
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "work.npz"
                 file.write_bytes(upload.content)
-                program.take_up(load_work(file, program.model))
+                try:
+                    work = load_work(file, program.model)
+                except Unreadable as error:
+                    raise Unreadable(str(error).replace(str(file), upload.name)) from error
+            program.take_up(work)
 
-        self._page.edit(take)
+        if self._page.edit(take):
+            self._show_setup()
+            self._page.obstacles.select(None)
 
     def _button(self, label: str, go: Callable[[], object], **look: Any) -> Any:
         button = self._gui.add_button(label, **look)
         button.on_click(lambda _: go())
         return button
+
+
+def _text(upload: Any) -> str:
+    try:
+        return str(upload.content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise Unreadable(f"{upload.name} is no scene: a scene is text; save it again from the program") from None
 
 
 def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:

@@ -4,11 +4,10 @@ import threading
 from types import TracebackType
 from typing import Any, Final, Self, final
 
-import numpy as np
-
 from poise.spatial import SE3
 from poise.viewer.appearance import appearance
 from poise.viewer.figure import Figure
+from poise.viewer.hand import Phase, on_pull
 from poise.viewer.held import Held
 from poise.viewer.loop import Loop
 from poise.viewer.obstacles import Obstacles
@@ -44,7 +43,7 @@ class OperatorPage:
             self.server.claim(CLAIMED)
             page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False, control_width="large")
             q = program.snapshot.q
-            self.size, *_ = ground(page, program.model, q, self.parts)
+            self.size, *_ = ground(page, program.model, q, self.parts, dark=dark)
             self.speed, self.turning = round(0.2 * self.size, 3), 1.0
             self.figure = Figure(page, "/robot", program.model, self.parts)
             self.shown = Figure(page, "/attempt", program.model, self.parts, tint=_ATTEMPT)
@@ -119,13 +118,12 @@ class OperatorPage:
             _TARGET, scale=0.15 * self.size, disable_rotations=not self.program.turns, depth_test=False
         )
 
-        def pulled(event: Any) -> None:
-            self._held = event.phase != "end"
-            self.edit(self.program.aim, SE3(np.array([*gizmo.position, *gizmo.wxyz])))
+        def pulled(phase: Phase, pose: list[float]) -> None:
+            self._held = True
+            self.edit(lambda: self.program.aim(SE3(pose)))
+            self._held = phase != "end"
 
-        gizmo.on_drag_start(pulled)
-        gizmo.on_update(pulled)
-        gizmo.on_drag_end(pulled)
+        on_pull(gizmo, pulled)
         return gizmo
 
     def __enter__(self) -> Self:
