@@ -1,10 +1,8 @@
 """The viewer: a session, the loop that goes on with it, the page that shows it."""
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Literal, Self, final
+from typing import Any, Final, Literal, final
 
 import numpy.typing as npt
 
@@ -14,7 +12,7 @@ from poise.model.model import Model
 from poise.tasks.base import Task
 from poise.viewer.aims import default_task
 from poise.viewer.appearance import appearance
-from poise.viewer.loop import Loop
+from poise.viewer.page import Page
 from poise.viewer.panel import Panel
 from poise.viewer.recording import Recording
 from poise.viewer.server import serve
@@ -29,7 +27,7 @@ PICTURES: Final = 60.0
 
 
 @final
-class Viewer:
+class Viewer(Page):
     """A robot in the browser, and its solver in a loop of its own; leaving its `with` block closes it.
 
     `session` is what is shown, `server` the page's server.  All of it may be changed from any thread.
@@ -46,47 +44,22 @@ class Viewer:
     ) -> None:
         self.session = session
         parts = appearance(session.model, look=look)
-        self.server = serve(host=host, port=port, title=session.model.name)
-        try:
-            page = self.server.viser
-            page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False)
-            self._closed = threading.Event()
-            self.recording: Recording | None = None
-            with page.atomic():
-                self.stage = Stage(page, session, parts, dark=dark)
-                self.panel = Panel(page, session, self.stage, dark=dark)
-                self._paint()
-            self.solver = Loop("poise solver", RATE, session.tick)
-            self.painter = Loop("poise painter", PICTURES, self._paint)
-        except BaseException:
-            self.server.stop()
-            raise
-
-    @property
-    def url(self) -> str:
-        """Where the page is, from this machine."""
-        return self.server.url
+        super().__init__(serve(host=host, port=port, title=session.model.name), dark=dark)
+        self.recording: Recording | None = None
+        with self._made():
+            self.stage = Stage(self.server.viser, session, parts, dark=dark)
+            self.panel = Panel(self.server.viser, session, self.stage, dark=dark)
+            self._paint()
+        self.solver = self._loop("solver", RATE, session.tick)
+        self.painter = self._loop("painter", PICTURES, self._paint)
 
     def record(self, file: str | Path) -> None:
         """Keep what happens from now on, and write it to one HTML file when the viewer is closed."""
         self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES)
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Stay until it is closed, or for so long; whether it is closed."""
-        return self._closed.wait(seconds)
-
-    def close(self) -> None:
-        """End the loops, write what was recorded, close the page; does nothing the second time."""
-        if self._closed.is_set():
-            return
-        self._closed.set()
-        self.solver.stop()
-        self.painter.stop()
-        try:
-            if self.recording is not None:
-                self.recording.write()
-        finally:
-            self.server.stop()
+    def _finish(self) -> None:
+        if self.recording is not None:
+            self.recording.write()
 
     def _paint(self) -> None:
         moment = self.session.moment
@@ -94,14 +67,6 @@ class Viewer:
         self.panel.follow(moment)
         if self.recording is not None:
             self.recording.next_picture()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def view(

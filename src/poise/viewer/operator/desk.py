@@ -231,7 +231,7 @@ class Desk:
 
         for at, slider in sliders.items():
             slider.on_update(slid)
-            self._shows(slider, lambda setup, at=at: setup.desired[at])
+            self._shows(slider, _desired_at(at))
 
         def here() -> None:
             if page.edit(program.desire, program.snapshot.q):
@@ -422,6 +422,10 @@ def _text(upload: Any) -> str:
         return str(upload.content.decode("utf-8"))
     except UnicodeDecodeError:
         raise Unreadable(f"{upload.name} is no scene: a scene is text; save it again from the program") from None
+
+
+def _desired_at(at: int) -> Callable[[Setup], float]:
+    return lambda setup: setup.desired[at]
 
 
 def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:

@@ -1,19 +1,17 @@
 """The operator's program in the browser: the loop that guides, the picture, and what the keys ask for."""
 
-import threading
-from types import TracebackType
-from typing import Any, Final, Self, final
+from typing import Any, Final, final
 
 from poise.spatial import SE3
 from poise.viewer.appearance import appearance
 from poise.viewer.figure import Figure
 from poise.viewer.hand import Phase, on_pull
 from poise.viewer.held import Held
-from poise.viewer.loop import Loop
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.operator.desk import Desk
 from poise.viewer.operator.keys import CLAIMED, PAUSE, RECORD, Windows
 from poise.viewer.operator.program import REFUSALS, Program
+from poise.viewer.page import Page
 from poise.viewer.server import serve
 from poise.viewer.stage import ground
 
@@ -24,7 +22,7 @@ _TARGET: Final = "/target"
 
 
 @final
-class OperatorPage:
+class OperatorPage(Page):
     """A `Program` that is guided from the browser; leaving its `with` block closes it."""
 
     def __init__(
@@ -37,33 +35,30 @@ class OperatorPage:
         """What a key that is held is worth [m/s] and [rad/s]."""
         self.refusal = ""
         """Why the last edit was refused; empty if it was not."""
-        self.server = serve(host=host, port=port, title=f"{program.model.name}: operator", on_input=self._input)
-        try:
-            page = self.server.viser
-            self.server.claim(CLAIMED)
-            page.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False, control_width="large")
-            q = program.snapshot.q
-            self.size, *_ = ground(page, program.model, q, self.parts, dark=dark)
-            self.speed, self.turning = round(0.2 * self.size, 3), 1.0
-            self.figure = Figure(page, "/robot", program.model, self.parts)
-            self.shown = Figure(page, "/attempt", program.model, self.parts, tint=_ATTEMPT)
-            self.shown.visible = False
-            self.obstacles = Obstacles(page, self.size, lambda name, pose: self.edit(program.move, name, pose))
-            self._held = False
-            self._target = self._gizmo(page)
-            self.desk = Desk(page, self)
-            self._closed = threading.Event()
+        super().__init__(
+            serve(host=host, port=port, title=f"{program.model.name}: operator", on_input=self._input),
+            dark=dark,
+            width="large",
+        )
+        with self._made():
+            self._add(dark=dark)
             self._paint()
-            self.guide = Loop("poise operator", RATE, self._tick)
-            self.painter = Loop("poise painter", RATE, self._paint)
-        except BaseException:
-            self.server.stop()
-            raise
+        self.guide = self._loop("operator", RATE, self._tick)
+        self.painter = self._loop("painter", RATE, self._paint)
 
-    @property
-    def url(self) -> str:
-        """Where the page is, from this machine."""
-        return self.server.url
+    def _add(self, *, dark: bool) -> None:
+        """The robot, the attempt that is looked at, obstacles, the handle and the panel."""
+        page, program = self.server.viser, self.program
+        self.server.claim(CLAIMED)
+        self.size, *_ = ground(page, program.model, program.snapshot.q, self.parts, dark=dark)
+        self.speed, self.turning = round(0.2 * self.size, 3), 1.0
+        self.figure = Figure(page, "/robot", program.model, self.parts)
+        self.shown = Figure(page, "/attempt", program.model, self.parts, tint=_ATTEMPT)
+        self.shown.visible = False
+        self.obstacles = Obstacles(page, self.size, lambda name, pose: self.edit(program.move, name, pose))
+        self._held = False
+        self._target = self._gizmo(page)
+        self.desk = Desk(page, self)
 
     def edit(self, change: Any, *arguments: Any, **settings: Any) -> bool:
         """Call one of the program's edits; False, and a `refusal` that says why, if it makes no sense."""
@@ -75,18 +70,6 @@ class OperatorPage:
         self.refusal = ""
         return True
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Stay until it is closed, or for so long; whether it is closed."""
-        return self._closed.wait(seconds)
-
-    def close(self) -> None:
-        """End the loops and the page; does nothing the second time."""
-        if not self._closed.is_set():
-            self._closed.set()
-            self.guide.stop()
-            self.painter.stop()
-            self.server.stop()
-
     def _tick(self) -> None:
         linear, angular = self._windows.wished()
         drive = self.program.snapshot.drive
@@ -96,8 +79,8 @@ class OperatorPage:
         self.program.tick(1.0 / RATE)
 
     def _input(self, client: int, held: Held) -> None:
-        """On the server's own thread, so it only says what is to be done."""
-        for key in self._windows.update(client, held):
+        """On the server's own thread, so it only says what is to be done; a window may be there before the panel."""
+        for key in self._windows.update(client, held) if self._loops else ():
             if key == PAUSE:
                 self.desk.toggle_pause()
             elif key == RECORD:
@@ -125,11 +108,3 @@ class OperatorPage:
 
         on_pull(gizmo, pulled)
         return gizmo
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
