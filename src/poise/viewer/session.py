@@ -437,7 +437,7 @@ class Session:
             for name, value in kept.items():
                 setattr(self, name, value)
             raise
-        self._structure += "tasks" in values
+        self._structure += len(values.get("tasks", ())) != len(kept.get("_tasks", ()))
 
     def _rebuild(self) -> None:
         lead = self._follower(self._method)
