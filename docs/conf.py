@@ -23,7 +23,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     (
         "py:class",
-        r"poise\.(tasks\.effector|kernels)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot",
+        r"poise\.(tasks\.effector|kernels|viewer\.follower)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot",
     ),  # of the library's own files
 ]
 

@@ -176,6 +176,7 @@ def test_samples_depend_on_the_seed_alone_and_keep_the_limits(data: st.DataObjec
     np.testing.assert_array_equal(q, model.sample((2, 4), seed=seed))
     np.testing.assert_array_equal(q, model.sample((2, 4), seed=np.random.default_rng(seed)))
     np.testing.assert_array_equal(model.sample(8, seed=seed), q.reshape(8, model.nq))
+    np.testing.assert_array_equal(model.sample(np.int64(8), seed=seed), q.reshape(8, model.nq))  # type: ignore[arg-type]
     assert model.sample(seed=seed).shape == (model.nq,)
     free = model.upper > model.lower
     assert (q != model.sample((2, 4), seed=seed + 1))[..., free].all()

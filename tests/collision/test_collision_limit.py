@@ -171,6 +171,9 @@ def test_one_limit_and_methods_that_keep_it(arm: pz.Model) -> None:
         pz.Tracker(arm, pz.PositionTask(HAND), "dls", limits=[limit])
     with pytest.raises(ValueError, match="min_distance is -1"):
         pz.CollisionLimit(min_distance=-1.0)
+    for odd in ([("ball",)], [(1, 2)], ["ab"], [("ball", "ball")], None):
+        with pytest.raises(ValueError, match="allowed must hold pairs of names"):
+            pz.CollisionLimit(allowed=odd)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="world must be a World"):
         pz.CollisionLimit([])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no collision shapes"):
@@ -289,6 +292,34 @@ def test_an_arm_at_rest_gives_way_to_what_comes_slowly(arm: pz.Model, speed: flo
         x -= speed * dt
         world.move("plate", pz.SE3.from_parts((x, 0.0, 0.5)))
         assert arm.distance(q, world).distance >= 0.01 - 1e-9
+
+
+@pytest.mark.parametrize("method", ["qp", "priority"])
+def test_what_is_squeezed_gives_way_to_both_sides_alike(method: str) -> None:
+    builder = pz.ModelBuilder("slider")
+    builder.joint("x", "prismatic", parent="world", child="ball", axis=(1, 0, 0), limits=(-1, 1), velocity=2.0)
+    ball = builder.build().with_shapes({"ball": pz.Sphere((0, 0, 0), 0.05)})
+    world = pz.World({side: pz.Box(pz.SE3.identity(), (0.1, 1.0, 1.0)) for side in ("left", "right")})
+    limit = pz.CollisionLimit(world, min_distance=0.0, retreat=1.0)
+    dt, speed, more = 0.01, 0.05, 0.004
+    tracker = pz.Tracker(ball, pz.PositionTask("ball"), method, dt=dt, limits=[limit])
+
+    def close(steps: int) -> float:
+        gap = 0.06 - steps * speed * dt
+        world.move("left", pz.SE3.from_parts((-0.05 - gap, 0.0, 0.0)), velocity=(speed, 0.0, 0.0))
+        world.move("right", pz.SE3.from_parts((0.05 + gap + more, 0.0, 0.0)), velocity=(-speed, 0.0, 0.0))
+        return gap
+
+    q = ball.home
+    for k in range(40):
+        close(k)
+        q = tracker.step(q, [0.3, 0.0, 0.0]).copy()
+        gap = close(k + 1)
+        left, right = q[0] + gap - 0.05, gap + more - q[0] - 0.05
+        # There is room for the ball at first; then the least that both sides can be broken by is half of what lacks.
+        assert min(left, right) >= min(0.0, 0.5 * (left + right) - 3e-4)
+    assert min(left, right) < -5e-3
+    assert abs(left - right) < 1e-5
 
 
 def test_a_robot_without_shapes_is_refused() -> None:

@@ -223,6 +223,6 @@ def test_what_is_no_world_and_no_distance_is_refused(arm: pz.Model) -> None:
         arm.distance(arm.home, {"ball": pz.Sphere((0, 0, 0), 1)})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="shapes must be shapes by name"):
         pz.World(None)  # type: ignore[arg-type]
-    for wrong in (float("nan"), -0.1):
+    for wrong in (float("nan"), -0.1, "near"):
         with pytest.raises(ValueError, match="min_distance is"):
             arm.in_collision(arm.home, min_distance=wrong)

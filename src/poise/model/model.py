@@ -339,7 +339,7 @@ class Model:
         rotations.  The same seed gives the same numbers.
         """
         rng = np.random.default_rng(seed)
-        batch = (shape,) if isinstance(shape, int) else tuple(shape)
+        batch = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         lower, upper = self.sampling_box
         q = rng.uniform(lower, upper, (*batch, self.nq))
         for at in self._quaternions:
@@ -476,7 +476,8 @@ class Model:
         self, q: npt.ArrayLike, world: "World | None" = None, *, min_distance: float = 0.0
     ) -> "bool | npt.NDArray[np.bool_]":
         """Whether shapes are nearer than `min_distance` [m] to each other at `q` (nq,), or at each of q (n, nq)."""
-        if not 0.0 <= min_distance < math.inf:
+        number = isinstance(min_distance, (int, float, np.floating, np.integer))
+        if not number or not 0.0 <= min_distance < math.inf:
             raise ValueError(f"min_distance is {min_distance!r}; it must be a finite number, 0 or more [m]")
         return self.distance(q, world).distance < min_distance
 

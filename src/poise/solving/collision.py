@@ -64,7 +64,7 @@ class CollisionLimit:
             raise ValueError(f"min_distance is {self.min_distance!r}; it must be a finite number, 0 or more [m]")
         if not isinstance(self.self_collision, bool):
             raise TypeError(f"self_collision must be True or False, got {self.self_collision!r}")
-        if not all(isinstance(p, (tuple, list)) and len(p) == 2 and p[0] != p[1] for p in self.allowed):
+        if not isinstance(self.allowed, (list, tuple, set, frozenset)) or not all(map(_is_pair, self.allowed)):
             raise ValueError(f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}")
         positive("rate", self.rate)
         positive("retreat", self.retreat)
@@ -116,6 +116,12 @@ class CollisionLimit:
         return made.view(np.int64)
 
 
+def _is_pair(pair: Any) -> bool:
+    """Whether these are two names."""
+    two = isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+    return two and pair[0] != pair[1]
+
+
 def guarded(model: Model, problem: Problem, limit: CollisionLimit) -> Problem:
     """A problem whose solutions keep shapes apart."""
     own = [*problem.velocities, model.nv]
@@ -130,6 +136,7 @@ def guard_rows(columns: int) -> dict[str, int]:
     return {
         "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
         "guard_most": MOST_NEAR,
+        "beyond": MOST_NEAR,
         "clearance": 2,
         **dict.fromkeys(("asked", "braking", "retreat", "along_stop"), columns),
     }

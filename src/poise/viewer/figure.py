@@ -84,6 +84,6 @@ def crowd(server: Any, name: str, model: Model, parts: Sequence[Part], many: Arr
     for i, part in enumerate(parts):
         server.scene.add_batched_meshes_simple(
             f"{name}/{i} {part.frame}", part.vertices, part.faces, poses[:, i, 3:].astype(np.float32),
-            poses[:, i, :3].astype(np.float32), batched_colors=tint, opacity=0.15, cast_shadow=False,
+            poses[:, i, :3].astype(np.float32), batched_colors=tint, opacity=0.45, cast_shadow=False,
         )  # fmt: skip
     return root

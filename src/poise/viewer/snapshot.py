@@ -1,6 +1,7 @@
 """A picture of a page, taken by a browser that nobody sees."""
 
 import shutil
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
@@ -14,10 +15,20 @@ _UNSAID: Final = ".mantine-Notification-root { display: none }"
 """The page says in a corner that no graphics card draws it."""
 
 
-def screenshot(server: Any, url: str, file: Path, *, width: int = 1280, height: int = 800, settle: float = 2.0) -> Path:
+def screenshot(
+    server: Any,
+    url: str,
+    file: Path,
+    *,
+    width: int = 1280,
+    height: int = 800,
+    settle: float = 4.0,
+    ready: Callable[[Any], object] = lambda page: None,
+) -> Path:
     """Write what a browser shows of a viewer as PNG, `settle` seconds after it has connected.
 
-    Needs playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there.
+    `ready` is called with the page of playwright before these seconds, to press what shall be pressed.  Needs
+    playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there.
     """
     if file.suffix.lower() != ".png":
         raise PoiseError(f"{file}: a screenshot is a PNG file; give it a name that ends in .png")
@@ -42,6 +53,7 @@ def screenshot(server: Any, url: str, file: Path, *, width: int = 1280, height: 
                     raise PoiseError(f"the browser did not connect to {url} within {_SECONDS:g} s")
                 page.wait_for_timeout(50)
             page.add_style_tag(content=_UNSAID)
+            ready(page)
             page.wait_for_timeout(1e3 * settle)
             page.screenshot(path=file, timeout=1e3 * _SECONDS)
         finally:

@@ -39,8 +39,8 @@ _HALVINGS = 12
 """An update is halved so often before some joints are left out of it, and before it is not taken."""
 _LOOKS, _STOPS = 64, 16
 """Looks along the way of an update, and along that on which it could brake, at most."""
-_SWEEPS = 16
-"""Through all inequalities, for a retreat."""
+_SWEEPS, _ROUNDS = 16, 32
+"""Through all inequalities, for a retreat, and through all joints, for the step that breaks them least."""
 _STRETCHES = 3
 """A retreat is doubled so often where it does not suffice."""
 _FIXED = 1e-6
@@ -195,14 +195,18 @@ def certify(p, w, address):
         w.step[a] = 0.0
     if _goes(p, w, s, x):
         return
-    # Something comes near quickly: get away from it by more than what seemed enough, else by that.
-    for k in range(_STRETCHES + 1):
-        longer = 2.0 ** (k + 1) if k < _STRETCHES else 1.0
+    # Something comes near quickly: get away from it by more than what seemed enough.
+    for k in range(_STRETCHES):
         for a in range(n):
-            w.step[a] = longer * w.retreat[a]
+            w.step[a] = 2.0 ** (k + 1) * w.retreat[a]
         _shorten(p, w, w.step)
         if _goes(p, w, s, x):
             return
+    # Nothing that was tried is free: what is too near gets as little nearer as can be.
+    _break_least(p, w)
+    for a in range(n):
+        w.step[a] = w.retreat[a]
+    _goes(p, w, s, x)
 
 
 @functools.partial(kernel, inline=True)
@@ -264,6 +268,35 @@ def _retreat(p, w):
                 _shorten(p, w, w.retreat)
         if kept:
             return
+
+
+@kernel
+def _break_least(p, w):
+    """w.retreat (n) breaks the inequalities of the pairs by all but the least sum of squares.
+
+    By a step of Newton's for one joint after the other, from no step at all (Gauss and Seidel).  w.beyond is by how
+    much it breaks each; it is told anew in each round, for a twist may have shortened several joints.
+    """
+    n, row, count = len(w.step), pitch(w.guard_rows, len(w.step)), np.int64(w.memory[GUARDED])
+    for a in range(n):
+        w.retreat[a] = 0.0
+    for _ in range(_ROUNDS):
+        for k in range(count):
+            w.beyond[k] = -w.guard_most[k]
+            for a in range(n):
+                w.beyond[k] = w.beyond[k] + w.guard_rows[k * row + a] * w.retreat[a]
+        for a in range(n):
+            slope, curve = 0.0, 0.0
+            for k in range(count):
+                if w.beyond[k] > 0.0:
+                    slope += w.guard_rows[k * row + a] * w.beyond[k]
+                    curve += w.guard_rows[k * row + a] ** 2
+            if curve > 0.0:
+                before = w.retreat[a]
+                w.retreat[a] = before - slope / curve
+                _shorten(p, w, w.retreat)
+                for k in range(count):
+                    w.beyond[k] = w.beyond[k] + w.guard_rows[k * row + a] * (w.retreat[a] - before)
 
 
 @kernel

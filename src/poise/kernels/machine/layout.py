@@ -332,6 +332,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "pace",
         "guard_rows",
         "guard_most",
+        "beyond",
         "clearance",
         "asked",
         "braking",
@@ -365,10 +366,10 @@ shape) how far one of the world goes of itself in a step [m], near and near_befo
 are near and which, before an update too, pair (NEAR) the pair at hand, until (MOST_NEAR) for how many steps of braking
 each of those that are near stays apart, row (nv) what each velocity does to its distance, or a way of each, pace (nv)
 how far each goes in a step.
-Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
-clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m]; asked
-(n) a step, braking (n) what accelerations let of the last one go on, retreat (n) the least step that the pairs ask
-for, along_stop (n) the way to rest."""
+Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, beyond
+(MOST_NEAR) by how much a step breaks them; clearance (2), the least distance of all pairs at q, and the largest of
+those that were too small, at `best` [m]; asked (n) a step, braking (n) what accelerations let of the last one go on,
+retreat (n) the least step that the pairs ask for, along_stop (n) the way to rest."""
 
 CALL: Final = Record(
     "Call",

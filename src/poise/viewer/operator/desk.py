@@ -437,7 +437,7 @@ def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:
         ("error of the hand mm", lambda m: f"{1e3 * m.position_error:.1f}"),
         ("duration s", lambda m: f"{m.duration:.1f}"),
     ]
-    names = [f"**{plain(one.name)}**" if one.name == committed else plain(one.name) for one in attempts]
+    names = [plain(one.name) + (" (committed)" if one.name == committed else "") for one in attempts]
     lines = [f"| | {' | '.join(names)} |", f"|---|{'--:|' * len(attempts)}"]
     for label, write in rows:
         cells = [write(one.measures) if one.measured else "..." for one in attempts]
