@@ -4,6 +4,7 @@ import math
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Literal, final
@@ -231,7 +232,7 @@ class Desk:
 
         for at, slider in sliders.items():
             slider.on_update(slid)
-            self._shows(slider, lambda setup, at=at: setup.desired[at])
+            self._shows(slider, partial(_desired, at))
 
         def here() -> None:
             if page.edit(program.desire, program.snapshot.q):
@@ -415,6 +416,10 @@ class Desk:
         button = self._gui.add_button(label, **look)
         button.on_click(lambda _: go())
         return button
+
+
+def _desired(at: int, setup: Setup) -> float:
+    return setup.desired[at]
 
 
 def _text(upload: Any) -> str:
