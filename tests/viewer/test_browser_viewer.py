@@ -1,6 +1,9 @@
 """The viewer as a browser has it: what a hand does in the page is done to the robot."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -212,7 +215,9 @@ def test_a_target_is_added_weighed_and_removed(window: Window, viewer: Viewer, s
     window.press("Add")
     window.says("2. OrientationTask")
     window.wait_for(lambda: len(viewer.stage._gizmos) == 2)
-    window.page.get_by_role("textbox", name="weight").nth(1).fill("2.5")
+    weight = window.page.get_by_role("textbox", name="weight").nth(1)
+    weight.fill("")
+    weight.press_sequentially("2.5")
     window.wait_for(lambda: np.max(getattr(session.tasks[1], session.tasks[1].weight_names[0])) == 2.5)
     window.page.get_by_role("button", name="Remove").nth(1).click()
     window.wait_for(lambda: len(session.tasks) == 1 and len(viewer.stage._gizmos) == 1)
@@ -252,3 +257,37 @@ def test_a_window_that_is_loaded_again_shows_what_there_is(window: Window, sessi
     window.page.reload()
     window.page.get_by_role("tab", name="Joints").click()
     window.wait_for(lambda: float(window.slider(0).get_attribute("aria-valuenow")) == pytest.approx(1.0, abs=1e-3))
+
+
+def plays(page: Any, file: Path, wait_for: Wait) -> None:
+    """Open a recording; it goes on by itself, and asks nobody for anything."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector("canvas")
+    seen: set[bytes] = set()
+    wait_for(lambda: seen.add(page.screenshot()) or len(seen) > 2, page)
+    assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {file.as_uri()}
+
+
+def test_a_recording_plays_without_a_server(page: Any, tmp_path: Path, wait_for: Wait) -> None:
+    file = tmp_path / "seen.html"
+    with view(arm(), q=START, look="skeleton", block=False, port=0) as viewer:
+        viewer.record(file)
+        for x in (0.2, 0.6, 1.0):
+            viewer.session.put((x, 0.8, 0.6))
+            since = viewer.recording.pictures  # type: ignore[union-attr]
+            wait_for(lambda since=since: viewer.recording.pictures > since + 20)  # type: ignore[union-attr]
+    plays(page, file, wait_for)
+
+
+def test_the_command_line_records_a_replay_and_takes_a_picture(page: Any, tmp_path: Path, wait_for: Wait) -> None:
+    path, html, png = tmp_path / "path.csv", tmp_path / "path.html", tmp_path / "path.png"
+    rows = [f"{t},{t},{t},{t}" for t in np.linspace(0.0, 1.0, 11).tolist()]
+    path.write_text("\n".join(["time,joint1,joint2,joint3", *rows]) + "\n")
+    asked = [sys.executable, "-m", "poise", "view", "planar3", "--port", "0", "--look", "skeleton"]
+    asked += ["--replay", str(path), "--record", str(html), "--screenshot", str(png)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert png.read_bytes().startswith(b"\x89PNG")
+    plays(page, html, wait_for)

@@ -53,6 +53,12 @@ class Follower:
             q = self._tracker.step(q).copy()
         return q
 
+    def warm(self, goals: Array, q: Array) -> None:
+        """Take a step that nobody sees, for the first one compiles or loads kernels."""
+        self.step(goals, q)
+        if self._tracker is not None:
+            self._tracker.reset()
+
     def settle(self, goals: Array, q: Array) -> Solution:
         """The solution from `q`, with other starts where that leads nowhere."""
         return self._solver(self.targets(goals), q)

@@ -437,11 +437,14 @@ class Session:
             for name, value in kept.items():
                 setattr(self, name, value)
             raise
-        self._structure += "tasks" in values
+        self._structure += len(values.get("tasks", ())) != len(kept.get("_tasks", ()))
 
     def _rebuild(self) -> None:
         lead = self._follower(self._method)
         other = self._follower(self._second) if self._second_on else None
+        for follower, q in ((lead, self._q), (other, self._ghost)):
+            if follower is not None:
+                follower.warm(self._goals, q)
         self._lead, self._other = lead, other
         self._stir()
 

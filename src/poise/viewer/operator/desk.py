@@ -4,6 +4,7 @@ import math
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Literal, final
@@ -231,7 +232,7 @@ class Desk:
 
         for at, slider in sliders.items():
             slider.on_update(slid)
-            self._shows(slider, _desired_at(at))
+            self._shows(slider, partial(_desired, at))
 
         def here() -> None:
             if page.edit(program.desire, program.snapshot.q):
@@ -417,15 +418,15 @@ class Desk:
         return button
 
 
+def _desired(at: int, setup: Setup) -> float:
+    return setup.desired[at]
+
+
 def _text(upload: Any) -> str:
     try:
         return str(upload.content.decode("utf-8"))
     except UnicodeDecodeError:
         raise Unreadable(f"{upload.name} is no scene: a scene is text; save it again from the program") from None
-
-
-def _desired_at(at: int) -> Callable[[Setup], float]:
-    return lambda setup: setup.desired[at]
 
 
 def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:
