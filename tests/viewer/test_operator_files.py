@@ -2,6 +2,7 @@
 
 import json
 import math
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -206,7 +207,9 @@ def test_a_foreign_archive_is_refused_with_its_name_and_the_place(change: Any, m
         load_work(file, ARM)
 
 
-@pytest.mark.parametrize("content", [b"", b"not at all", b"PK\x03\x04" + bytes(100), "cut", "flip", "pickle"])
+@pytest.mark.parametrize(
+    "content", [b"", b"not at all", b"PK\x03\x04" + bytes(100), "cut", "flip", "pickle", "no array"]
+)
 def test_a_broken_archive_is_refused(content: Any, tmp_path: Path) -> None:
     file, found = good(tmp_path)
     whole = file.read_bytes()
@@ -215,6 +218,9 @@ def test_a_broken_archive_is_refused(content: Any, tmp_path: Path) -> None:
     elif content == "flip":
         middle = len(whole) // 3
         file.write_bytes(whole[:middle] + bytes(b ^ 255 for b in whole[middle : middle + 40]) + whole[middle + 40 :])
+    elif content == "no array":
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("about.npy", bytes(100))
     elif content == "pickle":
         np.savez(file, **{**found, "start_q": np.array([{"a": 1}], dtype=object)}, allow_pickle=True)
     else:

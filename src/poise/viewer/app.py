@@ -54,7 +54,12 @@ class Viewer(Page):
         self.painter = self._loop("painter", PICTURES, self._paint)
 
     def record(self, file: str | Path) -> None:
-        """Keep what happens from now on, and write it to one HTML file when the viewer is closed."""
+        """Keep what happens from now on, and write it to one HTML file when the viewer is closed.
+
+        Raises PoiseError for a file that cannot be written, ValueError where a recording is under way.
+        """
+        if self.recording is not None:
+            raise ValueError(f"{self.recording.file} is being recorded: close the viewer, and record in another")
         self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES)
 
     def _finish(self) -> None:

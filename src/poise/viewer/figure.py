@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.model.model import Model
 from poise.spatial import Array
-from poise.viewer.nodes import Nodes
+from poise.viewer.nodes import Nodes, node
 from poise.viewer.parts import Part
 
 GHOST = (90, 140, 235)
@@ -33,13 +33,13 @@ class Figure:
         self._root = server.scene.add_frame(name, show_axes=False)
         handles = []
         for i, part in enumerate(parts):
-            node = f"{name}/{i} {part.frame}"
+            place = f"{name}/{i} {node(part.frame)}"
             if tint is None:
-                handles.append(_painted(server, node, part))
+                handles.append(_painted(server, place, part))
             else:
                 handles.append(
                     server.scene.add_mesh_simple(
-                        node, part.vertices, part.faces, color=tint, opacity=opacity, cast_shadow=False
+                        place, part.vertices, part.faces, color=tint, opacity=opacity, cast_shadow=False
                     )
                 )
         self._nodes = Nodes(server, handles)
@@ -62,18 +62,18 @@ class Figure:
         self._root.remove()
 
 
-def _painted(server: Any, node: str, part: Part) -> Any:
+def _painted(server: Any, place: str, part: Part) -> Any:
     """A mesh in its own colours."""
     colours = np.unique(part.colours, axis=0)
     if len(colours) == 1:
         red, green, blue, alpha = colours[0].tolist()
         return server.scene.add_mesh_simple(
-            node, part.vertices, part.faces, color=(red, green, blue), opacity=None if alpha == 255 else alpha / 255.0
+            place, part.vertices, part.faces, color=(red, green, blue), opacity=None if alpha == 255 else alpha / 255.0
         )
     import trimesh
 
     return server.scene.add_mesh_trimesh(
-        node, trimesh.Trimesh(part.vertices, part.faces, vertex_colors=part.colours, process=False)
+        place, trimesh.Trimesh(part.vertices, part.faces, vertex_colors=part.colours, process=False)
     )
 
 
@@ -83,7 +83,7 @@ def crowd(server: Any, name: str, model: Model, parts: Sequence[Part], many: Arr
     poses = model.poses(many, [part.frame for part in parts]).array
     for i, part in enumerate(parts):
         server.scene.add_batched_meshes_simple(
-            f"{name}/{i} {part.frame}", part.vertices, part.faces, poses[:, i, 3:].astype(np.float32),
+            f"{name}/{i} {node(part.frame)}", part.vertices, part.faces, poses[:, i, 3:].astype(np.float32),
             poses[:, i, :3].astype(np.float32), batched_colors=tint, opacity=0.45, cast_shadow=False,
         )  # fmt: skip
     return root

@@ -8,6 +8,12 @@ import numpy as np
 from poise.spatial import Array
 from poise.viewer.viser_internals import pose_senders
 
+
+def node(name: str) -> str:
+    """A name as one step of a path in the scene, where a slash begins the next; different for different names."""
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
 _SAME: Final = 1e-6
 """Poses that differ by less are not sent [m; of a quaternion]."""
 

@@ -10,18 +10,19 @@ from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sp
 from poise.spatial import SE3
 from poise.viewer import tessellation
 from poise.viewer.hand import Phase, on_pull
+from poise.viewer.nodes import node
 
 COLOUR: Final = (222, 120, 60)
 
 
 @final
 class Obstacles:
-    """Shapes by name; `moved` is told the name and the pose of one that a hand moves.
+    """Shapes by name; `moved` is told the name and the pose, 7 numbers, of one that a hand moves.
 
     `paint` is called by one thread, and the rest by any.
     """
 
-    def __init__(self, server: Any, size: float, moved: Callable[[str, SE3], object]) -> None:
+    def __init__(self, server: Any, size: float, moved: Callable[[str, list[float]], object]) -> None:
         self._server, self._size, self._moved = server, size, moved
         self._lock = threading.RLock()
         self._nodes: dict[str, Any] = {}
@@ -68,26 +69,25 @@ class Obstacles:
         _place(gizmo, self._shapes[name].pose)
 
         def pulled(phase: Phase, pose: list[float]) -> None:
-            self._held = True
-            self._moved(name, SE3(pose))
             self._held = phase != "end"
+            self._moved(name, pose)
 
         on_pull(gizmo, pulled)
         return gizmo
 
     def _body(self, name: str, shape: Shape) -> Any:
         body = body_of(shape, self._size)
-        node = self._server.scene.add_mesh_simple(
-            f"/obstacles/{name}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
+        shown = self._server.scene.add_mesh_simple(
+            f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
             opacity=0.25 if isinstance(shape, HalfSpace) else 0.7, flat_shading=isinstance(shape, Box | ConvexHull),
         )  # fmt: skip
-        node.on_click(lambda _: self.select(name))
-        return node
+        shown.on_click(lambda _: self.select(name))
+        return shown
 
 
-def _place(node: Any, pose: SE3) -> None:
+def _place(shown: Any, pose: SE3) -> None:
     numbers = pose.array.tolist()
-    node.position, node.wxyz = tuple(numbers[:3]), tuple(numbers[3:])
+    shown.position, shown.wxyz = tuple(numbers[:3]), tuple(numbers[3:])
 
 
 def body_of(shape: Shape, size: float) -> tessellation.Triangles:
@@ -135,12 +135,17 @@ def measured(shape: Shape, sizes: Mapping[str, float]) -> Sphere | Capsule | Box
     return Capsule(tuple((pose.xyz - half).tolist()), tuple((pose.xyz + half).tolist()), sizes["radius"])
 
 
+def rounded(length: float) -> float:
+    """A length to two digits, however small."""
+    return float(f"{length:.1e}")
+
+
 def made(kind: str, place: tuple[float, float, float], size: float) -> Sphere | Capsule | Box:
     """A "sphere", "box" or "capsule" at a place, as large as suits a robot of this `size` [m]."""
     if kind == "sphere":
-        return Sphere(place, round(0.08 * size, 3))
+        return Sphere(place, rounded(0.08 * size))
     if kind == "box":
-        edge = round(0.15 * size, 3)
+        edge = rounded(0.15 * size)
         return Box(SE3.from_parts(place), (edge, edge, edge))
     x, y, z = place
-    return Capsule((x, y, z - 0.15 * size), (x, y, z + 0.15 * size), round(0.05 * size, 3))
+    return Capsule((x, y, z - 0.15 * size), (x, y, z + 0.15 * size), rounded(0.05 * size))

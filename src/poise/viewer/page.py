@@ -1,5 +1,6 @@
 """What every page of the browser has: a server, loops behind it, and an end."""
 
+import atexit
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,9 @@ class Page:
 
     def __init__(self, server: Server, *, dark: bool, width: Literal["medium", "large"] = "medium") -> None:
         self.server = server
-        self._closed = threading.Event()
+        self._ending, self._ended = threading.Lock(), threading.Event()
+        # A program that ends without closing it: before the server's own end, after which nothing may be painted.
+        atexit.register(self.close)
         self._loops: list[Loop] = []
         server.viser.gui.configure_theme(dark_mode=dark, show_logo=False, show_share_button=False, control_width=width)
 
@@ -25,20 +28,21 @@ class Page:
         return self.server.url
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Stay until it is closed, or for so long; whether it is closed."""
-        return self._closed.wait(seconds)
+        """Stay until it is closed and all is written, or for so long; whether it is closed."""
+        return self._ended.wait(seconds)
 
     def close(self) -> None:
-        """End the loops, then the page; does nothing the second time."""
-        if self._closed.is_set():
+        """End the loops, then the page; does nothing the second time.  From any thread but the server's own."""
+        if not self._ending.acquire(blocking=False):
             return
-        self._closed.set()
-        for loop in self._loops:
-            loop.stop()
         try:
+            for loop in self._loops:
+                loop.stop()
             self._finish()
         finally:
             self.server.stop()
+            self._ended.set()
+            atexit.unregister(self.close)
 
     def _finish(self) -> None:
         """What is left to do when the loops have ended and the page is still there."""

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.methods.base import Method, method_of
+from poise.methods.base import Method
 from poise.methods.registry import METHODS
 from poise.model.joint import JointKind
 from poise.spatial import Array
@@ -81,7 +81,7 @@ class Panel:
             self._follow_methods()
             for (start, slider), value in zip(self._sliders, self._slid(moment.q), strict=True):
                 # One that a hand is at would jump back to where it was when the window sent it.
-                if abs(slider.value - value) > 5e-4 and now - self._touched.get(start, 0.0) > _HAND:
+                if not abs(slider.value - value) <= 5e-4 and now - self._touched.get(start, 0.0) > _HAND:
                     slider.value = value
         if now - self._plotted > _PLOT_PERIOD:
             self._plotted = now
@@ -121,7 +121,7 @@ class Panel:
 
         @add.on_click  # type: ignore[untyped-decorator]
         def clicked(_: Any) -> None:
-            self.session.add_task(new_task(kind.value, frame.value))
+            self.session.attempt(lambda: self.session.add_task(new_task(kind.value, frame.value)))
 
         solutions = gui.add_button("All solutions", hint="Every configuration that reaches the targets, as ghosts")
         hide = gui.add_button("Hide them", visible=False)
@@ -147,16 +147,15 @@ class Panel:
     def _target_folder(self, k: int, task: Task) -> None:
         gui = self._gui
         with gui.add_folder(f"{k + 1}. {task.label}"):
-            name = task.weight_names[0]
-            weight = gui.add_number("weight", float(np.max(getattr(task, name))), min=0.0, step=0.1)
+            weight = gui.add_number("weight", _weight(task), min=0.0, step=0.1)
             priority = gui.add_number("priority", task.priority, min=0, step=1)
             remove = gui.add_button("Remove", color="red")
 
         def edited(event: Any) -> None:
             if event.client is None:
                 return
-            weights = dict.fromkeys(task.weight_names, float(weight.value))
-            self.session.replace_task(k, replace(task, priority=int(priority.value), **weights))
+            most, rank = float(weight.value), int(priority.value)
+            self.session.attempt(lambda: self.session.replace_task(k, _weighed(self.session.tasks[k], most, rank)))
 
         weight.on_update(edited)
         priority.on_update(edited)
@@ -232,7 +231,7 @@ class Panel:
             def picked(event: Any, chosen: Any = chosen, first: bool = first) -> None:
                 if event.client is None:
                     return
-                method = None if chosen.value in (OWN, NO_GHOST) else method_of(chosen.value)
+                method = None if chosen.value in (OWN, NO_GHOST) else chosen.value
                 if first:
                     self.session.use(method)
                 else:
@@ -351,14 +350,17 @@ class Panel:
     def _selected(self, name: str | None) -> None:
         """Sizes and a button for the obstacle that has the gizmo."""
         empty(self._obstacle)
-        self._obstacle.visible = name is not None
-        if name is None:
+        # It may be gone by now: any thread may take it away.
+        entries = self.session.world.snapshot().entries
+        shape = next((entry.shape for entry in entries if entry.name == name), None)
+        self._obstacle.visible = shape is not None
+        if name is None or shape is None:
             return
         with self._obstacle:
             self._gui.add_markdown(f"**{plain(name)}**")
             sizes = {
                 measure: self._gui.add_number(f"{measure} m", value, min=0.0, step=0.01)
-                for measure, value in measures(self.session.world[name]).items()
+                for measure, value in measures(shape).items()
             }
             self._button("Delete", lambda: self.session.remove_obstacle(name))
 
@@ -413,10 +415,31 @@ class Panel:
         self._watched.append(
             (perf_counter() - self._since, np.asarray(np.linalg.svd(found[1], compute_uv=False)), damping)
         )
-        times = np.array([time for time, _, _ in self._watched])
-        rows = np.array([[*values, damping] for _, values, damping in self._watched]).T
+        watched = list(self._watched)  # another thread may empty it
+        if not watched:
+            return
+        times = np.array([time for time, _, _ in watched])
+        rows = np.array([[*values, damping] for _, values, damping in watched]).T
         names = [*(f"s{i + 1}" for i in range(len(rows) - 1)), "lambda"]
         self._over_time.show(times, list(zip(names, rows, strict=True)))
+
+
+def _weight(task: Task) -> float:
+    """The largest weight of a task."""
+    return max(float(np.max(getattr(task, name))) for name in task.weight_names)
+
+
+def _weighed(task: Task, most: float, priority: int) -> Task:
+    """A task whose largest weight is `most`, in the proportions that its weights have; all alike if they are 0."""
+    now = _weight(task)
+    if now == most:
+        return replace(task, priority=priority)
+    weights: dict[str, Any] = {}
+    for name in task.weight_names:
+        old = np.asarray(getattr(task, name), dtype=np.float64)
+        new = most * old / now if now else np.full_like(old, most)
+        weights[name] = new.tolist() if new.ndim == 0 else tuple(new.tolist())
+    return replace(task, priority=priority, **weights)
 
 
 def _step(value: float) -> float:

@@ -65,12 +65,22 @@ def html_file(file: Path) -> Path:
         raise PoiseError(f"{file} is a folder; name a file in it")
     if not file.parent.is_dir():
         raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
+    try:
+        with _aside(file).open("wb"):
+            pass
+        _aside(file).unlink()
+    except OSError as error:
+        raise PoiseError(f"{file} cannot be written: {error.strerror}; name another folder") from None
     return file
+
+
+def _aside(file: Path) -> Path:
+    return file.with_name(f".{file.name}.part")
 
 
 def write_aside(file: Path, text: str) -> Path:
     """Write a file aside, and then to its place."""
-    aside = file.with_name(f".{file.name}.part")
+    aside = _aside(file)
     aside.write_text(text, encoding="utf-8")
     aside.replace(file)
     return file
@@ -84,7 +94,7 @@ class Recording:
     """
 
     def __init__(self, server: Any, file: Path, period: float) -> None:
-        self._file, self._period = html_file(file), period
+        self.file, self._period = html_file(file), period
         self._messages = server.get_scene_serializer()
         self.pictures = 0
 
@@ -95,4 +105,4 @@ class Recording:
 
     def write(self) -> Path:
         """Write the file, aside and then to its place; once."""
-        return write_aside(self._file, self._messages.as_html())
+        return write_aside(self.file, self._messages.as_html())

@@ -16,6 +16,7 @@ from poise.viewer import tessellation
 from poise.viewer.aims import gizmo_of, kind_of
 from poise.viewer.figure import GHOST, Figure, crowd
 from poise.viewer.hand import Phase, on_pull
+from poise.viewer.nodes import node
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
 from poise.viewer.session import Moment, Session
@@ -131,8 +132,8 @@ class Stage:
         on_pull(gizmo, pulled)
         return gizmo
 
-    def _move_obstacle(self, name: str, pose: SE3) -> None:
-        self.session.attempt(lambda: self.session.set_obstacle(name, self.session.world[name].at(pose)))
+    def _move_obstacle(self, name: str, pose: list[float]) -> None:
+        self.session.attempt(lambda: self.session.set_obstacle(name, self.session.world[name].at(SE3(pose))))
 
     # What helps to understand ----------------------------------------------------------------------------------------
 
@@ -173,8 +174,10 @@ class Stage:
                 self._ellipsoid.visible = False
             return
         frame, jacobian = found
-        axes, sizes, _ = np.linalg.svd(jacobian[:3], full_matrices=False)
-        axes[:, 2] *= np.sign(np.linalg.det(axes)) or 1.0
+        axes, values, _ = np.linalg.svd(jacobian[:3])
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        sizes = np.zeros(3)
+        sizes[: len(values)] = values  # along the other axes it is flat
         pose = SE3.from_matrix(
             np.block([[axes, self.session.model.pose(frame, moment.q).xyz[:, None]], [np.zeros((1, 3)), 1.0]])
         ).array
@@ -198,7 +201,7 @@ class Stage:
             self._labels = []
             if shown:
                 self._labels = [
-                    self._server.scene.add_label(f"/robot/{i} {part.frame}/name", part.frame)
+                    self._server.scene.add_label(f"/robot/{i} {node(part.frame)}/name", part.frame)
                     for i, part in enumerate(self._parts)
                 ]
 
@@ -211,7 +214,9 @@ class Stage:
             if shown:
                 self._link_axes = [
                     self._server.scene.add_frame(
-                        f"/robot/{i} {part.frame}/axes", axes_length=0.08 * self.size, axes_radius=0.003 * self.size
+                        f"/robot/{i} {node(part.frame)}/axes",
+                        axes_length=0.08 * self.size,
+                        axes_radius=0.003 * self.size,
                     )
                     for i, part in enumerate(self._parts)
                 ]

@@ -137,7 +137,9 @@ class Desk:
             "Drag the handle, or hold arrow keys, PageUp and PageDown; with Shift they turn. A gamepad's sticks move "
             "too. Space pauses, R records."
         )
-        speed = gui.add_slider("speed m/s", min=0.0, max=round(2.0 * page.size, 2), step=0.01, initial_value=page.speed)
+        speed = gui.add_slider(
+            "speed m/s", min=0.0, max=10.0 * page.speed, step=0.05 * page.speed, initial_value=page.speed
+        )
         speed.on_update(lambda _: setattr(page, "speed", float(speed.value)))
         turning = gui.add_slider("turning rad/s", min=0.0, max=4.0, step=0.01, initial_value=page.turning)
         turning.on_update(lambda _: setattr(page, "turning", float(turning.value)))
@@ -267,11 +269,12 @@ class Desk:
     def _selected(self, name: str | None) -> None:
         """What can be changed of the obstacle that has the gizmo."""
         empty(self._obstacle)
-        self._obstacle.visible = name is not None
-        if name is None:
-            return
         page, program = self._page, self._program
-        obstacle = program.snapshot.setup.obstacle(name)
+        # It may be gone by now: any thread may take it away.
+        obstacle = next((one for one in program.snapshot.setup.obstacles if one.name == name), None)
+        self._obstacle.visible = obstacle is not None
+        if name is None or obstacle is None:
+            return
         with self._obstacle:
             self._gui.add_markdown(f"**{plain(name)}**")
             kinds = ("sphere", "box", "capsule")
@@ -290,10 +293,12 @@ class Desk:
                 page.edit(lambda: program.reshape(name, measured(program.snapshot.setup.obstacle(name).shape, values)))
 
         def reshaped(event: Any) -> None:
-            if event.client is not None:
-                x, y, z = program.snapshot.setup.obstacle(name).shape.pose.xyz.tolist()
-                if page.edit(program.reshape, name, made(kind.value, (x, y, z), page.size)):
-                    self._selected(name)
+            if event.client is not None and page.edit(remade):
+                self._selected(name)
+
+        def remade() -> None:
+            x, y, z = program.snapshot.setup.obstacle(name).shape.pose.xyz.tolist()
+            program.reshape(name, made(kind.value, (x, y, z), page.size))
 
         for widget in sizes.values():
             widget.on_update(sized)

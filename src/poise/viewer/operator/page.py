@@ -7,7 +7,7 @@ from poise.viewer.appearance import appearance
 from poise.viewer.figure import Figure
 from poise.viewer.hand import Phase, on_pull
 from poise.viewer.held import Held
-from poise.viewer.obstacles import Obstacles
+from poise.viewer.obstacles import Obstacles, rounded
 from poise.viewer.operator.desk import Desk
 from poise.viewer.operator.keys import CLAIMED, PAUSE, RECORD, Windows
 from poise.viewer.operator.program import REFUSALS, Program
@@ -51,11 +51,11 @@ class OperatorPage(Page):
         page, program = self.server.viser, self.program
         self.server.claim(CLAIMED)
         self.size, *_ = ground(page, program.model, program.snapshot.q, self.parts, dark=dark)
-        self.speed, self.turning = round(0.2 * self.size, 3), 1.0
+        self.speed, self.turning = rounded(0.2 * self.size), 1.0
         self.figure = Figure(page, "/robot", program.model, self.parts)
         self.shown = Figure(page, "/attempt", program.model, self.parts, tint=_ATTEMPT)
         self.shown.visible = False
-        self.obstacles = Obstacles(page, self.size, lambda name, pose: self.edit(program.move, name, pose))
+        self.obstacles = Obstacles(page, self.size, lambda name, pose: self.edit(lambda: program.move(name, SE3(pose))))
         self._held = False
         self._target = self._gizmo(page)
         self.desk = Desk(page, self)

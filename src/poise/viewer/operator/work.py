@@ -180,7 +180,11 @@ def _arrays(file: str) -> Mapping[str, Any]:
         if size > _LARGEST:
             raise ValueError(f"it would unpack to {size:,} bytes")
         with np.load(file, allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
+            arrays = {name: found[name] for name in found.files}
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"{name} in it is no array")
+        return arrays
     except _BROKEN as error:
         raise Unreadable(
             f"{file} is no archive of the program, or a broken one ({error}): choose a file that it saved, or save the "

@@ -1,0 +1,208 @@
+"""The pages without a browser: what is in them for every robot and every name, and how they end."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.errors import PoiseError
+
+viser = pytest.importorskip("viser", reason="the viewer needs viser")
+
+from poise.robots.planar import planar  # noqa: E402
+from poise.viewer import recording, snapshot  # noqa: E402
+from poise.viewer.app import view  # noqa: E402
+from poise.viewer.nodes import node  # noqa: E402
+from poise.viewer.obstacles import made, measures  # noqa: E402
+from poise.viewer.operator.page import OperatorPage  # noqa: E402
+from poise.viewer.operator.program import Program  # noqa: E402
+
+Wait = Callable[..., None]
+
+
+def widget(page: Any, label: str) -> Any:
+    """The widget of this label."""
+    found = page.server.viser.gui._gui_input_handle_from_uuid.values()
+    return next(handle for handle in found if getattr(handle, "label", None) == label)
+
+
+def by_hand(page: Any, label: str, value: Any) -> None:
+    """Set a widget as a window does, and call what waits for that."""
+    handle = widget(page, label)
+    handle._impl.value = value
+    for told in handle._impl.update_cb:
+        told(viser.GuiEvent(object(), 0, handle))
+
+
+def tiny() -> pz.Model:
+    """Two links of half a millimetre."""
+    return planar(2, [5e-4, 4e-4])
+
+
+# Names
+
+
+def test_names_of_obstacles_with_slashes_are_nodes_of_their_own(wait_for: Wait) -> None:
+    names = ["a", "a/b", "a/", "/", "//a", "..", "a%2Fb", " "]
+    world = pz.World({name: pz.Sphere((i, 3.0, 0.0), 0.1) for i, name in enumerate(names)})
+    with view(planar(2), world=world, port=0, block=False) as page:
+        nodes = page.stage.obstacles._nodes
+        assert {shown.name.count("/") for shown in nodes.values()} == {2}
+        assert len({shown.name for shown in nodes.values()}) == len(names)
+        world.remove("a")
+        wait_for(lambda: "a" not in page.stage.obstacles._nodes)
+        assert not any(shown._impl.removed for shown in nodes.values())
+
+
+def test_steps_of_a_path_differ_as_the_names_do() -> None:
+    names = ["a/b", "a%2Fb", "a%252Fb", "a", "/", "%"]
+    assert len({node(name) for name in names}) == len(names)
+    assert not any("/" in node(name) for name in names)
+
+
+# Robots
+
+
+@pytest.mark.parametrize("joints", [1, 2, 3])
+def test_few_joints_have_an_ellipsoid_that_is_flat_across_them(joints: int) -> None:
+    with view(planar(joints), port=0, block=False, q=[0.7] * joints) as page:
+        page.stage.show_ellipsoid = True
+        page.stage.paint(page.session.moment)
+        scale = np.asarray(page.stage._ellipsoid.scale)
+        assert (np.sort(scale) > 0.0).all()
+        assert (scale > 2e-3 * page.stage.size).sum() == min(joints, 2)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "box", "capsule"])
+def test_obstacles_are_as_large_as_suits_a_robot_of_a_millimetre(kind: str) -> None:
+    sizes = measures(made(kind, (0.0, 0.0, 0.0), 1e-3))
+    assert all(1e-5 < size < 1e-3 for size in sizes.values())
+
+
+def test_a_robot_of_a_millimetre_is_guided_at_a_speed_that_suits_it() -> None:
+    with OperatorPage(Program(tiny()), port=0) as page:
+        assert 0.1 * page.size < page.speed < page.size
+        slider = widget(page, "speed m/s")
+        assert slider.min < slider.value < slider.max
+        assert 0.0 < slider.step < slider.value
+
+
+# The panel
+
+
+def test_a_priority_leaves_the_weights_as_they_are_and_a_weight_their_proportions(wait_for: Wait) -> None:
+    task = pz.PositionTask("tool", weight=(1.0, 0.5, 0.0))
+    with view(planar(3), task, port=0, block=False) as page:
+        by_hand(page, "priority", 1)
+        assert (page.session.tasks[0].priority, tuple(page.session.tasks[0].weight)) == (1, (1.0, 0.5, 0.0))
+        by_hand(page, "weight", 3.0)
+        assert tuple(page.session.tasks[0].weight) == (3.0, 1.5, 0.0)
+        by_hand(page, "weight", 0.0)
+        by_hand(page, "weight", 2.0)
+        assert tuple(page.session.tasks[0].weight) == (2.0, 2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("label", "value"), [("weight", -1.0), ("weight", np.nan), ("weight", np.inf), ("priority", -1)]
+)
+def test_a_weight_that_is_none_is_refused_in_the_panel(label: str, value: float) -> None:
+    with view(planar(3), port=0, block=False) as page:
+        task = page.session.tasks[0]
+        by_hand(page, label, value)
+        assert label in page.session.refusal
+        assert page.session.tasks[0] is task
+
+
+def test_an_obstacle_that_has_gone_meanwhile_is_not_selected() -> None:
+    with view(planar(3), port=0, block=False) as page:
+        page.panel._selected("gone")
+        assert not page.panel._obstacle.visible
+    with OperatorPage(Program(planar(3)), port=0) as other:
+        other.desk._selected("gone")
+        assert not other.desk._obstacle.visible
+
+
+def test_a_slider_that_is_given_no_number_shows_the_joint_again(wait_for: Wait) -> None:
+    with view(planar(3), port=0, block=False, q=[0.3, 0.4, 0.5]) as page:
+        slider = page.panel._sliders[1][1]
+        slider._impl.value = np.nan
+        wait_for(lambda: abs(slider.value - 0.4) < 1e-3, seconds=10.0)
+
+
+# The end
+
+
+def test_who_waits_for_the_end_finds_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, begun, go_on = tmp_path / "it.html", threading.Event(), threading.Event()
+    page = view(planar(2), port=0, block=False)
+    page.record(file)
+    write = recording.write_aside
+
+    def slowly(*given: Any) -> Path:
+        begun.set()
+        assert go_on.wait(20.0)
+        return write(*given)
+
+    monkeypatch.setattr(recording, "write_aside", slowly)
+    closer = threading.Thread(target=page.close)
+    closer.start()
+    assert begun.wait(20.0)
+    page.close()  # the second does nothing
+    assert not page.wait(0.05)
+    go_on.set()
+    assert page.wait(20.0)
+    assert file.is_file()
+    closer.join()
+
+
+@pytest.mark.parametrize("loop", ["solver", "painter"])
+def test_a_loop_may_close_its_page(loop: str) -> None:
+    page = view(planar(2), port=0, block=False)
+    getattr(page, loop)._do = page.close
+    assert page.wait(20.0)
+    assert page.server._stopped
+
+
+def test_a_recording_is_not_given_up_for_another(tmp_path: Path) -> None:
+    with view(planar(2), port=0, block=False) as page:
+        page.record(tmp_path / "one.html")
+        with pytest.raises(ValueError, match=r"one\.html is being recorded"):
+            page.record(tmp_path / "other.html")
+    assert [file.name for file in tmp_path.iterdir()] == ["one.html"]
+
+
+def test_a_recording_where_nothing_can_be_written_is_refused_first() -> None:
+    with view(planar(2), port=0, block=False) as page, pytest.raises(PoiseError, match="cannot be written"):
+        page.record("/proc/it.html")
+
+
+def test_a_screenshot_without_playwright_names_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(snapshot, "import_module", absent)
+    with pytest.raises(PoiseError, match="pip install playwright"):
+        snapshot.screenshot(None, "http://127.0.0.1:1", tmp_path / "it.png")
+
+
+def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recording_is_there(tmp_path: Path) -> None:
+    program = f"""
+        import poise as pz
+        shown = pz.view(pz.load("planar3"), port=0, block=False)
+        shown.record({str(tmp_path / "it.html")!r})
+        shown.session.drag(0, [-1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "it.html").is_file()
