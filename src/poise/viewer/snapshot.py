@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from poise.errors import PoiseError
+from poise.errors import MissingExtra, PoiseError
 
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS: Final = 60.0
@@ -28,7 +28,7 @@ def screenshot(
     """Write what a browser shows of a viewer as PNG, `settle` seconds after it has connected.
 
     `ready` is called with the page of playwright before these seconds, to press what shall be pressed.  Needs
-    playwright and a chromium of the system.  Raises PoiseError where one is not there.
+    playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there.
     """
     if file.suffix.lower() != ".png":
         raise PoiseError(f"{file}: a screenshot is a PNG file; give it a name that ends in .png")
@@ -37,7 +37,7 @@ def screenshot(
     try:
         playwright = import_module("playwright.sync_api")
     except ImportError:
-        raise PoiseError("a screenshot needs playwright: pip install playwright") from None
+        raise MissingExtra("a screenshot", "playwright", "screenshot") from None
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         raise PoiseError("a screenshot needs chromium: install it, on Debian by `apt-get install chromium`")
