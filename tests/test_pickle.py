@@ -21,6 +21,7 @@ from poise.geometry.shapes import Shape
 from poise.methods.criteria import Criterion
 from poise.methods.damping import RULES as KINDS_OF_RULES
 from poise.spatial import Array
+from poise.viewer.operator.scene import Unreadable
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
@@ -101,6 +102,7 @@ ERRORS = [
     pz.ShapeError("q must have shape (7,), got (6,)"),
     pz.MissingExtra("reading xacro", "xacrodoc", "xacro"),
     pz.ModelWarning("arm.urdf: unknown tags"),
+    Unreadable("work.npz is no work"),
 ]
 
 

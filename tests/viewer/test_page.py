@@ -190,7 +190,7 @@ def test_a_screenshot_without_playwright_names_what_installs_it(
         raise ImportError(name)
 
     monkeypatch.setattr(snapshot, "import_module", absent)
-    with pytest.raises(PoiseError, match="pip install playwright"):
+    with pytest.raises(PoiseError, match=r'pip install "poise\[screenshot\]"'):
         snapshot.screenshot(None, "http://127.0.0.1:1", tmp_path / "it.png")
 
 

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
 import poise as pz
 from poise.cli.solve import Base
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +112,7 @@ class View:
             _stay(page.wait)
         return 0
 
-    def _play(self, model: pz.Model) -> int:
+    def _play(self, model: "Model") -> int:
         from poise.viewer.motion import read_motion
         from poise.viewer.replay import Replay
         from poise.viewer.snapshot import screenshot
