@@ -17,7 +17,9 @@ class Window:
         self.wait_for(lambda: set(server.viser.get_clients()) - before)
         (self._client,) = set(server.viser.get_clients()) - before
         page.get_by_role("tab").first.wait_for()
-        self._stand = tuple(self.camera.position), tuple(self.camera.look_at)
+        # Not the camera of the window, whose first message may come before the page has taken this over.
+        first = server.viser.initial_camera
+        self._stand = tuple(first.position), tuple(first.look_at)
 
     def wait_for(self, condition: Callable[[], Any]) -> None:
         """Wait, while the browser goes on."""
@@ -31,6 +33,7 @@ class Window:
         """Look from where it was opened; keys and clicks that miss move the camera."""
         with self.camera.client.atomic():
             self.camera.position, self.camera.look_at = self._stand
+        self.wait_for(lambda: np.allclose(self.camera.position, self._stand[0], rtol=0, atol=1e-3))
 
     def says(self, text: str) -> None:
         """Wait until a text can be read."""
