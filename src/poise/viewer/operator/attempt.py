@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.methods.checks import finite_positive
-from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
+from poise.model.units import units
 from poise.spatial import (
     SE3,
     Array,
@@ -150,8 +150,8 @@ class Attempt:
         time, q = self.resampled(rate)
         with written_aside(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            units = units_of(self.model)
-            writer.writerow(["time [s]", *(f"{c} [{u}]" for c, u in zip(self.model.coordinates, units, strict=True))])
+            names = zip(self.model.coordinates, units_of(self.model), strict=True)
+            writer.writerow(["time [s]", *(f"{c} [{u}]" for c, u in names)])
             writer.writerows([repr(x) for x in row] for row in np.column_stack([time, q]).tolist())
 
     def to_npz(self, path: str | os.PathLike[str], *, rate: float) -> None:
@@ -192,21 +192,8 @@ class Attempt:
 
 def units_of(model: Model) -> tuple[str, ...]:
     """(nq,) the unit of each number of a configuration: rad, m, or 1 for those of quaternions."""
-    return tuple(unit for joint in model.joints if joint.nq for unit in _units(joint))
-
-
-def _units(joint: Joint) -> tuple[str, ...]:
-    match joint.kind:
-        case JointKind.PRISMATIC:
-            return ("m",)
-        case JointKind.PLANAR:
-            return ("m", "m", "rad")
-        case JointKind.SPHERICAL:
-            return ("1", "1", "1", "1")
-        case JointKind.FLOATING:
-            return ("m", "m", "m", "1", "1", "1", "1")
-        case _:
-            return ("rad",)
+    known = units(model)
+    return tuple(known[coordinate] or "1" for coordinate in model.coordinates)
 
 
 def _refuse(t: object) -> float:
