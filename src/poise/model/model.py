@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 _WIDE = 20.0
 """Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
-_IMMUTABLE = "a Model does not change; make another with its chain or lock, with ModelBuilder or poise.load"
+_IMMUTABLE = (
+    "a Model does not change; make another with its chain, lock or with_limits, with ModelBuilder or poise.load"
+)
+_I = SE3.identity()
 
 
 @final
@@ -549,7 +552,7 @@ class Model:
         an unknown link, TypeError for what is no shape, ValueError for what is no pair.
         """
         known = dict.fromkeys([*self.links, WORLD])
-        carried = self._carried()
+        carried: dict[str, Any] = {}
         carried["shapes"] = {link: (s,) if isinstance(s, LinkShape) else tuple(s) for link, s in shapes.items()}
         for link, those in carried["shapes"].items():
             self._check_link(link, known)
@@ -564,7 +567,70 @@ class Model:
                 if len(pair) != 2:
                     raise ValueError(f"disabled holds {tuple(sorted(pair))}; a pair is two links")
             carried["disabled"] = pairs
-        return Model(self.name, self.joints, self.links, self._own_frames(), **carried)
+        return self._with(**carried)
+
+    def with_frame(self, name: str, *, link: str, origin: SE3 | npt.ArrayLike = _I) -> "Model":
+        """The model with one more frame, `name`, at the pose `origin` in `link`, which may be any frame: a tool.
+
+        Raises ModelError for a name that is there already, FrameNotFound for an unknown `link`.
+        """
+        from poise.model.changes import another_frame
+
+        return self._with(frames=[*self._own_frames(), another_frame(self, name, link, origin)])
+
+    def with_limits(
+        self,
+        limits: "Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]] | None" = None,
+        *,
+        velocity: Mapping[str, npt.ArrayLike] | None = None,
+    ) -> "Model":
+        """The model with other limits: `{joint: (lower, upper)}` [rad or m], `velocity={joint: most}` [rad/s or m/s].
+
+        What is stated takes the place of what the file says, be it narrower or wider; whether the arm can go there is
+        yours to know.  A joint of several coordinates takes a number for all or one for each, but none for its
+        quaternion; math.inf is none.  A continuous joint with limits is a revolute one.  `home` moves to the nearest
+        place inside; `postures` stay.
+        Raises JointNotFound for an unknown name, ValueError for limits that are no numbers or the wrong way round, for
+        a fixed joint, and for one that another, which moves with it by `mimic` and is not named, would hold to less.
+        """
+        from poise.model.changes import limited, refuse_held
+
+        limits, velocity = limits or {}, velocity or {}
+        made = self._with(joints=limited(self, limits, velocity))
+        refuse_held(made, limits, velocity)
+        return made
+
+    def with_base(self, pose: SE3 | npt.ArrayLike) -> "Model":
+        """The model mounted elsewhere: what stood at the world's origin stands at `pose`, on a table, upside down.
+
+        A fixed joint, or the place of the first one, carries it; q, limits and names stay.  What is fixed to the world
+        itself, its frames and shapes, stays where it is.  On a model that was mounted before, `pose` comes on top.
+        """
+        from poise.model.changes import mounted
+
+        return self._with(joints=mounted(self, pose))
+
+    def with_payload(self, mass: float, *, link: str, centre: npt.ArrayLike = (0.0, 0.0, 0.0)) -> "Model":
+        """The model with `mass` [kg] more on `link`, which may be any frame, at `centre` (3,) [m] in it.
+
+        The centre of mass moves; nothing else does.  Raises FrameNotFound for an unknown `link`, ValueError for a mass
+        that is not a finite number above 0.
+        """
+        from poise.model.changes import loaded
+
+        return self._with(masses=loaded(self, mass, link, centre))
+
+    def _with(
+        self, *, joints: Iterable[Joint] | None = None, frames: Iterable[Frame] | None = None, **carried: Any
+    ) -> "Model":
+        """The model with these in place of its own."""
+        return Model(
+            self.name,
+            self.joints if joints is None else joints,
+            self.links,
+            self._own_frames() if frames is None else frames,
+            **(self._carried() | carried),
+        )
 
     def _check_link(self, link: str, known: Iterable[str]) -> None:
         if link not in known:
