@@ -79,6 +79,8 @@ class Model:
     """Named sets of joints, from an SRDF."""
     postures: Mapping[str, Array]
     """Named configurations (nq,), from an SRDF or the keyframes of an MJCF."""
+    end_effectors: Mapping[str, tuple[str, ...]]
+    """Links at which an arm or a leg ends, from an SRDF, and the joints beyond each that are fingers; none: all are."""
     masses: Mapping[str, tuple[float, Array]]
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
     mass: float
@@ -108,6 +110,7 @@ class Model:
         home: npt.ArrayLike | None = None,
         groups: Mapping[str, tuple[str, ...]] | None = None,
         postures: Mapping[str, Array] | None = None,
+        end_effectors: Mapping[str, Sequence[str]] | None = None,
         masses: Mapping[str, tuple[float, Array]] | None = None,
         shapes: Mapping[str, Sequence[LinkShape]] | None = None,
         visuals: Mapping[str, Sequence[Visual]] | None = None,
@@ -127,6 +130,7 @@ class Model:
         own["farthest"] = self._farthest()
         own["groups"] = MappingProxyType({k: tuple(names) for k, names in (groups or {}).items()})
         own["postures"] = MappingProxyType({k: frozen(q) for k, q in (postures or {}).items()})
+        own["end_effectors"] = MappingProxyType({k: tuple(names) for k, names in (end_effectors or {}).items()})
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
         own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
@@ -162,13 +166,12 @@ class Model:
         """The frames that a task may name: links, then sites and tools, and the world."""
         return tuple(self._frames)
 
-    @property
+    @cached_property
     def tip(self) -> str:
-        """The last link of the longest chain: the hand of an arm."""
-        depth = {WORLD: 0}
-        for joint in self.joints:
-            depth[joint.child] = depth.get(joint.parent, 0) + 1
-        return max(self.links, key=lambda link: depth.get(link, 0), default=WORLD)
+        """The last link of the longest chain, before the fingers: the hand of an arm; see `poise.model.tip`."""
+        from poise.model.tip import tip_of
+
+        return tip_of(self)
 
     def joint(self, name: str) -> Joint:
         """The joint `name`; raises JointNotFound, with the nearest names."""
@@ -514,7 +517,7 @@ class Model:
                 )
         # What stands in the world stays where it was only if `base` does.
         world = set() if self.root_path(root.link) else {WORLD}
-        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world)
+        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world, {end.link: ()})
 
     def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
@@ -539,7 +542,8 @@ class Model:
                     name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin
                 )
             kept.append(joint)
-        return self._derived(self.name, kept, self.links, self._own_frames(), {*self.links, WORLD})
+        bodies = {*self.links, WORLD}
+        return self._derived(self.name, kept, self.links, self._own_frames(), bodies, self.end_effectors)
 
     def with_shapes(
         self,
@@ -642,6 +646,7 @@ class Model:
             "home": self.home,
             "groups": dict(self.groups),
             "postures": dict(self.postures),
+            "end_effectors": dict(self.end_effectors),
             "masses": dict(self.masses),
             "shapes": dict(self.shapes),
             "visuals": dict(self.visuals),
@@ -649,7 +654,13 @@ class Model:
         }
 
     def _derived(
-        self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame], bodies: set[str]
+        self,
+        name: str,
+        joints: list[Joint],
+        links: Sequence[str],
+        frames: Iterable[Frame],
+        bodies: set[str],
+        end_effectors: Mapping[str, Sequence[str]],
     ) -> "Model":
         """The model of these joints, links and frames; what may collide and what is drawn is left on `bodies`."""
         kept = [joint.name for joint in joints if joint.nq]
@@ -665,6 +676,7 @@ class Model:
             home=self.home[places],
             groups=groups,
             postures=postures,
+            end_effectors=end_effectors,
             masses=masses,
             shapes={link: shapes for link, shapes in self.shapes.items() if link in bodies},
             visuals={link: visuals for link, visuals in self.visuals.items() if link in bodies},
