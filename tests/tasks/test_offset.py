@@ -130,6 +130,17 @@ def test_problems_to_compare_with_are_the_tools() -> None:
             np.testing.assert_allclose(one.matrix(), other.matrix(), atol=1e-12)
 
 
+def test_methods_are_compared_with_a_tool_as_with_a_frame() -> None:
+    model = arm()
+    tables = [
+        pz.compare(model, task, methods=["dls"], count=20, seed=3)
+        for task in (pz.PoseTask("panda_hand_tcp", offset=TOOL), pz.PoseTask("tool"))
+    ]
+    solved = [table["dls"].solved for table in tables]
+    np.testing.assert_array_equal(*solved)
+    assert solved[0].any()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_tasks_with_a_tool_travel(kind: str) -> None:
     task = tasks(arm(), "panda_hand_tcp", offset=TOOL)[kind]
