@@ -51,6 +51,7 @@ class ModelBuilder:
         self._lines: dict[str, int | None] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
         self._postures: dict[str, dict[str, Sequence[float]]] = {}
+        self._end_effectors: dict[str, tuple[str, ...]] = {}
 
     def link(self, name: str, *, line: int | None = None) -> None:
         """Declare a link; joints declare theirs themselves, unless `build(declared=True)` wants it said."""
@@ -212,6 +213,13 @@ class ModelBuilder:
             raise self._error(f"collisions of link {first!r} with itself are never looked at; name two links", line)
         self._disabled.setdefault(frozenset((first, second)), line)
 
+    def end_effector(self, link: str, fingers: Sequence[str] = ()) -> None:
+        """Say that an arm or a leg ends at a link, and which joints beyond it are fingers; none are named: all.
+
+        `build` raises ModelError for a link that does not exist.
+        """
+        self._end_effectors[link] = tuple(fingers)
+
     def group(self, name: str, joints: Sequence[str]) -> None:
         """Name a set of joints."""
         self._groups[name] = tuple(joints)
@@ -224,7 +232,7 @@ class ModelBuilder:
         """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
 
         Raises ModelError for links with two parents, cycles, unknown parents (when `declared`), a mimic of a missing
-        joint or in a circle, frames, masses, shapes or visuals on missing links.
+        joint or in a circle, frames, end effectors, masses, shapes or visuals on missing links.
         """
         links = self._check_links(declared)
         known = {*links, WORLD}
@@ -245,6 +253,9 @@ class ModelBuilder:
                 raise self._error(
                     f"frame {frame.name!r} has the name of a link; give it another", self._lines["frame " + frame.name]
                 )
+        for link in self._end_effectors:
+            if link not in known:
+                raise self._error(f"an arm or a leg ends at the link {link!r}, which does not exist")
         for link in self._masses:
             if link not in known:
                 raise self._error(
@@ -270,6 +281,7 @@ class ModelBuilder:
             order,
             self._frames.values(),
             groups=self._groups,
+            end_effectors=self._end_effectors,
             masses=self._masses,
             shapes=self._shapes,
             visuals=self._visuals,

@@ -59,7 +59,7 @@ class Tracker:
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
     them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
     shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
-    back no faster.
+    back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.
     The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
     `CollisionLimit` do, and "priority", which bounds each joint's speed by itself, where tasks have different
     priorities.  A step that turns back makes the next ones shorter, until targets move, so that
@@ -108,8 +108,10 @@ class Tracker:
         limits: bool | Sequence[Limit | CollisionLimit] = True,
         settle: bool = True,
         explore: bool = False,
+        speed: float = 1.0,
     ) -> None:
         whole("updates", updates, 1)
+        pace = _pace(model, speed, dt)
         if not isinstance(settle, bool):
             raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
         if dt is not None:
@@ -140,7 +142,7 @@ class Tracker:
             limits=limits is not False,
             also=[
                 *(limit for limit in stated if limit is not self._apart),
-                *(() if dt is None else (VelocityLimit(),)),
+                *(() if dt is None else (pace,)),
             ],
             apart=self._apart,
             dt=dt,
@@ -153,7 +155,7 @@ class Tracker:
                 raise ValueError("explore=True does not keep a JerkLimit: leave one of them out")
             held = limits is not False
             self._explorer = Explorer(model, self.tasks, self._apart, limits=held)
-            self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits)
+            self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits, speed=speed)
         self._bind()
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self.tasks):
@@ -409,6 +411,26 @@ class Tracker:
             refuse_goal(self.tasks, goals[0, 0].ravel())
         if code == BAD_START:
             refuse_start(starts[0], "q")
+
+
+def _pace(model: Model, speed: float, dt: float | None) -> VelocityLimit:
+    """The part `speed` of the model's velocity limits; raises ValueError where it is none, or says nothing."""
+    if (
+        isinstance(speed, bool)
+        or not isinstance(speed, (int, float, np.floating, np.integer))
+        or not 0.0 < speed <= 1.0
+    ):
+        raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
+    if speed == 1.0:
+        return VelocityLimit()
+    if dt is None:
+        raise ValueError(f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
+    if not np.isfinite(model.velocity).any():
+        raise ValueError(
+            f"speed={speed:g} is a part of the model's velocity limits, and {model.name} has none: state them with "
+            "model.with_limits(velocity={joint: rad/s or m/s})"
+        )
+    return VelocityLimit(speed * model.velocity)
 
 
 def _limits_beside(limits: bool | Sequence[Limit | CollisionLimit]) -> Sequence[Any]:
