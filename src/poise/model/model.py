@@ -5,6 +5,7 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import accumulate
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.errors import FrameNotFound, JointNotFound, ModelError, ModelWarning, ShapeError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
+from poise.model.loop import Loop, named
 from poise.spatial import (
     LARGEST,
     SE3,
@@ -88,6 +90,9 @@ class Model:
     nothing is drawn are left out.  Meshes in files are not opened."""
     disabled: frozenset[frozenset[str]]
     """Pairs of links that need never be looked at for a collision between them."""
+    loops: tuple[Loop, ...]
+    """What closes the chains that were cut to make it a tree: frames that stay together.  `solve` and `Tracker` keep
+    them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
     queries: dict[Any, Any]
     """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
     _joint_at: dict[str, int]
@@ -109,6 +114,7 @@ class Model:
         shapes: Mapping[str, Sequence[LinkShape]] | None = None,
         visuals: Mapping[str, Sequence[Visual]] | None = None,
         disabled: Iterable[frozenset[str]] = (),
+        loops: Iterable[Loop] = (),
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
@@ -129,6 +135,7 @@ class Model:
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
+        own["loops"] = tuple(loops)
         start = self.neutral if home is None else finite("home", home, self.nq)
         own["home"] = frozen(np.clip(start, self.lower, self.upper))
         own["queries"] = {}
@@ -580,6 +587,7 @@ class Model:
             "shapes": dict(self.shapes),
             "visuals": dict(self.visuals),
             "disabled": self.disabled,
+            "loops": self.loops,
         }
 
     def _derived(
@@ -591,11 +599,13 @@ class Model:
         postures = {key: q[places] for key, q in self.postures.items()}
         groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
         masses = {link: mass for link, mass in self.masses.items() if link in links}
+        frames = tuple(frames)
         return Model(
             name,
             joints,
             links,
             frames,
+            loops=self._loops_left({*links, *(frame.name for frame in frames), WORLD}, kept),
             home=self.home[places],
             groups=groups,
             postures=postures,
@@ -604,6 +614,25 @@ class Model:
             visuals={link: visuals for link, visuals in self.visuals.items() if link in bodies},
             disabled=[pair for pair in self.disabled if pair <= bodies],
         )
+
+    def _loops_left(self, frames: set[str], kept: Sequence[str]) -> list[Loop]:
+        """The loops that the `kept` joints still move, both frames being there.
+
+        Warns (ModelWarning) of those that lose a frame, though joints that are kept move them.
+        """
+        left, lost = [], []
+        for loop in self.loops:
+            ways = [{self.follows(j)[0] for j in self.root_path(self.frame(f).link)} for f in (loop.first, loop.second)]
+            if (ways[0] ^ ways[1]).intersection(kept):
+                (left if {loop.first, loop.second} <= frames else lost).append(loop)
+        if lost:
+            warnings.warn(
+                f"{named(lost)} of {self.name} is lost, for the frames are not all kept: the chain that is left is "
+                "open, and its joints move by themselves",
+                ModelWarning,
+                stacklevel=4,
+            )
+        return left
 
     # Details -----------------------------------------------------------------------------------------------------
 
@@ -653,7 +682,8 @@ class Model:
         return frozen(farthest)
 
     def __repr__(self) -> str:
-        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+        loops = f", {len(self.loops)} loops" if self.loops else ""
+        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv}{loops})"
 
     def __str__(self) -> str:
         head = ("joint", "kind", "lower", "upper", "parent", "child")
@@ -673,6 +703,7 @@ class Model:
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         fixed = sum(joint.kind is JointKind.FIXED for joint in self.joints)
         title = f"{self.name}: nq {self.nq}, nv {self.nv}, {len(self.links)} links, {fixed} fixed joints [rad, m]"
+        lines += [f"{loop.first} stays with {loop.second}, a {loop.kind}" for loop in self.loops]
         return "\n".join([title, *lines])
 
 

@@ -17,6 +17,7 @@ from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
 from poise.solving.arguments import whole
+from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
 from poise.spatial import SO3, Array, rotate
 from poise.tasks.pose import PoseTask, PositionTask
@@ -61,6 +62,7 @@ def reach(
     more voxels than fit into memory.
     """
     began = perf_counter()
+    refuse_loops(model, (), "reach")
     name = model.tip if frame is None else frame
     if not model.tree.path(model.tree.links[model.frame(name).link][0]):
         raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")

@@ -1,0 +1,167 @@
+"""Loops that stay closed: the tasks that they are, and the way back to where they are closed.
+
+The configurations in which all loops are closed are a surface c(q) = 0.  A step that a method took leads beside it by
+the square of its length, and Newton's steps of least length, dq = J^+ c, bring it back, each joint held at what limits
+and speeds leave it.  Where they do not, as near a dead centre, a step half as long is tried, and so on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, final
+
+import numpy as np
+
+from poise.model.loop import named
+from poise.model.model import Model
+from poise.solving.problem import pack
+from poise.solving.rows import active_rows
+from poise.solving.scratch import bind
+from poise.spatial import Array
+from poise.tasks.base import Task
+from poise.tasks.loop import LoopTask
+from poise.tasks.posture import PostureTask
+
+LOOP_WEIGHT: Final = 10.0
+"""Weight of a model's loops beside tasks [1/m, 1/rad], so that what cannot be reached hardly pulls them open."""
+_EXACT: Final = 1e-10
+"""Newton's steps go on until this much is left [m or rad]."""
+_CLOSED: Final = 1e-7
+"""What counts as closed [m or rad]."""
+_STEPS: Final = 12
+"""Newton's steps, at most."""
+_HALVINGS: Final = 24
+"""How often a step is halved before the joints rest."""
+_RANK: Final = 1e-7
+"""Against the largest singular value of the loops' Jacobian, one that counts as 0."""
+
+
+def loop_tasks(model: Model) -> tuple[LoopTask, ...]:
+    """The loops of a model as tasks."""
+    return tuple(LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops)
+
+
+def refuse_loops(model: Model, tasks: Sequence[Task | PostureTask], what: str) -> None:
+    """Raises ValueError for a model with loops, or a LoopTask among the tasks, where they would not be kept closed."""
+    found = named(model.loops) if model.loops else next((t.label for t in tasks if isinstance(t, LoopTask)), None)
+    if found is not None:
+        raise ValueError(
+            f"{what} does not keep loops closed, and {model.name} has {found}: use solve, solve_batch or a Tracker, "
+            "which do"
+        )
+
+
+@final
+class Closure:
+    """Loops of a model: whether they are closed, and the nearest configurations in which they are."""
+
+    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "loops", "model")
+
+    def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
+        """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
+        self.model = model
+        self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
+        self._problem = pack(model, self.loops, limits=False)
+        self._columns = np.array(self._problem.velocities)
+        self._lower = model.lower if limits else np.full(model.nq, -np.inf)
+        self._upper = model.upper if limits else np.full(model.nq, np.inf)
+        self._high = np.full(model.nv, np.inf) if changes is None else changes
+        self._low = -self._high
+
+    def gap(self, q: Array) -> float:
+        """How far the worst loop is open at q (nq,) [m or rad]."""
+        return _largest(self._rows(q)[0])
+
+    def closed(self, q: Array) -> Array | None:
+        """(nq,) a configuration near to q (nq,) in which all loops are closed, within the limits of joints.
+
+        None if Newton's steps lead to none.
+        """
+        low, high = self._between(q, np.full(self.model.nv, np.inf))
+        return self._back(q, np.zeros(self.model.nv), low, high)
+
+    def kept(self, start: Array, q: Array) -> Array | None:
+        """(nq,) where a step from `start` to `q` (nq,) leads if all loops are closed at its end.
+
+        It is within the limits, and no longer than a step may be.  None if no step is, because `start` is not closed
+        or because no part of the step can be closed.
+        """
+        low, high = self._between(start, self._high)
+        way, begun_closed = self.model.difference(start, q), self.gap(start) <= _CLOSED
+        for _ in range(_HALVINGS if begun_closed else 1):
+            found = self._back(start, way, low, high)
+            if found is not None:
+                # What is farther off than the step was long belongs to another way to assemble the links.
+                aside = np.linalg.norm(self.model.difference(start, found) - way)
+                if not begun_closed or aside <= np.linalg.norm(way) + _CLOSED:
+                    return found
+            way = 0.5 * way
+        return None
+
+    def towards(self, start: Array, q: Array) -> Array:
+        """(nq,) a step on the straight way from `start` to `q` (nq,), as far as a step may go."""
+        low, high = self._between(start, self._high)
+        way = self.model.difference(start, q)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(way > 0.0, high / way, np.where(way < 0.0, low / way, np.inf))
+        way = way * min(1.0, max(0.0, float(share.min(initial=1.0))))
+        return self._at(start, np.clip(way, low, high))
+
+    def _rows(self, q: Array) -> tuple[Array, Array]:
+        """What the loops lack (m,) [m, rad], and the Jacobian (m, n) of the joints that move them."""
+        with bind(self._problem).scratch() as scratch:
+            scratch.goal[:] = np.concatenate([loop.goal(None) for loop in self.loops])
+            scratch.start[:] = q
+            _, e, jacobian = active_rows(self._problem, scratch)
+        return e, jacobian
+
+    def _between(self, start: Array, most: Array) -> tuple[Array, Array]:
+        """(nv,) and (nv,) the least and the largest change from `start`; what is beyond a limit comes back."""
+        high, low = most.copy(), -most
+        at_q, at_v = self.model._plain
+        below, above = self._lower[at_q] - start[at_q], self._upper[at_q] - start[at_q]
+        low[at_v] = np.maximum(low[at_v], np.minimum(below, most[at_v]))
+        high[at_v] = np.minimum(high[at_v], np.maximum(above, -most[at_v]))
+        return low, high
+
+    def _at(self, start: Array, way: Array) -> Array:
+        """(nq,) where a way (nv,) from `start` leads; a limit that it ends at is met to the last bit."""
+        q = self.model.integrate(start, way)
+        return np.clip(q, np.minimum(self._lower, start), np.maximum(self._upper, start))
+
+    def _back(self, start: Array, way: Array, low: Array, high: Array) -> Array | None:
+        """(nq,) the closed configuration that Newton's steps from the end of `way` (nv,) lead to; None if to none."""
+        way = np.clip(way, low, high)
+        before = np.inf
+        for _ in range(_STEPS):
+            q = self._at(start, way)
+            e, jacobian = self._rows(q)
+            left = _largest(e)
+            if left <= _EXACT or (left <= _CLOSED and left > 0.5 * before):
+                return q
+            before = left
+            change = np.zeros(len(way))
+            some = self._columns
+            change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])
+            way = np.clip(self.model.difference(start, self._at(self._at(start, way), change)), low, high)
+        return None
+
+
+def _largest(e: Array) -> float:
+    """The largest norm of three rows."""
+    return float(np.sqrt((e.reshape(-1, 3) ** 2).sum(1).max(initial=0.0)))
+
+
+def _within(jacobian: Array, e: Array, low: Array, high: Array) -> Array:
+    """(n,) the shortest change with J dq = e, as nearly as those can that are left when others meet low or high."""
+    free = np.ones(len(low), dtype=bool)
+    change = np.zeros(len(low))
+    while free.any():
+        rest = e - jacobian[:, ~free] @ change[~free]
+        change[free] = np.linalg.lstsq(jacobian[:, free], rest, rcond=_RANK)[0]
+        within = np.clip(change, low, high)
+        met = free & (within != change)
+        change = within
+        if not met.any():
+            break
+        free &= ~met
+    return change
