@@ -25,7 +25,7 @@ LOOP_WEIGHT: Final = 10.0
 """Weight of a model's loops beside tasks [1/m, 1/rad], so that what cannot be reached hardly pulls them open."""
 _EXACT: Final = 1e-10
 """Newton's steps go on until this much is left [m or rad]."""
-_CLOSED: Final = 1e-7
+CLOSED: Final = 1e-7
 """What counts as closed [m or rad]."""
 _STEPS: Final = 12
 """Newton's steps, at most."""
@@ -54,7 +54,7 @@ def refuse_loops(model: Model, tasks: Sequence[Task | PostureTask], what: str) -
 class Closure:
     """Loops of a model: whether they are closed, and the nearest configurations in which they are."""
 
-    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "loops", "model")
+    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops", "model")
 
     def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
         """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
@@ -62,6 +62,8 @@ class Closure:
         self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
         self._problem = pack(model, self.loops, limits=False)
         self._columns = np.array(self._problem.velocities)
+        self.limits = limits
+        """Whether joint limits hold."""
         self._lower = model.lower if limits else np.full(model.nq, -np.inf)
         self._upper = model.upper if limits else np.full(model.nq, np.inf)
         self._high = np.full(model.nv, np.inf) if changes is None else changes
@@ -86,13 +88,13 @@ class Closure:
         or because no part of the step can be closed.
         """
         low, high = self._between(start, self._high)
-        way, begun_closed = self.model.difference(start, q), self.gap(start) <= _CLOSED
+        way, begun_closed = self.model.difference(start, q), self.gap(start) <= CLOSED
         for _ in range(_HALVINGS if begun_closed else 1):
             found = self._back(start, way, low, high)
             if found is not None:
                 # What is farther off than the step was long belongs to another way to assemble the links.
                 aside = np.linalg.norm(self.model.difference(start, found) - way)
-                if not begun_closed or aside <= np.linalg.norm(way) + _CLOSED:
+                if not begun_closed or aside <= np.linalg.norm(way) + CLOSED:
                     return found
             way = 0.5 * way
         return None
@@ -136,7 +138,7 @@ class Closure:
             q = self._at(start, way)
             e, jacobian = self._rows(q)
             left = _largest(e)
-            if left <= _EXACT or (left <= _CLOSED and left > 0.5 * before):
+            if left <= _EXACT or (left <= CLOSED and left > 0.5 * before):
                 return q
             before = left
             change = np.zeros(len(way))

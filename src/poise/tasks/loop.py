@@ -1,5 +1,6 @@
 """Keep two frames of one model together, where a tree has to cut a closed chain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -10,6 +11,7 @@ from poise.model.loop import LOOP_KINDS, LoopKind
 from poise.spatial import SE3, Array, quaternion_log
 from poise.tasks.base import goal_of
 from poise.tasks.effector import Block, Place, place
+from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
 
 if TYPE_CHECKING:
@@ -93,6 +95,10 @@ class LoopTask(OfFrame):
         if found.tip < 0 or not found.moved(model):
             raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
         return found
+
+    def error(self, sizes: Sequence[float]) -> TaskError:
+        """What is left, from the norm of each block; of a point there is nothing to turn."""
+        return TaskError(self.label, sizes[0], sizes[1] if self.kind == "pose" else None)
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) how far the frames are apart [m], and turned against each other [rad]."""
