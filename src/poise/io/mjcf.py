@@ -203,24 +203,33 @@ class _Reader:
             if led:
                 self.remarks.append(f"{kind} {name!r} is ignored: {self.bodies[led[0]]!r} is a mocap body, led by hand")
                 continue
-            if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
+            if self.movers(bodies[0]) == self.movers(bodies[1]):
                 self.remarks.append(f"{kind} {name!r} is ignored: no joint moves one of its bodies against the other")
                 continue
             data = self.numbers(f"{kind} {name!r}", "data", m.eq_data[i])
             rigid = kind == "weld" and data[10] > 0.0
             if sites:
-                frames = [self.sites[x] for x in objects]
+                first, second = (self.sites[x] for x in objects)
             else:
-                frames = [f"{name}/1", f"{name}/2"]
+                first, second = f"{name}/1", f"{name}/2"
                 places = (data[:3], data[3:6]) if kind == "connect" else (data[3:6], data[:3])
                 turns = (data[6:10] if rigid else _UPRIGHT, _UPRIGHT)
-                for frame, body, xyz, wxyz in zip(frames, bodies, places, turns, strict=True):
+                for frame, body, xyz, wxyz in zip((first, second), bodies, places, turns, strict=True):
                     self.builder.frame(
                         frame,
                         link=self.bodies[body] if body else WORLD,
                         origin=self.pose(f"{kind} {name!r}", xyz, wxyz),
                     )
-            self.builder.loop(*frames, "pose" if rigid else "point")
+            self.builder.loop(first, second, "pose" if rigid else "point")
+
+    def movers(self, body: int) -> set[int]:
+        """The joints that move a body in the world."""
+        found: set[int] = set()
+        while body:
+            first = int(self.m.body_jntadr[body])
+            found |= {j for j in range(first, first + int(self.m.body_jntnum[body])) if self.driver(j)[0] >= 0}
+            body = int(self.m.body_parentid[body])
+        return found
 
     # Bodies and sites --------------------------------------------------------------------------------------------
 

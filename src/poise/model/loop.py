@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, final
+from typing import Literal, Protocol, TypeAlias, final
 
 LoopKind: TypeAlias = Literal["point", "pose"]
 """What two frames share: their origins, as in a ball joint, or their whole poses, as if they were welded."""
@@ -30,7 +30,15 @@ class Loop:
         return f"Loop({self.first!r}, {self.second!r})"
 
 
-def named(loops: Iterable[Loop]) -> str:
+class Labelled(Protocol):
+    """What has a name for messages."""
+
+    @property
+    def label(self) -> str:
+        """The name."""
+
+
+def named(loops: Iterable[Labelled]) -> str:
     """Loops in a sentence, the first three of them by name."""
     labels = [loop.label for loop in loops]
     return ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")

@@ -620,10 +620,11 @@ class Model:
 
         Warns (ModelWarning) of those that lose a frame, though joints that are kept move them.
         """
-        left, lost = [], []
+        left: list[Loop] = []
+        lost: list[Loop] = []
         for loop in self.loops:
-            ways = [{self.follows(j)[0] for j in self.root_path(self.frame(f).link)} for f in (loop.first, loop.second)]
-            if (ways[0] ^ ways[1]).intersection(kept):
+            one, other = (set(self.root_path(self.frame(name).link)) for name in (loop.first, loop.second))
+            if {self.follows(joint)[0] for joint in one ^ other}.intersection(kept):
                 (left if {loop.first, loop.second} <= frames else lost).append(loop)
         if lost:
             warnings.warn(

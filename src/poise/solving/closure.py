@@ -27,9 +27,13 @@ _EXACT: Final = 1e-10
 """Newton's steps go on until this much is left [m or rad]."""
 CLOSED: Final = 1e-7
 """What counts as closed [m or rad]."""
-_STEPS: Final = 12
-"""Newton's steps, at most."""
-_HALVINGS: Final = 24
+_STEPS: Final = 8
+"""Newton's steps back from the end of a step, at most."""
+_MORE_STEPS: Final = 60
+"""The same from a configuration that may be far from closed ones."""
+_LONGEST: Final = 0.5
+"""The longest of Newton's steps [rad or m], so that they lead to a near solution."""
+_HALVINGS: Final = 10
 """How often a step is halved before the joints rest."""
 _RANK: Final = 1e-7
 """Against the largest singular value of the loops' Jacobian, one that counts as 0."""
@@ -79,7 +83,7 @@ class Closure:
         None if Newton's steps lead to none.
         """
         low, high = self._between(q, np.full(self.model.nv, np.inf))
-        return self._back(q, np.zeros(self.model.nv), low, high)
+        return self._back(q, np.zeros(self.model.nv), low, high, _MORE_STEPS)
 
     def kept(self, start: Array, q: Array) -> Array | None:
         """(nq,) where a step from `start` to `q` (nq,) leads if all loops are closed at its end.
@@ -130,11 +134,11 @@ class Closure:
         q = self.model.integrate(start, way)
         return np.clip(q, np.minimum(self._lower, start), np.maximum(self._upper, start))
 
-    def _back(self, start: Array, way: Array, low: Array, high: Array) -> Array | None:
+    def _back(self, start: Array, way: Array, low: Array, high: Array, steps: int = _STEPS) -> Array | None:
         """(nq,) the closed configuration that Newton's steps from the end of `way` (nv,) lead to; None if to none."""
         way = np.clip(way, low, high)
         before = np.inf
-        for _ in range(_STEPS):
+        for _ in range(steps):
             q = self._at(start, way)
             e, jacobian = self._rows(q)
             left = _largest(e)
@@ -144,6 +148,7 @@ class Closure:
             change = np.zeros(len(way))
             some = self._columns
             change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])
+            change *= min(1.0, _LONGEST / max(float(np.abs(change).max(initial=0.0)), _LONGEST))
             way = np.clip(self.model.difference(start, self._at(self._at(start, way), change)), low, high)
         return None
 

@@ -11,6 +11,7 @@ from poise.solving.outcome import Outcome, Status
 from poise.solving.rows import rows_at
 from poise.spatial import Array
 from poise.tasks.error import TaskError
+from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
@@ -131,6 +132,8 @@ def _reach(model: Model, frame: str, *, limits: bool) -> tuple[Array, float]:
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the tasks ask for more rows than there are joints to follow them."""
+    if any(isinstance(task, LoopTask) for task in outcome.asked.frame_tasks):
+        return []  # rows of loops depend on each other, and say nothing of how many joints there should be
     rows = sum(task.asked for task in outcome.asked.frame_tasks)
     joints = len(outcome.asked.problem.velocities)
     if joints >= rows:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Final, final
 
+from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.closure import CLOSED, Closure
 from poise.solving.inequalities import Limit, VelocityLimit, together
@@ -22,7 +23,7 @@ _OPEN: Final = (
 class Kept:
     """Closed loops: takes the end of each step to where they are closed."""
 
-    __slots__ = ("_closure", "_loops", "_search", "_warned")
+    __slots__ = ("_aim", "_closure", "_loops", "_search", "_warned")
 
     def __init__(
         self, model: Model, loops: Sequence[LoopTask], *, limits: bool, bounds: Sequence[Limit], dt: float | None
@@ -31,7 +32,17 @@ class Kept:
         self._loops = tuple(loops)
         self._closure = Closure(model, loops, limits=limits, changes=changes)
         self._search: Search | None = None
+        self._aim: Array | None = None
         self._warned = False
+
+    @property
+    def labels(self) -> str:
+        """What it keeps closed, in a sentence."""
+        return named(self._loops)
+
+    def forget(self) -> None:
+        """Choose anew where an open start is to be closed."""
+        self._aim = None
 
     def __call__(self, start: Array, q: Array) -> Array:
         """(nq,) where a step from `start` to `q` (nq,) leads with all loops closed.
@@ -42,19 +53,20 @@ class Kept:
         start = closure.model.normalize(start)
         found = closure.kept(start, q)
         if found is not None:
+            self.forget()
             return found
         gap = closure.gap(start)
         if gap <= CLOSED:
             return start
-        aim = closure.closed(start)
-        if aim is None:
-            aim = self._searched(start)
-        if aim is None:
+        if self._aim is None:
+            near = closure.closed(start)
+            self._aim = self._searched(start) if near is None else near
+        if self._aim is None:
             if not self._warned:
                 self._warned = True
                 warnings.warn(_OPEN.format(name=closure.model.name, gap=gap), RuntimeWarning, stacklevel=3)
             return start
-        return closure.towards(start, aim)
+        return closure.towards(start, self._aim)
 
     def _searched(self, start: Array) -> Array | None:
         """(nq,) a closed configuration that random starts lead to; None if there is none."""

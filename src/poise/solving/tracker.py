@@ -297,6 +297,8 @@ class Tracker:
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None:
             self._explorer.forget()
+        if self._kept is not None:
+            self._kept.forget()
 
     @property
     def _memory(self) -> Array:
@@ -334,7 +336,7 @@ class Tracker:
         if threads is not None:
             whole("threads", threads, 1)
         if self._kept is not None:
-            raise ValueError("a rollout does not keep loops closed: take steps")
+            raise ValueError(f"a rollout does not keep loops closed, as of {self._kept.labels}: take steps")
         if self._explorer is not None:
             raise ValueError("a rollout does not explore: take steps, or make a Tracker without explore")
         start = self.model.check_q(q, "q")
