@@ -683,7 +683,7 @@ class Model:
         return frozen(farthest)
 
     def __repr__(self) -> str:
-        loops = f", {len(self.loops)} loops" if self.loops else ""
+        loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
         return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv}{loops})"
 
     def __str__(self) -> str:
