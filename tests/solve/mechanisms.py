@@ -91,6 +91,24 @@ def _turned(x: Array, angle: float) -> Array:
     return np.array([c * x[0] - s * x[1], s * x[0] + c * x[1], x[2]])
 
 
+def two_arms() -> pz.Model:
+    """Two arms of seven joints whose hands are fixed to the ends of one bar."""
+    axes = [(0, 0, 1), (0, 1, 0), (0, 1, 0), (0, 0, 1), (0, 1, 0), (0, 0, 1), (1, 0, 0)]
+    heights = [0.2, 0.1, 0.35, 0.1, 0.3, 0.1, 0.05]
+    b = pz.ModelBuilder("two_arms")
+    for side, x in (("left", -0.4), ("right", 0.4)):
+        link = "base"
+        for k, (axis, z) in enumerate(zip(axes, heights, strict=True)):
+            b.joint(
+                f"{side}{k}", "revolute", parent=link, child=f"{side}_link{k}", origin=at(x if k == 0 else 0.0, 0, z),
+                axis=axis, limits=(-2.9, 2.9), velocity=1.5,
+            )  # fmt: skip
+            link = f"{side}_link{k}"
+        b.frame(f"{side}_end", link=link, origin=at(-0.375 * x, 0, 0.1))
+    b.loop("left_end", "right_end", "pose")
+    return b.build()
+
+
 def gap(model: pz.Model, q: Array) -> float:
     """How far the worst loop of the model is open at q (nq,) [m or rad]."""
     gaps = []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles
+from mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles, two_arms
 
 import poise as pz
 from poise.spatial import Array
@@ -200,6 +200,24 @@ def test_a_delta_stays_closed_whatever_its_target_does(robot: pz.Model, dt: floa
     np.testing.assert_allclose(robot.pose("plate", q).xyz, beside, atol=1e-5)
 
 
+@pytest.mark.parametrize("dt", [None, 0.01])
+def test_two_arms_keep_hold_of_one_bar(dt: float | None) -> None:
+    model = two_arms()
+    place = pz.SE3.from_xyz_rpy([0.0, 0.3, 0.5], [0.3, 0.2, 0.1])
+    start = pz.solve(model, pz.PoseTask("left_end", place))
+    assert start.success
+    assert gap(model, start.q) < CLOSED
+    rng = np.random.default_rng(5)
+    wild = [
+        pz.SE3.from_xyz_rpy(rng.uniform([-0.6, -0.6, 0.1], [0.6, 0.6, 1.2]), rng.uniform(-2.0, 2.0, 3))
+        for _ in range(5)
+    ]
+    follow(model, pz.PoseTask("left_end"), start.q, wild, dt=dt, each=20)
+    beside = place @ pz.SE3.from_xyz_rpy([0.05, 0.05, -0.1], [0.2, 0.0, 0.1])
+    q = follow(model, pz.PoseTask("left_end"), start.q, [beside], dt=dt, each=150)
+    assert np.abs((beside.inverse() @ model.pose("left_end", q)).log()).max() < 1e-5
+
+
 def test_a_gripper_stays_closed_and_closes(gripper: pz.Model) -> None:
     task = pz.JointCouplingTask({"left_driver": 1.0})
     assert gap(gripper, gripper.home) < CLOSED
@@ -289,7 +307,7 @@ def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_ba
         lambda: pz.Tracker(bar, task).rollout(closed_bar, path),
     ]
     for call in refused:
-        with pytest.raises(ValueError, match=r"does not keep loops closed.*\('coupler_end', 'rocker_end'\)"):
+        with pytest.raises(ValueError, match=r"does not keep loops closed.*LoopTask\('coupler_end', 'rocker_end'\)"):
             call()
     for limits in ([pz.AccelerationLimit(5.0)], [pz.CollisionLimit()], [pz.LinearLimit({"crank": 1.0}, most=1.0)]):
         with pytest.raises(ValueError, match="is not kept together with closed loops"):
@@ -299,6 +317,30 @@ def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_ba
     with pytest.raises(ValueError, match=r"the method 'fabrik' .* not LoopTask"):
         pz.solve(bar, task, method="fabrik", limits=False)
     assert pz.Tracker(bar, task, dt=0.01, limits=[pz.VelocityLimit(1.0)]) is not None
+
+
+def test_loops_that_no_task_moves_stay_as_they_are(gripper: pz.Model) -> None:
+    turn = pz.JointCouplingTask({"wrist": 1.0})
+    found = pz.solve(gripper, pz.JointCouplingTask({"wrist": 1.0}, target=0.5))
+    assert len(found.errors) == 1
+    assert gap(gripper, found.q) < CLOSED
+    half_open = gripper.q(left_driver=0.4)
+    assert gap(gripper, half_open) > 1e-3
+    closed = pz.solve(gripper, pz.JointCouplingTask({"wrist": 1.0}, target=0.5), q0=half_open)
+    assert closed.success
+    assert gap(gripper, closed.q) < CLOSED
+    batch = pz.solve_batch(gripper, turn, [0.1, 0.2, 0.3], q0=half_open)
+    assert batch.success.all()
+    assert max(gap(gripper, q) for q in batch.q) < CLOSED
+    limits = [pz.AccelerationLimit(5.0)]
+    tracker, q = pz.Tracker(gripper, turn, dt=0.01, limits=limits), gripper.home
+    for _ in range(20):
+        q = np.array(tracker.step(q, 0.5))
+        assert gap(gripper, q) < CLOSED
+    assert q[gripper.index("wrist")][0] > 0.01
+    with pytest.warns(RuntimeWarning, match="which no task moves, is open by"):
+        tracker.step(half_open, 0.5)
+    assert pz.solve_path(gripper, turn, np.linspace(0.0, 0.5, 5)).q.shape == (5, gripper.nq)
 
 
 def test_a_loop_task_that_makes_no_sense_is_refused(bar: pz.Model) -> None:

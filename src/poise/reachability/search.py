@@ -62,7 +62,6 @@ def reach(
     more voxels than fit into memory.
     """
     began = perf_counter()
-    refuse_loops(model, (), "reach")
     name = model.tip if frame is None else frame
     if not model.tree.path(model.tree.links[model.frame(name).link][0]):
         raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")
@@ -71,6 +70,7 @@ def reach(
     whole("effort", effort, 0)
     turns = _turns(orientations)
     task = PositionTask(name) if turns is None else PoseTask(name)
+    refuse_loops(model, [task], "reach")
     solver = Solver(model, task, limits=limits, prefer="first", seed=seed, max_restarts=effort)
 
     each = 1 if turns is None else len(turns.wxyz)

@@ -402,6 +402,9 @@ class _Batch:
             given=self.given, closest=self.closest,
         )  # fmt: skip
         codes = self.raw[some, CODE].astype(np.int8)
+        for row in self.raw[some]:
+            if row[CODE] == SOLVED:
+                self.search.close_aside(row[ANSWER : ANSWER + self.model.nq])
         self.raw[some, CODE] = 0.0
         if not self.closest:
             codes[codes == RUNNING] = GIVEN_UP

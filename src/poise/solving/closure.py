@@ -5,11 +5,13 @@ the square of its length, and Newton's steps of least length, dq = J^+ c, bring 
 and speeds leave it.  Where they do not, as near a dead centre, a step half as long is tried, and so on.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.model.loop import named
 from poise.model.model import Model
@@ -39,18 +41,88 @@ _RANK: Final = 1e-7
 """Against the largest singular value of the loops' Jacobian, one that counts as 0."""
 
 
-def loop_tasks(model: Model) -> tuple[LoopTask, ...]:
-    """The loops of a model as tasks."""
-    return tuple(LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops)
+def loop_tasks(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[LoopTask, ...]:
+    """The loops of a model that share joints with the tasks, or with other loops that do, as tasks.
+
+    The others stay as they are, whatever the tasks ask for: an open gripper's, where an arm is led by its wrist.
+    """
+    return _shared(model, tasks)[0]
+
+
+def _shared(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[tuple[LoopTask, ...], tuple[LoopTask, ...]]:
+    """The loops that the tasks move, and those that they do not."""
+    loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
+    frame_tasks = [task for task in tasks if isinstance(task, Task)]
+    if len(frame_tasks) < len(tasks):
+        return tuple(loops), ()  # a posture is of all joints
+    moved = {loop: _places(model, loop) for loop in loops}
+    touched = set[int]().union(*(_places(model, task) for task in frame_tasks))
+    found: set[LoopTask] = set()
+    while more := {loop for loop in loops if loop not in found and moved[loop] & touched}:
+        found |= more
+        touched = touched.union(*(moved[loop] for loop in more))
+    return tuple(loop for loop in loops if loop in found), tuple(loop for loop in loops if loop not in found)
+
+
+def _places(model: Model, task: Task) -> set[int]:
+    """Where the joints that move a task begin in q."""
+    return {model.tree.units[unit].iq for unit in task.moving(model)}
 
 
 def refuse_loops(model: Model, tasks: Sequence[Task | PostureTask], what: str) -> None:
-    """Raises ValueError for a model with loops, or a LoopTask among the tasks, where they would not be kept closed."""
-    found = named(model.loops) if model.loops else next((t.label for t in tasks if isinstance(t, LoopTask)), None)
-    if found is not None:
+    """Raises ValueError for loops that the tasks move, or a LoopTask among them, where they would not stay closed."""
+    found = [*(task for task in tasks if isinstance(task, LoopTask)), *loop_tasks(model, tasks)]
+    if found:
         raise ValueError(
-            f"{what} does not keep loops closed, and {model.name} has {found}: use solve, solve_batch or a Tracker, "
-            "which do"
+            f"{what} does not keep loops closed, and the tasks move {named(found)} of {model.name}: use solve, "
+            "solve_batch or a Tracker, which do, or lock the joints of the loop"
+        )
+
+
+@final
+class Aside:
+    """Loops of a model that no task moves, so that they stay as they are at the start."""
+
+    __slots__ = ("_closure", "_last", "_places")
+
+    def __init__(self, closure: "Closure") -> None:
+        self._closure, self._places = closure, closure.places
+        self._last: tuple[Array, Array] | None = None
+        """The numbers of q of their joints that were seen last, and those at which the loops are closed."""
+
+    @staticmethod
+    def of(model: Model, tasks: Sequence[Task | PostureTask], *, limits: bool) -> "Aside | None":
+        """Those of a model beside the tasks; None if there are none."""
+        loops = _shared(model, tasks)[1]
+        return Aside(Closure(model, loops, limits=limits)) if loops else None
+
+    def close(self, q: Array) -> None:
+        """Let them be closed at q (nq,), which changes, where they are not; warns (RuntimeWarning) if they cannot be."""
+        seen, last = q[self._places], self._last
+        if last is None or not np.array_equal(seen, last[0]):
+            gap = self._closure.gap(q)
+            found = q if gap <= CLOSED else self._closure.closed(q)
+            if found is None:
+                self._warn(gap)
+                found = q
+            last = self._last = (seen, found[self._places])
+        q[self._places] = last[1]
+
+    def watch(self, q: Array) -> None:
+        """Warns (RuntimeWarning) where they are open at q (nq,), each time that their joints stand elsewhere."""
+        seen = q[self._places]
+        if self._last is None or not np.array_equal(seen, self._last[0]):
+            self._last = (seen, seen)
+            gap = self._closure.gap(q)
+            if gap > CLOSED:
+                self._warn(gap)
+
+    def _warn(self, gap: float) -> None:
+        warnings.warn(
+            f"{named(self._closure.loops)} of {self._closure.model.name}, which no task moves, is open by {gap:.3g} m "
+            "or rad and stays so: begin at a q that closes it",
+            RuntimeWarning,
+            stacklevel=4,
         )
 
 
@@ -72,6 +144,13 @@ class Closure:
         self._upper = model.upper if limits else np.full(model.nq, np.inf)
         self._high = np.full(model.nv, np.inf) if changes is None else changes
         self._low = -self._high
+
+    @property
+    def places(self) -> npt.NDArray[np.intp]:
+        """The places in q of the joints that move the loops."""
+        single = [int(i) for i in self._problem.section("coordinates")["q"]]
+        balls = [int(ball["q"]) + k for ball in self._problem.section("balls") for k in range(4)]
+        return np.array([*single, *balls], dtype=np.intp)
 
     def gap(self, q: Array) -> float:
         """How far the worst loop is open at q (nq,) [m or rad]."""

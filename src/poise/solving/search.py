@@ -26,7 +26,7 @@ from poise.solving.arguments import (
 )
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
-from poise.solving.closure import Closure, loop_tasks
+from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.collision import CollisionLimit, guarded, position_limits
 from poise.solving.posture import Posture
 from poise.solving.prepared import keep, recall
@@ -64,6 +64,7 @@ class Search:
     """
 
     __slots__ = (
+        "_aside",
         "_bound",
         "_closure",
         "_entry",
@@ -104,7 +105,7 @@ class Search:
     ) -> None:
         self.stated = several(tasks)
         """Those that targets are given to; the loops of the model come after them."""
-        self.tasks: tuple[AnyTask, ...] = (*self.stated, *loop_tasks(model))
+        self.tasks: tuple[AnyTask, ...] = (*self.stated, *loop_tasks(model, self.stated))
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         if method is None and len(levels(self.frame_tasks)) > 1:
             method = "priority"
@@ -146,6 +147,7 @@ class Search:
             self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits, apart=self.apart)
         loops = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
         self._closure = Closure(model, loops, limits=bool(limits)) if loops else None
+        self._aside = Aside.of(model, self.stated, limits=bool(limits))
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
@@ -221,8 +223,7 @@ class Search:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
             if self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
-            if code == UNSOLVED:
-                self._close(model, scratch)
+            self._close(model, scratch, code)
             out = scratch.out.copy()
             trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
         finally:
@@ -256,17 +257,23 @@ class Search:
                 code, late = self._go_on(scratch, began)
             if code >= 0 and self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
-            if code == UNSOLVED:
-                self._close(model, scratch)
+            self._close(model, scratch, code)
         finally:
             scratch.call[SEED] = self.seed
         return code, late
 
-    def _close(self, model: Model, scratch: Scratch) -> None:
-        """Let the answer that missed its target, between it and the loops, be the nearest at which they are closed."""
-        if self._closure is None:
-            return
+    def close_aside(self, q: Array) -> None:
+        """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not."""
+        if self._aside is not None:
+            self._aside.close(q)
+
+    def _close(self, model: Model, scratch: Scratch, code: int) -> None:
+        """Let the loops that no task moves be closed, and those of an answer that missed its target between both."""
         at = slice(ANSWER, ANSWER + model.nq)
+        if code in (SOLVED, UNSOLVED):
+            self.close_aside(scratch.out[at])
+        if self._closure is None or code != UNSOLVED:
+            return
         q = self._closure.closed(scratch.out[at].copy())
         if q is None:
             return

@@ -32,7 +32,7 @@ from poise.solving.arguments import (
     whole,
 )
 from poise.solving.bound_method import BoundMethod
-from poise.solving.closure import loop_tasks
+from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
@@ -70,7 +70,7 @@ class Tracker:
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.
 
-    The loops of the model, and those of each LoopTask, are closed at the end of every step, to 1e-7 m and rad, within
+    The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and rad, within
     joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is open is
     closed first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks have
     priorities.  Of other limits only a VelocityLimit is kept together with loops, and `explore` is not.
@@ -81,6 +81,7 @@ class Tracker:
 
     __slots__ = (
         "_apart",
+        "_aside",
         "_bound",
         "_count",
         "_dt",
@@ -136,7 +137,8 @@ class Tracker:
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
-        self._followed = (*self.tasks, *loop_tasks(model))
+        self._followed = (*self.tasks, *loop_tasks(model, self.tasks))
+        self._aside = Aside.of(model, self.tasks, limits=limits is not False)
         self._kept = kept(model, self._followed, stated, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
@@ -190,7 +192,7 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_prepared", "_settles", "method",
+            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_prepared", "_settles", "method",
             "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
@@ -246,6 +248,8 @@ class Tracker:
                 warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
             if code < 0:
                 refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
+            if self._aside is not None:
+                self._aside.watch(self._scratch.start)
             if self._kept is not None:
                 self._q[:] = self._kept(self._scratch.start, self._q)
         finally:
