@@ -1,8 +1,10 @@
 """Closed chains: what textbooks and MuJoCo say of them, closed at every answer and at every step."""
 
 import copy
+import gc
 import pickle
 import warnings
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -289,6 +291,15 @@ def test_a_tracker_travels_with_its_loops(bar: pz.Model, closed_bar: Array) -> N
     for twin in (pickle.loads(pickle.dumps(tracker)), copy.deepcopy(tracker)):
         np.testing.assert_array_equal(twin.step(closed_bar), tracker.step(closed_bar))
     assert tracker.targets.shape == (1, 7)
+
+
+def test_a_model_that_is_gone_leaves_nothing_behind() -> None:
+    model = four_bar()
+    assert pz.solve(model, pz.JointCouplingTask({"crank": 1.0}, target=1.0)).success
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 # What is refused ----------------------------------------------------------------------------------------------------

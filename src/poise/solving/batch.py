@@ -404,7 +404,7 @@ class _Batch:
         codes = self.raw[some, CODE].astype(np.int8)
         for row in self.raw[some]:
             if row[CODE] == SOLVED:
-                self.search.close_aside(row[ANSWER : ANSWER + self.model.nq])
+                self.search.close_aside(self.model, row[ANSWER : ANSWER + self.model.nq])
         self.raw[some, CODE] = 0.0
         if not self.closest:
             codes[codes == RUNNING] = GIVEN_UP

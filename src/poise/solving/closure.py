@@ -96,30 +96,30 @@ class Aside:
         loops = _shared(model, tasks)[1]
         return Aside(Closure(model, loops, limits=limits)) if loops else None
 
-    def close(self, q: Array) -> None:
-        """Let them be closed at q (nq,), which changes, where they are not; warns (RuntimeWarning) if they cannot be."""
+    def close(self, model: Model, q: Array) -> None:
+        """Let q (nq,) change to where they are closed; warns (RuntimeWarning) if they cannot be."""
         seen, last = q[self._places], self._last
         if last is None or not np.array_equal(seen, last[0]):
             gap = self._closure.gap(q)
-            found = q if gap <= CLOSED else self._closure.closed(q)
+            found = q if gap <= CLOSED else self._closure.closed(model, q)
             if found is None:
-                self._warn(gap)
+                self._warn(model, gap)
                 found = q
             last = self._last = (seen, found[self._places])
         q[self._places] = last[1]
 
-    def watch(self, q: Array) -> None:
+    def watch(self, model: Model, q: Array) -> None:
         """Warns (RuntimeWarning) where they are open at q (nq,), each time that their joints stand elsewhere."""
         seen = q[self._places]
         if self._last is None or not np.array_equal(seen, self._last[0]):
             self._last = (seen, seen)
             gap = self._closure.gap(q)
             if gap > CLOSED:
-                self._warn(gap)
+                self._warn(model, gap)
 
-    def _warn(self, gap: float) -> None:
+    def _warn(self, model: Model, gap: float) -> None:
         warnings.warn(
-            f"{named(self._closure.loops)} of {self._closure.model.name}, which no task moves, is open by {gap:.3g} m "
+            f"{named(self._closure.loops)} of {model.name}, which no task moves, is open by {gap:.3g} m "
             "or rad and stays so: begin at a q that closes it",
             RuntimeWarning,
             stacklevel=4,
@@ -128,13 +128,12 @@ class Aside:
 
 @final
 class Closure:
-    """Loops of a model: whether they are closed, and the nearest configurations in which they are."""
+    """Loops of a model, which it does not hold: whether they are closed, and the nearest configurations in which they are."""
 
-    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops", "model")
+    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
 
     def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
         """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
-        self.model = model
         self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
         self._problem = pack(model, self.loops, limits=False)
         self._columns = np.array(self._problem.velocities)
@@ -156,40 +155,40 @@ class Closure:
         """How far the worst loop is open at q (nq,) [m or rad]."""
         return _largest(self._rows(q)[0])
 
-    def closed(self, q: Array) -> Array | None:
+    def closed(self, model: Model, q: Array) -> Array | None:
         """(nq,) a configuration near to q (nq,) in which all loops are closed, within the limits of joints.
 
         None if Newton's steps lead to none.
         """
-        low, high = self._between(q, np.full(self.model.nv, np.inf))
-        return self._back(q, np.zeros(self.model.nv), low, high, _MORE_STEPS)
+        low, high = self._between(model, q, np.full(model.nv, np.inf))
+        return self._back(model, q, np.zeros(model.nv), low, high, _MORE_STEPS)
 
-    def kept(self, start: Array, q: Array) -> Array | None:
+    def kept(self, model: Model, start: Array, q: Array) -> Array | None:
         """(nq,) where a step from `start` to `q` (nq,) leads if all loops are closed at its end.
 
         It is within the limits, and no longer than a step may be.  None if no step is, because `start` is not closed
         or because no part of the step can be closed.
         """
-        low, high = self._between(start, self._high)
-        way, begun_closed = self.model.difference(start, q), self.gap(start) <= CLOSED
+        low, high = self._between(model, start, self._high)
+        way, begun_closed = model.difference(start, q), self.gap(start) <= CLOSED
         for _ in range(_HALVINGS if begun_closed else 1):
-            found = self._back(start, way, low, high)
+            found = self._back(model, start, way, low, high)
             if found is not None:
                 # What is farther off than the step was long belongs to another way to assemble the links.
-                aside = np.linalg.norm(self.model.difference(start, found) - way)
+                aside = np.linalg.norm(model.difference(start, found) - way)
                 if not begun_closed or aside <= np.linalg.norm(way) + CLOSED:
                     return found
             way = 0.5 * way
         return None
 
-    def towards(self, start: Array, q: Array) -> Array:
+    def towards(self, model: Model, start: Array, q: Array) -> Array:
         """(nq,) a step on the straight way from `start` to `q` (nq,), as far as a step may go."""
-        low, high = self._between(start, self._high)
-        way = self.model.difference(start, q)
+        low, high = self._between(model, start, self._high)
+        way = model.difference(start, q)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(way > 0.0, high / way, np.where(way < 0.0, low / way, np.inf))
         way = way * min(1.0, max(0.0, float(share.min(initial=1.0))))
-        return self._at(start, np.clip(way, low, high))
+        return self._at(model, start, np.clip(way, low, high))
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """What the loops lack (m,) [m, rad], and the Jacobian (m, n) of the joints that move them."""
@@ -199,26 +198,28 @@ class Closure:
             _, e, jacobian = active_rows(self._problem, scratch)
         return e, jacobian
 
-    def _between(self, start: Array, most: Array) -> tuple[Array, Array]:
+    def _between(self, model: Model, start: Array, most: Array) -> tuple[Array, Array]:
         """(nv,) and (nv,) the least and the largest change from `start`; what is beyond a limit comes back."""
         high, low = most.copy(), -most
-        at_q, at_v = self.model._plain
+        at_q, at_v = model._plain
         below, above = self._lower[at_q] - start[at_q], self._upper[at_q] - start[at_q]
         low[at_v] = np.maximum(low[at_v], np.minimum(below, most[at_v]))
         high[at_v] = np.minimum(high[at_v], np.maximum(above, -most[at_v]))
         return low, high
 
-    def _at(self, start: Array, way: Array) -> Array:
+    def _at(self, model: Model, start: Array, way: Array) -> Array:
         """(nq,) where a way (nv,) from `start` leads; a limit that it ends at is met to the last bit."""
-        q = self.model.integrate(start, way)
+        q = model.integrate(start, way)
         return np.clip(q, np.minimum(self._lower, start), np.maximum(self._upper, start))
 
-    def _back(self, start: Array, way: Array, low: Array, high: Array, steps: int = _STEPS) -> Array | None:
+    def _back(
+        self, model: Model, start: Array, way: Array, low: Array, high: Array, steps: int = _STEPS
+    ) -> Array | None:
         """(nq,) the closed configuration that Newton's steps from the end of `way` (nv,) lead to; None if to none."""
         way = np.clip(way, low, high)
         before = np.inf
         for _ in range(steps):
-            q = self._at(start, way)
+            q = self._at(model, start, way)
             e, jacobian = self._rows(q)
             left = _largest(e)
             if left <= _EXACT or (left <= CLOSED and left > 0.5 * before):
@@ -228,7 +229,7 @@ class Closure:
             some = self._columns
             change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])
             change *= min(1.0, _LONGEST / max(float(np.abs(change).max(initial=0.0)), _LONGEST))
-            way = np.clip(self.model.difference(start, self._at(self._at(start, way), change)), low, high)
+            way = np.clip(model.difference(start, self._at(model, self._at(model, start, way), change)), low, high)
         return None
 
 

@@ -23,13 +23,13 @@ _OPEN: Final = (
 class Kept:
     """Closed loops: takes the end of each step to where they are closed."""
 
-    __slots__ = ("_aim", "_closure", "_loops", "_search", "_warned")
+    __slots__ = ("_aim", "_closure", "_loops", "_model", "_search", "_warned")
 
     def __init__(
         self, model: Model, loops: Sequence[LoopTask], *, limits: bool, bounds: Sequence[Limit], dt: float | None
     ) -> None:
         changes = together(model, range(model.nv), bounds, dt).changes
-        self._loops = tuple(loops)
+        self._model, self._loops = model, tuple(loops)
         self._closure = Closure(model, loops, limits=limits, changes=changes)
         self._search: Search | None = None
         self._aim: Array | None = None
@@ -49,9 +49,9 @@ class Kept:
 
         From a start that is open, and too far from closed ones for a step, it is a step on the way to the nearest.
         """
-        closure = self._closure
-        start = closure.model.normalize(start)
-        found = closure.kept(start, q)
+        model, closure = self._model, self._closure
+        start = model.normalize(start)
+        found = closure.kept(model, start, q)
         if found is not None:
             self.forget()
             return found
@@ -59,21 +59,20 @@ class Kept:
         if gap <= CLOSED:
             return start
         if self._aim is None:
-            near = closure.closed(start)
+            near = closure.closed(model, start)
             self._aim = self._searched(start) if near is None else near
         if self._aim is None:
             if not self._warned:
                 self._warned = True
-                warnings.warn(_OPEN.format(name=closure.model.name, gap=gap), RuntimeWarning, stacklevel=3)
+                warnings.warn(_OPEN.format(name=model.name, gap=gap), RuntimeWarning, stacklevel=3)
             return start
-        return closure.towards(start, self._aim)
+        return closure.towards(model, start, self._aim)
 
     def _searched(self, start: Array) -> Array | None:
         """(nq,) a closed configuration that random starts lead to; None if there is none."""
-        model = self._closure.model
         if self._search is None:
-            self._search = Search(model, self._loops, limits=self._closure.limits)
-        found = self._search(model, None, start, None)
+            self._search = Search(self._model, self._loops, limits=self._closure.limits)
+        found = self._search(self._model, None, start, None)
         return found.q if found.success else None
 
 

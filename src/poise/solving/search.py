@@ -262,19 +262,19 @@ class Search:
             scratch.call[SEED] = self.seed
         return code, late
 
-    def close_aside(self, q: Array) -> None:
+    def close_aside(self, model: Model, q: Array) -> None:
         """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not."""
         if self._aside is not None:
-            self._aside.close(q)
+            self._aside.close(model, q)
 
     def _close(self, model: Model, scratch: Scratch, code: int) -> None:
         """Let the loops that no task moves be closed, and those of an answer that missed its target between both."""
         at = slice(ANSWER, ANSWER + model.nq)
         if code in (SOLVED, UNSOLVED):
-            self.close_aside(scratch.out[at])
+            self.close_aside(model, scratch.out[at])
         if self._closure is None or code != UNSOLVED:
             return
-        q = self._closure.closed(scratch.out[at].copy())
+        q = self._closure.closed(model, scratch.out[at].copy())
         if q is None:
             return
         goals, sizes = scratch.goal.reshape(-1, 1, 7), []

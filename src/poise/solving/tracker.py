@@ -70,10 +70,10 @@ class Tracker:
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.
 
-    The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and rad, within
-    joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is open is
-    closed first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks have
-    priorities.  Of other limits only a VelocityLimit is kept together with loops, and `explore` is not.
+    The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
+    rad, within joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is
+    open is closed first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks
+    have priorities.  Of other limits only a VelocityLimit is kept together with loops, and `explore` is not.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -192,8 +192,8 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_prepared", "_settles", "method",
-            "model", "tasks",
+            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_prepared", "_settles",
+            "method", "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
@@ -249,7 +249,7 @@ class Tracker:
             if code < 0:
                 refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
             if self._aside is not None:
-                self._aside.watch(self._scratch.start)
+                self._aside.watch(self.model, self._scratch.start)
             if self._kept is not None:
                 self._q[:] = self._kept(self._scratch.start, self._q)
         finally:
