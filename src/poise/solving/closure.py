@@ -128,7 +128,7 @@ class Aside:
 
 @final
 class Closure:
-    """Loops of a model, which it does not hold: whether they are closed, and the nearest configurations in which they are."""
+    """Loops of a model, which it does not hold: whether they are closed, and which q near by closes them."""
 
     __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
 
