@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles, two_arms
+from trees import configurations, steady, trees
 
 import poise as pz
 from poise.spatial import Array
@@ -160,7 +161,7 @@ def follow(
     return q
 
 
-@settings(max_examples=15, deadline=None)
+@settings(steady, max_examples=15)
 @given(
     targets=st.lists(st.tuples(*[st.floats(-3.0, 3.0)] * 2), min_size=1, max_size=5),
     dt=st.sampled_from([None, 0.002, 0.05]),
@@ -225,6 +226,36 @@ def test_a_gripper_stays_closed_and_closes(gripper: pz.Model) -> None:
     assert gap(gripper, gripper.home) < CLOSED
     q = follow(gripper, task, gripper.home, [0.5, 5.0, -5.0, 0.3], dt=None, each=60)
     assert q[gripper.index("left_driver")][0] == pytest.approx(0.3, abs=1e-5)
+
+
+@st.composite
+def knotted(draw: st.DrawFn) -> tuple[pz.Model, Array]:
+    """Random trees with a loop between two of their links that is closed at a configuration (nq,), and that one."""
+    tree = draw(trees(least=3, most=8))
+    q = tree.normalize(draw(configurations(tree)))
+    first, second = draw(st.sampled_from(tree.links)), draw(st.sampled_from([*tree.links, "world"]))
+    ways = [{joint.name for joint in tree.root_path(link) if joint.size} for link in (first, second)]
+    assume(ways[0] != ways[1])
+    seen = tree.pose(second, q).inverse() @ tree.pose(first, q)
+    frames = [pz.Frame(name="one", link=first), pz.Frame(name="other", link=second, origin=seen)]
+    loop = pz.Loop("one", "other", draw(st.sampled_from(["point", "pose"])))
+    return pz.Model("knotted", tree.joints, tree.links, frames, home=q, loops=[loop]), q
+
+
+@settings(steady, max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
+@given(knotted(), st.integers(0, 2**32 - 1))
+def test_any_tree_with_a_loop_stays_closed(made: tuple[pz.Model, Array], seed: int) -> None:
+    (model, q), rng, most = made, np.random.default_rng(seed), 0.7
+    task = pz.PositionTask(model.links[-1])
+    assume(model.root_path(task.frame) and any(joint.size for joint in model.root_path(task.frame)))
+    tracker = pz.Tracker(model, task, dt=0.02, limits=[pz.VelocityLimit(most)])
+    for k in range(12):
+        if k % 4 == 0:
+            target = rng.uniform(-3.0, 3.0, 3)
+        before, q = q, np.array(tracker.step(q, target))
+        assert gap(model, q) < CLOSED
+        assert model.within_limits(q)
+        assert np.abs(model.difference(before, q)).max() <= 0.02 * most * (1.0 + 1e-9) + 1e-12
 
 
 @pytest.mark.parametrize("method", ["dls", "priority", "sdls"])

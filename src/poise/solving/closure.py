@@ -229,7 +229,7 @@ class Closure:
             some = self._columns
             change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])
             change *= min(1.0, _LONGEST / max(float(np.abs(change).max(initial=0.0)), _LONGEST))
-            way = np.clip(model.difference(start, self._at(model, self._at(model, start, way), change)), low, high)
+            way = np.clip(model.difference(start, model.integrate(q, change)), low, high)
         return None
 
 
