@@ -146,7 +146,7 @@ class _Reader:
             name = repr(self.joints[driven])
             constant, slope, *higher = self.numbers(f"the coupling of {name}", "polycoef", m.eq_data[i, :5]).tolist()
             if source >= 0 and any(higher):
-                self.remarks.append(f"the nonlinear coupling of {name} is ignored")
+                self.remarks.append(f"the nonlinear coupling of {name} is ignored, so the joint moves by itself")
             elif driven in self.followers or self.driver(source)[0] == driven:
                 self.remarks.append(f"a second coupling of {name} is ignored")
             elif source < 0 or slope == 0.0:

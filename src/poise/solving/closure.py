@@ -51,6 +51,8 @@ def loop_tasks(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[LoopT
 
 def _shared(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[tuple[LoopTask, ...], tuple[LoopTask, ...]]:
     """The loops that the tasks move, and those that they do not."""
+    if not model.loops:
+        return (), ()
     loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
     frame_tasks = [task for task in tasks if isinstance(task, Task)]
     if len(frame_tasks) < len(tasks):
