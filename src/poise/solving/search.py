@@ -269,6 +269,8 @@ class Search:
 
     def _close(self, model: Model, scratch: Scratch, code: int) -> None:
         """Let the loops that no task moves be closed, and those of an answer that missed its target between both."""
+        if self._aside is None and self._closure is None:
+            return
         at = slice(ANSWER, ANSWER + model.nq)
         if code in (SOLVED, UNSOLVED):
             self.close_aside(model, scratch.out[at])
