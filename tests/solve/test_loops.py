@@ -123,6 +123,17 @@ def test_a_posture_alone_gives_the_nearest_closed_configuration(bar: pz.Model) -
         assert np.linalg.norm(beside.q - wanted) > near - 1e-9
 
 
+def test_the_errors_of_a_missed_target_are_those_of_the_closed_answer(bar: pz.Model, closed_bar: Array) -> None:
+    posture = np.array([0.5, 0.5, 0.5])
+    tasks = [pz.PositionTask("pen", [4.0, 0.0, 0.0]), pz.PostureTask(posture)]
+    found = pz.solve(bar, tasks, q0=closed_bar)
+    place, rest, loop = found.errors
+    assert not found.success
+    assert place.position == pytest.approx(np.linalg.norm(bar.pose("pen", found.q).xyz - [4.0, 0.0, 0.0]), abs=1e-9)
+    assert rest.posture == pytest.approx(np.abs(found.q - posture).max(), abs=1e-12)
+    assert loop.position == pytest.approx(gap(bar, found.q), abs=1e-9)
+
+
 def test_a_stated_loop_is_kept_like_one_of_the_model() -> None:
     b = pz.ModelBuilder("open")
     b.joint("a", "revolute", parent="base", child="upper")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BEGIN, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
+from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.base import Method, method_of
@@ -274,8 +274,8 @@ class Search:
         at = slice(ANSWER, ANSWER + model.nq)
         if code in (SOLVED, UNSOLVED):
             self.close_aside(model, scratch.out[at])
-        if self._closure is None or code != UNSOLVED:
-            return
+        if self._closure is None or code != UNSOLVED or scratch.out[CODE] == SOLVED:
+            return  # where the posture alone is missed, loops are closed
         q = self._closure.closed(model, scratch.out[at].copy())
         if q is None:
             return
@@ -286,6 +286,8 @@ class Search:
         scratch.out[at.stop : at.stop + self.problem.blocks] = np.concatenate(sizes)
         e, _ = rows_at(model, self.frame_tasks, self.problem, q, scratch.goal)
         scratch.out[COST] = e @ e
+        if self._posture is not None:
+            self._posture.measure(model, scratch)
 
     @property
     def in_lanes(self) -> bool:
