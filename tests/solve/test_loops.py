@@ -16,6 +16,7 @@ from mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angl
 from trees import configurations, steady, trees
 
 import poise as pz
+from poise.cli import main
 from poise.spatial import Array
 
 DATA = Path(__file__).parents[1] / "data"
@@ -464,3 +465,12 @@ def test_a_locked_four_bar_still_closes(bar: pz.Model, closed_bar: Array) -> Non
 
 def test_the_base_of_the_delta_is_where_it_is_said(robot: pz.Model) -> None:
     np.testing.assert_allclose(robot.pose("arm0", robot.neutral).xyz, [BASE, 0.0, 0.0])
+
+
+def test_the_command_line_tells_of_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("mujoco")
+    file = str(DATA / "gripper.xml")
+    assert main(["info", file]) == 0
+    assert "right/1 and right/2 (point)" in " ".join(capsys.readouterr().out.split())
+    main(["solve", file, "--frame", "right_pad", "--xyz", "0", "0.05", "0.2"])
+    assert "LoopTask('right/1', 'right/2')" in " ".join(capsys.readouterr().out.split())
