@@ -62,6 +62,19 @@ def mounted(model: "Model", pose: Any) -> list[Joint]:
     return [*mounts, *moved]
 
 
+def anchored(model: "Model", pose: Any) -> list[Frame]:
+    """The frames of `Model.with_base`: those on the world to which loops tie the robot move with it."""
+    stand = one_pose("pose", pose)
+    tied = {name for loop in model.loops for name in (loop.first, loop.second)}
+    if WORLD in tied:
+        raise ModelError(
+            f"a loop ties {model.name} to the world's own origin, which does not move with a base: tie it to a frame "
+            f"on the world instead, builder.frame('anchor', link={WORLD!r})"
+        )
+    own = (model.frame(name) for name in model.frames if name not in model.links and name != WORLD)
+    return [replace(f, origin=stand @ f.origin) if f.link == WORLD and f.name in tied else f for f in own]
+
+
 def _unused(name: str, taken: Iterable[str]) -> str:
     return _unused(name + "_", taken) if name in taken else name
 

@@ -5,6 +5,7 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import accumulate
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.errors import FrameNotFound, JointNotFound, ModelError, ModelWarning, ShapeError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
+from poise.model.loop import Loop, named
 from poise.spatial import (
     LARGEST,
     SE3,
@@ -93,6 +95,9 @@ class Model:
     nothing is drawn are left out.  Meshes in files are not opened."""
     disabled: frozenset[frozenset[str]]
     """Pairs of links that need never be looked at for a collision between them."""
+    loops: tuple[Loop, ...]
+    """What closes the chains that were cut to make it a tree: frames that stay together.  `solve` and `Tracker` keep
+    them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
     queries: dict[Any, Any]
     """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
     _joint_at: dict[str, int]
@@ -115,6 +120,7 @@ class Model:
         shapes: Mapping[str, Sequence[LinkShape]] | None = None,
         visuals: Mapping[str, Sequence[Visual]] | None = None,
         disabled: Iterable[frozenset[str]] = (),
+        loops: Iterable[Loop] = (),
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
@@ -136,6 +142,7 @@ class Model:
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
+        own["loops"] = tuple(loops)
         start = self.neutral if home is None else finite("home", home, self.nq)
         own["home"] = frozen(np.clip(start, self.lower, self.upper))
         own["queries"] = {}
@@ -608,11 +615,12 @@ class Model:
         """The model mounted elsewhere: what stood at the world's origin stands at `pose`, on a table, upside down.
 
         A fixed joint, or the place of the first one, carries it; q, limits and names stay.  What is fixed to the world
-        itself, its frames and shapes, stays where it is.  On a model that was mounted before, `pose` comes on top.
+        itself, its frames and shapes, stays where it is, but for what a loop ties the robot to.  On a model that was
+        mounted before, `pose` comes on top.
         """
-        from poise.model.changes import mounted
+        from poise.model.changes import anchored, mounted
 
-        return self._with(joints=mounted(self, pose))
+        return self._with(joints=mounted(self, pose), frames=anchored(self, pose))
 
     def with_payload(self, mass: float, *, link: str, centre: npt.ArrayLike = (0.0, 0.0, 0.0)) -> "Model":
         """The model with `mass` [kg] more on `link`, which may be any frame, at `centre` (3,) [m] in it.
@@ -651,6 +659,7 @@ class Model:
             "shapes": dict(self.shapes),
             "visuals": dict(self.visuals),
             "disabled": self.disabled,
+            "loops": self.loops,
         }
 
     def _derived(
@@ -668,11 +677,13 @@ class Model:
         postures = {key: q[places] for key, q in self.postures.items()}
         groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
         masses = {link: mass for link, mass in self.masses.items() if link in links}
+        frames = tuple(frames)
         return Model(
             name,
             joints,
             links,
             frames,
+            loops=self._loops_left({*links, *(frame.name for frame in frames), WORLD}, kept),
             home=self.home[places],
             groups=groups,
             postures=postures,
@@ -682,6 +693,26 @@ class Model:
             visuals={link: visuals for link, visuals in self.visuals.items() if link in bodies},
             disabled=[pair for pair in self.disabled if pair <= bodies],
         )
+
+    def _loops_left(self, frames: set[str], kept: Sequence[str]) -> list[Loop]:
+        """The loops that the `kept` joints still move, both frames being there.
+
+        Warns (ModelWarning) of those that lose a frame, though joints that are kept move them.
+        """
+        left: list[Loop] = []
+        lost: list[Loop] = []
+        for loop in self.loops:
+            one, other = (set(self.root_path(self.frame(name).link)) for name in (loop.first, loop.second))
+            if {self.follows(joint)[0] for joint in one ^ other}.intersection(kept):
+                (left if {loop.first, loop.second} <= frames else lost).append(loop)
+        if lost:
+            warnings.warn(
+                f"{named(lost)} of {self.name} is lost, for the frames are not all kept: the chain that is left is "
+                "open, and its joints move by themselves",
+                ModelWarning,
+                stacklevel=4,
+            )
+        return left
 
     # Details -----------------------------------------------------------------------------------------------------
 
@@ -731,7 +762,8 @@ class Model:
         return frozen(farthest)
 
     def __repr__(self) -> str:
-        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+        loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
+        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv}{loops})"
 
     def __str__(self) -> str:
         head = ("joint", "kind", "lower", "upper", "parent", "child")
@@ -751,6 +783,7 @@ class Model:
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         fixed = sum(joint.kind is JointKind.FIXED for joint in self.joints)
         title = f"{self.name}: nq {self.nq}, nv {self.nv}, {len(self.links)} links, {fixed} fixed joints [rad, m]"
+        lines += [f"{loop.first} stays with {loop.second}, a {loop.kind}" for loop in self.loops]
         return "\n".join([title, *lines])
 
 

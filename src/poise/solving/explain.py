@@ -13,6 +13,7 @@ from poise.spatial import Array
 from poise.tasks.effector import Place
 from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
+from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
@@ -133,6 +134,8 @@ def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the tasks ask for more rows than there are joints to follow them."""
+    if any(isinstance(task, LoopTask) for task in outcome.asked.frame_tasks):
+        return []  # rows of loops depend on each other, and say nothing of how many joints there should be
     rows = sum(task.asked for task in outcome.asked.frame_tasks)
     joints = len(outcome.asked.problem.velocities)
     if joints >= rows:
