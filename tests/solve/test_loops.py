@@ -474,3 +474,23 @@ def test_the_command_line_tells_of_loops(capsys: pytest.CaptureFixture[str]) -> 
     assert "right/1 and right/2 (point)" in " ".join(capsys.readouterr().out.split())
     main(["solve", file, "--frame", "right_pad", "--xyz", "0", "0.05", "0.2"])
     assert "LoopTask('right/1', 'right/2')" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_robot_on_another_base_takes_along_what_its_loops_are_tied_to() -> None:
+    b = pz.ModelBuilder("tied")
+    b.joint("one", "revolute", parent="base", child="first", limits=(-3, 3))
+    b.joint("two", "revolute", parent="first", child="second", origin=pz.SE3.from_parts([1, 0, 0]), limits=(-3, 3))
+    b.frame("end", link="second", origin=pz.SE3.from_parts([1, 0, 0]))
+    b.frame("pin", link="world", origin=pz.SE3.from_parts([1.2, 0.5, 0]))
+    b.loop("end", "pin")
+    tied = b.build()
+    pose = pz.SE3.from_xyz_rpy([0.3, 0.2, 0.7], [0.1, -0.4, 1.0])
+    moved = tied.with_base(pose)
+    q = pz.solve(tied, pz.PostureTask([0.5, 0.5])).q
+    assert np.allclose(moved.pose("end", q).xyz, moved.pose("pin", q).xyz, atol=1e-6)
+    assert np.allclose(moved.pose("pin", q).xyz, pose.act([1.2, 0.5, 0]), atol=1e-12)
+
+
+def test_a_loop_takes_no_offset() -> None:
+    with pytest.raises(TypeError, match="offset"):
+        pz.LoopTask("a", "b", offset=pz.SE3.identity())  # type: ignore[call-arg]

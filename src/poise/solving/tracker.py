@@ -141,9 +141,7 @@ class Tracker:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
         self._followed = (*self.tasks, *loop_tasks(model, self.tasks))
         self._aside = Aside.of(model, self.tasks, limits=limits is not False)
-        self._kept = kept(
-            model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore
-        )
+        self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
             method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied or self._kept else "dls"
