@@ -24,10 +24,11 @@ from poise.solving.arguments import (
     AnyTask,
     cores,
     one_a_task,
-    one_start,
+    put_start,
     refuse_goal,
     refuse_numbers,
     refuse_start,
+    room_for,
     several,
     whole,
 )
@@ -37,7 +38,7 @@ from poise.solving.explore import Explorer
 from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.posture import PostureTask
 
@@ -203,40 +204,52 @@ class Tracker:
             raise ShapeError(f"targets must have shape {self._targets.shape}, got {given.shape}")
         self._targets[:] = given
 
-    def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
+    def step(self, q: npt.ArrayLike, target: Any = None, *, out: Array | None = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
-        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits comes back as
-        fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is that of the
-        last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
+        The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
+        back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
+        that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
         `target` is one target a task, as `solve` takes them, or (tasks, 3) points if all are positions.
-        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
+        written.
         """
+        if out is not None:
+            room_for("out", out, self.model)
         if not self._lock.acquire(blocking=False):
             raise RuntimeError(_BUSY)
         try:
             if target is not None:
                 if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                     self._scratch.goal_view[:] = target.array
+                elif self._pose_alone and (pose := pose_numbers(target)) is not None:
+                    self._scratch.goal_view[:] = pose
                 else:
                     self._aim(target)
             try:
                 self._start[:] = q
             except (TypeError, ValueError):  # no doubles, or not as many
-                self._scratch.start[:] = one_start(self.model, q, "q")
+                put_start(self._scratch.start, self.model, q, "q")
             if self._apart is not None:
                 self._scratch.look_around()
             if self._explorer is not None and self._go_round(self._explorer):
-                return self._q
+                return self._answer(out)
             code: int = self._step()
             if code == NOT_FINITE and not self._warned:
                 self._warned = True
                 warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
             if code < 0:
                 refuse_numbers(code, self.model, self.tasks, self._scratch.goal, self._scratch.start, "q")
+            return self._answer(out)
         finally:
             self._lock.release()
-        return self._q
+
+    def _answer(self, out: Array | None) -> Array:
+        """Where the last step led, in an array of the caller's."""
+        if out is None:
+            return self._q.copy()
+        out[:] = self._q
+        return out
 
     def _go_round(self, explorer: Explorer) -> bool:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
@@ -253,7 +266,7 @@ class Tracker:
                 self._prepared.problem.rows(past)
             ]
         guide.targets[:, 0] = corner
-        self._q[:] = guide.step(scratch.start)
+        guide.step(scratch.start, out=self._q)
         for past in pasts:
             scratch.narrow[self._prepared.problem.rows(past)] = guide._scratch.narrow[
                 guide._prepared.problem.rows(past)

@@ -474,11 +474,11 @@ class _Led:
         return self.tracker.failed or (self.shield is not None and self.shield.failed)
 
     def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
-        """(nq,) some updates from q on; the array is overwritten by the next."""
+        """(nq,) some updates from q on."""
         goal = target if turns else target.xyz
         for _ in range(updates):
             wish = self.tracker.step(q, goal)
-            q = wish.copy() if self.shield is None else self.shield.step(q, wish).copy()
+            q = wish if self.shield is None else self.shield.step(q, wish)
         return q
 
 
