@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from poise.model.proximity import Proximity as Proximity
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
+    from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
     from poise.solving.branches import Branch as Branch
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from poise.solving.solver import Solver as Solver
     from poise.solving.solver import solve as solve
     from poise.solving.tracker import Tracker as Tracker
+    from poise.solving.twist import Twist as Twist
     from poise.spatial import SE3 as SE3
     from poise.spatial import SO3 as SO3
     from poise.tasks.aim import AxisTask as AxisTask
@@ -191,6 +193,7 @@ _HOME = {
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.criteria",
     "LineTask": "poise.tasks.surface",
+    "ActiveLimit": "poise.solving.active",
     "AccelerationLimit": "poise.solving.inequalities",
     "JerkLimit": "poise.solving.inequalities",
     "LinearLimit": "poise.solving.inequalities",
@@ -238,6 +241,7 @@ _HOME = {
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
+    "Twist": "poise.solving.twist",
     "Visual": "poise.geometry.visuals",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",

@@ -206,7 +206,10 @@ class SO3:
     def from_matrix(cls, matrix: npt.ArrayLike) -> Self:
         """From (..., 3, 3) rotation matrices; raises ValueError if one is not orthonormal to 1e-6."""
         m = finite("matrix", matrix, 3, 3)
-        if np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max(initial=0.0) > _ORTHONORMAL or (np.linalg.det(m) < 0).any():
+        if (
+            np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max(initial=0.0) > _ORTHONORMAL
+            or (np.linalg.det(m) < 0).any()
+        ):
             raise ValueError("matrix is not a rotation: its columns must be orthonormal and right-handed (to 1e-6)")
         return cls(wxyz=matrix_quaternion(m))
 
