@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from poise.model.model import Model as Model
     from poise.model.proximity import Proximities as Proximities
     from poise.model.proximity import Proximity as Proximity
+    from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
     from poise.solving.active import ActiveLimit as ActiveLimit
@@ -222,6 +223,7 @@ _HOME = {
     "Proximities": "poise.model.proximity",
     "Proximity": "poise.model.proximity",
     "Pseudoinverse": "poise.methods.pseudoinverse",
+    "Rate": "poise.rate",
     "RateBound": "poise.methods.damping",
     "ReachMap": "poise.reachability.map",
     "RestPosture": "poise.methods.criteria",

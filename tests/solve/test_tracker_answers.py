@@ -122,7 +122,6 @@ def test_joints_at_a_limit_are_named_with_it() -> None:
     assert len(seen) >= 2
 
 
-
 @pytest.mark.parametrize("method", ["dls", "qp"])
 @pytest.mark.parametrize("updates", [1, 3])
 def test_joints_at_their_speed_are_named(method: str, updates: int) -> None:
