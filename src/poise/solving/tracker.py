@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
+from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, SOLVED, WIDTH
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
 from poise.methods.base import Method, method_of
@@ -81,9 +81,11 @@ class Tracker:
     __slots__ = (
         "_apart",
         "_bound",
+        "_copy",
         "_count",
         "_dt",
         "_explorer",
+        "_goal",
         "_guide",
         "_lead",
         "_lock",
@@ -175,8 +177,9 @@ class Tracker:
         scratch = self._scratch = Scratch(self._bound)
         scratch.tell(updates=self._count, settle=int(self._settles))
         self._scenes: list[Scene] = []
-        self._start = scratch.start_view
+        self._start, self._goal = scratch.start_view, scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
+        self._copy = self._q.copy
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[:, :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
@@ -226,7 +229,7 @@ class Tracker:
         """
         if out is not None:
             room_for("out", out, self.model)
-        if not self._lock.acquire(blocking=False):
+        if not self._lock.acquire(False):
             raise RuntimeError(_BUSY)
         try:
             try:
@@ -235,31 +238,31 @@ class Tracker:
                 put_start(self._scratch.start, self.model, q, "q")
             if target is not None:
                 if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
-                    self._scratch.goal_view[:] = target.array
+                    self._goal[:] = target.array
                 elif self._pose_alone and (pose := pose_numbers(target)) is not None:
-                    self._scratch.goal_view[:] = pose
+                    self._goal[:] = pose
                 else:
                     self._aim(target, stepping=True)
             if self._apart is not None:
                 self._scratch.look_around()
-            if self._explorer is not None and self._go_round(self._explorer):
-                return self._answer(out)
-            code: int = self._step()
-            if code == NOT_FINITE and not self._warned:
-                self._warned = True
-                warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
-            if code < 0:
-                refuse_numbers(code, self.model, self.tasks, self._scratch.goal, self._scratch.start, "q")
-            return self._answer(out)
+            if self._explorer is None or not self._go_round(self._explorer):
+                code: int = self._step()
+                if code != SOLVED:
+                    self._complain(code)
+            if out is None:
+                return self._copy()
+            out[:] = self._q
+            return out
         finally:
             self._lock.release()
 
-    def _answer(self, out: Array | None) -> Array:
-        """Where the last step led, in an array of the caller's."""
-        if out is None:
-            return self._q.copy()
-        out[:] = self._q
-        return out
+    def _complain(self, code: int) -> None:
+        """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
+        if code == NOT_FINITE and not self._warned:
+            self._warned = True
+            warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
+        if code < 0:
+            refuse_numbers(code, self.model, self.tasks, self._scratch.goal, self._scratch.start, "q")
 
     def _go_round(self, explorer: Explorer) -> bool:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
