@@ -468,7 +468,7 @@ def pose_numbers(value: Any) -> Array | None:
     norm = math.sqrt(w * w + i * i + j * j + k * k)
     if not (math.isfinite(x + y + z) and 1e-12 <= norm < math.inf):
         return None
-    pose = np.array([x, y, z, w / norm, i / norm, j / norm, k / norm])
+    pose = np.array([x, y, z, w / norm, i / norm, j / norm, k / norm], dtype=np.float64)
     pose.flags.writeable = False
     return pose
 

@@ -139,3 +139,9 @@ def test_what_is_no_configuration_is_refused_in_words(q: Any, words: str) -> Non
     if q is not None:
         with pytest.raises((ValueError, pz.ShapeError), match=words):
             pz.Solver(PANDA, HAND)(PANDA.pose("panda_hand", HOME), q)
+
+
+def test_other_precisions_are_numbers_too() -> None:
+    want = pz.Tracker(PANDA, HAND).step(HOME, np.ones(7))
+    for kind in (np.longdouble, np.float16, np.int8):
+        np.testing.assert_allclose(pz.Tracker(PANDA, HAND).step(HOME, np.ones(7, dtype=kind)), want, atol=1e-12)

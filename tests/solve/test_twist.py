@@ -1,6 +1,7 @@
 """Twists as targets: where they lead, that nothing drifts, and that an arm that was held back turns back at once."""
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,17 @@ def test_what_a_twist_cannot_move_is_refused() -> None:
 def test_a_lead_that_is_none_is_refused(lead: Any) -> None:
     with pytest.raises(ValueError, match="lead"):
         pz.Tracker(PANDA, HAND, dt=DT, lead=lead)
+
+
+def test_without_a_bound_the_target_goes_on() -> None:
+    tracker = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), dt=DT, lead=math.inf)
+    rounds(tracker, HOME, pickle.loads(pickle.dumps(pz.Twist([1.0, 0.0, 0.0]))), 1500)
+    np.testing.assert_allclose(tracker.targets[0, :3], np.add(HERE.xyz, [3.0, 0.0, 0.0]), atol=1e-9)
+
+
+def test_a_quaternion_that_was_written_in_place_may_have_any_length() -> None:
+    tracker = pz.Tracker(PANDA, HAND, dt=DT)
+    tracker.step(HOME, HERE)
+    tracker.targets[0, 3:] *= 3.0
+    tracker.step(HOME, pz.Twist([0.0, 0.0, 1.0], frame="tool"))
+    assert close(pz.SE3(tracker.targets[0]), HERE @ pz.SE3.from_parts([0.0, 0.0, DT]))

@@ -14,6 +14,8 @@ from poise.tasks.base import POSITION, ROTATION, Task, point
 from poise.tasks.frame import OfFrame
 
 _BACK: Final = 0.1
+"""Of the lead, what a target may be ahead against the direction of its twist: little, so that an arm answers at once,
+and far more than the noise of encoders, which else would push the target on."""
 _WIDEST: Final = 1.5
 _SMALL: Final = 1e-4
 """Below this angle [rad] the first terms of a series are exact to rounding, in a product with another small number."""
@@ -29,6 +31,9 @@ class Twist:
     both parts are along the world's axes (of a task with a `base`, those of the base), and the target turns about its
     own origin.  With `frame="tool"` both are along the target's own axes, which turn with it: the target follows the
     screw motion.  Tasks with a position take a linear part, tasks with a rotation an angular one.
+
+    Where the frame is held back, the target is no farther ahead of it than the Tracker's `lead`, and against the
+    direction of the twist no farther than a tenth of that: an arm answers at once when the twist turns.
 
     Raises ShapeError or ValueError for numbers that are no velocity.
     """
@@ -60,7 +65,7 @@ class Twist:
 
     def moved(self, target: Array, here: Array, dt: float, lead: "Lead") -> Array:
         """(7,) where the target (7,) is after `dt` seconds, for a frame that is `here` (7,); see `Lead`."""
-        place, turn = target[:3].tolist(), target[3:].tolist()
+        place, turn = target[:3].tolist(), _unit(target[3:].tolist())
         frame, facing = here[:3].tolist(), here[3:].tolist()
         parts: Any = (self.linear, self.angular)
         way, spin = ([dt * x for x in part] for part in parts)
@@ -71,19 +76,13 @@ class Twist:
         place = [q + x for q, x in zip(frame, _held(ahead, way, lead.distance), strict=True)]
         turned = _product(_exponential(_held(spin, spin, lead.angle)), turn)
         ahead = _held(_logarithm(_product(turned, _inverse(facing))), spin, lead.angle)
-        turn = _product(_exponential(ahead), facing)
-        size = math.hypot(*turn)
-        return np.array([*place, *(x / size for x in turn)])
+        return np.array([*place, *_unit(_product(_exponential(ahead), facing))])
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How far a target that a `Twist` moves may be ahead of its frame: no farther than this.
-
-    Against the direction of the twist it is a tenth.  So an arm that was held back answers at once when the twist
-    turns, and the noise of encoders, which is far less, does not push a target on.
-    """
+    """How far a target that is driven may be ahead of its frame."""
 
     distance: float = 0.1
     """[m]"""
@@ -116,7 +115,8 @@ def _held(ahead: Numbers, way: Numbers, lead: float) -> Numbers:
     if length > 0.0:
         short = min(0.0, (x * a + y * b + z * c) / length + _BACK * lead) / length
         x, y, z = x - short * a, y - short * b, z - short * c
-    share = lead / max(lead, math.hypot(x, y, z))
+    size = math.hypot(x, y, z)
+    share = 1.0 if size <= lead else lead / size
     return [share * x, share * y, share * z]
 
 
@@ -148,6 +148,12 @@ def _product(a: Numbers, b: Numbers) -> Numbers:
         aw * by - ax * bz + ay * bw + az * bx,
         aw * bz + ax * by - ay * bx + az * bw,
     ]
+
+
+def _unit(q: Numbers) -> Numbers:
+    """A quaternion of unit length; zero as it is."""
+    size = math.hypot(*q) or 1.0
+    return [x / size for x in q]
 
 
 def _inverse(q: Numbers) -> Numbers:
