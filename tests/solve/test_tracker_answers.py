@@ -211,3 +211,15 @@ def test_a_copy_tells_the_same() -> None:
     assert again.errors == tracker.errors
     assert again.active_limits == tracker.active_limits
     np.testing.assert_array_equal(again.step(q), tracker.step(q))
+
+
+def test_what_a_step_tells_is_refused_while_another_thread_steps() -> None:
+    tracker = pz.Tracker(PANDA, HAND, dt=0.002)
+    tracker.step(HOME, poses(1)[0])
+    with tracker._entered():  # as a step of another thread is
+        for ask in ("errors", "velocity", "active_limits", "nearest"):
+            with pytest.raises(RuntimeError, match="another thread"):
+                getattr(tracker, ask)
+        with pytest.raises(RuntimeError, match="another thread"):
+            tracker.explain()
+    assert tracker.errors

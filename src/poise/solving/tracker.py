@@ -337,9 +337,10 @@ class Tracker:
         """
         if self._dt is None:
             raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
-        if self._memory[FRESH] < 0.5:
-            return np.zeros(self.model.nv)
-        return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
+        with self._entered():
+            if self._memory[FRESH] < 0.5:
+                return np.zeros(self.model.nv)
+            return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
 
     @property
     def errors(self) -> tuple[TaskError, ...]:
