@@ -89,6 +89,7 @@ class Tracker:
         "_guide",
         "_lead",
         "_lock",
+        "_memory",
         "_points",
         "_points_shape",
         "_pose_alone",
@@ -180,6 +181,7 @@ class Tracker:
         self._start, self._goal = scratch.start_view, scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._copy = self._q.copy
+        self._memory = scratch.narrow[self._prepared.problem.rows("memory")]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[:, :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
@@ -324,10 +326,6 @@ class Tracker:
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None:
             self._explorer.forget()
-
-    @property
-    def _memory(self) -> Array:
-        return self._scratch.narrow[self._prepared.problem.rows("memory")]
 
     @property
     def velocity(self) -> Array:
