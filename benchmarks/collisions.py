@@ -183,7 +183,7 @@ def humanoids() -> list[Cost]:
                 before = perf_counter_ns()
                 q = tracker.step(path[-1])
                 took.append(1e-3 * (perf_counter_ns() - before))
-                path.append(q.copy())
+                path.append(q)
             scene = limit.scene(model)
             least = min(pz_least(scene, q) for q in path[1:])
             note = f"{len(scene.names)} shapes, closest {1e3 * least:.2f} mm of 5"

@@ -122,7 +122,7 @@ def followed(
                 moved = pz.SE3.from_parts(ways[when]) @ pose
                 world.move(name, moved, velocity=(ways[k + 1] - ways[k]) / dt)
             if when == k:
-                q = tracker.step(q, pz.SE3(goal) if len(goal) == 7 else goal).copy()
+                q = tracker.step(q, pz.SE3(goal) if len(goal) == 7 else goal)
         path[k + 1], distance[k + 1] = q, arm.distance(q, world).distance
     return path, distance
 

@@ -16,7 +16,7 @@ for method in ("jt", "pinv", "dls", "sdls"):
     q, path = body.home, []
     for points in targets:  # in a real loop they come from a camera, a mouse or a planner
         q = ik.step(q, points)
-        path.append(q.copy())  # the array is the tracker's own
+        path.append(q)
     places = np.stack([body.pose(task.frame, path).xyz for task in tasks], axis=1)
     error = np.linalg.norm(places - targets, axis=2).mean()
     jitter = np.abs(np.diff(path, n=2, axis=0)).sum(axis=1).mean()

@@ -16,7 +16,7 @@ stand = [body.pose(foot, q) for foot in feet]
 ik = pz.Tracker(body, tasks, pz.TaskPriority(null_space=pz.RestPosture()), dt=0.01)
 far = body.pose(hand, q).xyz + np.array([3.0, 0.0, 0.0])
 for _ in range(500):
-    q = np.array(ik.step(q, [*stand, far]))
+    q = ik.step(q, [*stand, far])
 
 for foot, pose in zip(feet, stand, strict=True):
     print(f"{foot:32} moved {np.linalg.norm(body.pose(foot, q).xyz - pose.xyz):.1e} m")

@@ -78,17 +78,6 @@ def test_several_updates_a_step_are_so_many_steps(name: str) -> None:
         assert (p == q).all()
 
 
-def test_the_array_that_comes_back_is_the_trackers_own() -> None:
-    ik = pz.Tracker(PANDA, HAND)
-    q = ik.step(HOME, ahead(1))
-    kept = q.copy()
-    assert ik.step(kept) is q
-    assert (PANDA.home == HOME).all()
-    other = pz.Tracker(PANDA, HAND)
-    other.step(HOME, ahead(1))
-    assert (ik.step(q) == other.step(other.step(kept))).all(), "the own array serves as q"
-
-
 def test_targets_start_where_the_frames_are_or_where_the_tasks_want_them() -> None:
     wanted = ahead(3)
     ik = pz.Tracker(PANDA, [HAND, pz.PositionTask("panda_link4", [0.1, 0.2, 0.6])])

@@ -84,8 +84,10 @@ if TYPE_CHECKING:
     from poise.model.model import Model as Model
     from poise.model.proximity import Proximities as Proximities
     from poise.model.proximity import Proximity as Proximity
+    from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
+    from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
     from poise.solving.branches import Branch as Branch
@@ -112,6 +114,7 @@ if TYPE_CHECKING:
     from poise.solving.solver import Solver as Solver
     from poise.solving.solver import solve as solve
     from poise.solving.tracker import Tracker as Tracker
+    from poise.solving.twist import Twist as Twist
     from poise.spatial import SE3 as SE3
     from poise.spatial import SO3 as SO3
     from poise.tasks.aim import AxisTask as AxisTask
@@ -193,6 +196,7 @@ _HOME = {
     "LevenbergMarquardt": "poise.methods.newton",
     "LimitDistance": "poise.methods.criteria",
     "LineTask": "poise.tasks.surface",
+    "ActiveLimit": "poise.solving.active",
     "AccelerationLimit": "poise.solving.inequalities",
     "JerkLimit": "poise.solving.inequalities",
     "LinearLimit": "poise.solving.inequalities",
@@ -223,6 +227,7 @@ _HOME = {
     "Proximities": "poise.model.proximity",
     "Proximity": "poise.model.proximity",
     "Pseudoinverse": "poise.methods.pseudoinverse",
+    "Rate": "poise.rate",
     "RateBound": "poise.methods.damping",
     "ReachMap": "poise.reachability.map",
     "RestPosture": "poise.methods.criteria",
@@ -242,6 +247,7 @@ _HOME = {
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
+    "Twist": "poise.solving.twist",
     "Visual": "poise.geometry.visuals",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",

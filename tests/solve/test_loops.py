@@ -494,3 +494,15 @@ def test_a_robot_on_another_base_takes_along_what_its_loops_are_tied_to() -> Non
 def test_a_loop_takes_no_offset() -> None:
     with pytest.raises(TypeError, match="offset"):
         pz.LoopTask("a", "b", offset=pz.SE3.identity())  # type: ignore[call-arg]
+
+
+def test_a_tracker_tells_of_its_loops_after_its_tasks() -> None:
+    bar = four_bar()
+    loop = pz.Tracker(bar, pz.PositionTask("pen", [0.5, 0.7, 0.0]), dt=0.01, speed=0.5)
+    q = pz.solve(bar, pz.PostureTask()).q
+    for _ in range(5):
+        before, q = q, loop.step(q)
+        assert np.abs(q - before).max() <= 0.5 * 2.0 * 0.01 * (1 + 1e-9)
+    assert [error.task.split("(")[0] for error in loop.errors] == ["PositionTask", "LoopTask"]
+    assert loop.errors[1].position < 1e-7
+    assert "LoopTask" in loop.explain()

@@ -16,8 +16,9 @@ from poise.experiments.das import fields
 from poise.experiments.das.vehicle import LIMIT
 from poise.model.proximity import nearest_of_many
 from poise.solving.collision import CollisionLimit
+from poise.solving.twist import Lead
 from poise.spatial import Array
-from poise.viewer.operator.guide import Drive, Lead
+from poise.viewer.operator.guide import Drive
 from poise.viewer.operator.law import Law
 from poise.viewer.operator.program import REFUSALS, Program
 from poise.viewer.operator.robots import ROBOTS, ten_links, truck

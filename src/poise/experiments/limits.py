@@ -142,7 +142,7 @@ def leave(model: Model, method: Method, answers: Array) -> float:
         q[joint] = model.upper[joint]
         target = model.pose(FRAME, answer)
         for _ in range(50):
-            q = tracker.step(q, target).copy()
+            q = tracker.step(q, target)
         left += q[joint] < model.upper[joint] - 1e-6
         all_of_them += 1
     return left / all_of_them

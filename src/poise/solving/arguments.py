@@ -84,6 +84,28 @@ def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
     return start
 
 
+def put_start(start: Array, model: Model, q0: npt.ArrayLike, name: str = "q0") -> None:
+    """Write one configuration into `start` (nq,), whose numbers a kernel checks; raises ShapeError."""
+    try:
+        given = np.asarray(q0, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    start[:] = given if given.shape == start.shape else one_start(model, q0, name)
+
+
+def room_for(name: str, out: Any, model: Model) -> None:
+    """Raises TypeError, ShapeError or ValueError unless `out` is an array for one configuration (nq,) of float64."""
+    if type(out) is np.ndarray and out.dtype == np.float64 and out.shape == (model.nq,) and out.flags.writeable:
+        return
+    wanted = f"{name} must be an array of float64 and of shape ({model.nq},), such as np.empty({model.nq})"
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
+        raise TypeError(f"{wanted}, got {out.dtype if isinstance(out, np.ndarray) else type(out).__name__}")
+    if out.shape != (model.nq,):
+        raise ShapeError(f"{wanted}, got shape {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError(f"{name} is read-only: give an array that can be written, or leave {name} out")
+
+
 def refuse_numbers(
     code: int, model: Model, tasks: Sequence[Task], goal: Array, start: Array, name: str = "q0"
 ) -> NoReturn:

@@ -18,7 +18,7 @@ from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.spatial import Array
 
-_RESERVE: Final = 5e-4
+RESERVE: Final = 5e-4
 """What a tracker aims to keep beyond the least distance [m]: more than the curvature of a step takes back."""
 _SHARE: Final = 0.5
 _RETREAT: Final = 0.01
@@ -109,7 +109,7 @@ class CollisionLimit:
         `bounded`: whether all speeds have limits, so that nothing goes far in an update.
         """
         made = np.zeros(1, dtype=GUARD.dtype)
-        made["distance"], made["reserve"] = self.min_distance, _RESERVE
+        made["distance"], made["reserve"] = self.min_distance, RESERVE
         made["share"] = _SHARE if dt is None else -math.expm1(-self.rate * dt)
         made["retreat"] = _RETREAT if dt is None else self.retreat * dt
         made["travel"] = _TRAVEL if dt is None else math.inf if bounded else _FASTEST * dt

@@ -59,7 +59,7 @@ def relax(
     now = _one(model, q)
     tracker.targets = _goals(model, given, now).reshape(-1, 7)
     for _ in range(_UPDATES):
-        before, now = now, tracker.step(now).copy()
+        before, now = now, tracker.step(now)
         if np.abs(now - before).max() <= _REST:
             return now
     raise ValueError(

@@ -19,7 +19,7 @@ from poise.solving.arguments import (
     AnyTask,
     joined,
     one_a_task,
-    one_start,
+    put_start,
     refuse_numbers,
     several,
     whole,
@@ -35,7 +35,7 @@ from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
@@ -205,13 +205,15 @@ class Search:
                 scratch.look_around()
             if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                 goal = target.array
+            elif self._pose_alone and (pose := pose_numbers(target)) is not None:
+                goal = pose
             else:
                 goal = self.goal_numbers(target, scratch, model)
             scratch.goal_view[:] = goal
             try:
                 scratch.start_view[:] = self._home if q0 is None else q0
             except (TypeError, ValueError):  # no doubles, or not as many
-                scratch.start[:] = one_start(model, self._home if q0 is None else q0)
+                put_start(scratch.start, model, self._home if q0 is None else q0)
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed

@@ -13,21 +13,24 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
+from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, SOLVED, WIDTH
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
 from poise.model.model import Model
+from poise.model.proximity import Proximity
 from poise.model.scene import Scene
+from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.arguments import (
     AnyTask,
     cores,
     one_a_task,
-    one_start,
+    put_start,
     refuse_goal,
     refuse_numbers,
     refuse_start,
+    room_for,
     several,
     whole,
 )
@@ -39,8 +42,10 @@ from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
 from poise.solving.kept import kept
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
-from poise.spatial import SE3, Array
+from poise.solving.twist import Lead, Twist
+from poise.spatial import SE3, Array, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
 
 _BUSY: Final = (
@@ -68,7 +73,8 @@ class Tracker:
     the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  With `explore`
     an arm that limits or obstacles hold back from a target looks for a way round and follows it, within the same
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
-    past of its own: a second thread that enters it is refused.
+    past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
+    its frame than `lead`: metres, or metres and radians.
 
     The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
     rad, within joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is
@@ -83,13 +89,17 @@ class Tracker:
         "_apart",
         "_aside",
         "_bound",
+        "_copy",
         "_count",
         "_dt",
         "_explorer",
         "_followed",
+        "_goal",
         "_guide",
         "_kept",
+        "_lead",
         "_lock",
+        "_memory",
         "_points",
         "_points_shape",
         "_pose_alone",
@@ -119,6 +129,7 @@ class Tracker:
         settle: bool = True,
         explore: bool = False,
         speed: float = 1.0,
+        lead: float | tuple[float, float] = (0.1, 0.5),
     ) -> None:
         whole("updates", updates, 1)
         pace = _pace(model, speed, dt)
@@ -162,6 +173,7 @@ class Tracker:
             updates=updates,
         )
         self._count, self._dt, self._settles = updates, dt, settle
+        self._lead = Lead.of(lead)
         self._explorer, self._guide = None, None
         if explore:
             if any(isinstance(limit, JerkLimit) for limit in stated):
@@ -181,8 +193,10 @@ class Tracker:
         scratch = self._scratch = Scratch(self._bound)
         scratch.tell(updates=self._count, settle=int(self._settles))
         self._scenes: list[Scene] = []
-        self._start = scratch.start_view
+        self._start, self._goal = scratch.start_view, scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
+        self._copy = self._q.copy
+        self._memory = scratch.narrow[self._prepared.problem.rows("memory")]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[: len(self.tasks), :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
@@ -194,8 +208,8 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_prepared", "_settles",
-            "method", "model", "tasks",
+            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_lead", "_prepared",
+            "_settles", "method", "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
@@ -219,44 +233,57 @@ class Tracker:
             raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
         self.targets[:] = given
 
-    def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
+    def step(self, q: npt.ArrayLike, target: Any = None, *, out: Array | None = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
-        The array is the tracker's own and is overwritten by the next step.  A `q` outside the limits comes back as
-        fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is that of the
-        last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
-        `target` is one target a task, as `solve` takes them, or (tasks, 3) points if all are positions.
-        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
+        back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
+        that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
+        `target` is one target a task, as `solve` takes them, or a `Twist` for one; or (tasks, 3) points if all are
+        positions.
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
+        written.
         """
-        if not self._lock.acquire(blocking=False):
+        if out is not None:
+            room_for("out", out, self.model)
+        if not self._lock.acquire(False):
             raise RuntimeError(_BUSY)
         try:
-            if target is not None:
-                if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
-                    self._scratch.goal_view[:] = target.array
-                else:
-                    self._aim(target)
             try:
                 self._start[:] = q
             except (TypeError, ValueError):  # no doubles, or not as many
-                self._scratch.start[:] = one_start(self.model, q, "q")
+                put_start(self._scratch.start, self.model, q, "q")
+            if target is not None:
+                if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
+                    self._goal[:] = target.array
+                elif self._pose_alone and (pose := pose_numbers(target)) is not None:
+                    self._goal[:] = pose
+                else:
+                    self._aim(target, stepping=True)
             if self._apart is not None:
                 self._scratch.look_around()
-            if self._explorer is not None and self._go_round(self._explorer):
-                return self._q
-            code: int = self._step()
-            if code == NOT_FINITE and not self._warned:
-                self._warned = True
-                warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
-            if code < 0:
-                refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
-            if self._aside is not None:
-                self._aside.watch(self.model, self._scratch.start)
-            if self._kept is not None:
-                self._q[:] = self._kept(self._scratch.start, self._q)
+            if self._explorer is None or not self._go_round(self._explorer):
+                code: int = self._step()
+                if code != SOLVED:
+                    self._complain(code)
+                if self._aside is not None:
+                    self._aside.watch(self.model, self._scratch.start)
+                if self._kept is not None:
+                    self._q[:] = self._kept(self._scratch.start, self._q)
+            if out is None:
+                return self._copy()
+            out[:] = self._q
+            return out
         finally:
             self._lock.release()
-        return self._q
+
+    def _complain(self, code: int) -> None:
+        """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
+        if code == NOT_FINITE and not self._warned:
+            self._warned = True
+            warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
+        if code < 0:
+            refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
 
     def _go_round(self, explorer: Explorer) -> bool:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
@@ -273,8 +300,8 @@ class Tracker:
                 self._prepared.problem.rows(past)
             ]
         guide.targets[:, 0] = corner
-        self._q[:] = guide.step(scratch.start)
-        for past in pasts:
+        guide.step(scratch.start, out=self._q)
+        for past in (*pasts, "least", "largest"):
             scratch.narrow[self._prepared.problem.rows(past)] = guide._scratch.narrow[
                 guide._prepared.problem.rows(past)
             ]
@@ -282,19 +309,34 @@ class Tracker:
 
     def aim(self, target: Any) -> None:
         """Take new targets for the next steps; see `step`."""
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(_BUSY)
-        try:
+        with self._entered():
             self._aim(target)
-        finally:
-            self._lock.release()
 
-    def _aim(self, target: Any) -> None:
+    def _aim(self, target: Any, *, stepping: bool = False) -> None:
         if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
         for k, (name, value) in enumerate(one_a_task(self.tasks, target)):
-            self._targets[k] = self.tasks[k].goal(value, name)
+            if type(value) is Twist:
+                self._targets[k] = self._moved(k, value, name, stepping=stepping)
+            else:
+                self._targets[k] = self.tasks[k].goal(value, name)
+
+    def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
+        """(7,) the target of task `k` after a step of its `twist`."""
+        task = self.tasks[k]
+        if self._dt is None or not stepping:
+            raise ValueError(
+                f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`"
+            )
+        here = twist.seen(task, self.model, self._scratch.start, name)
+        target, given = here.copy(), self._targets[k]
+        some = slice(0 if POSITION in task.leads else 3, 7 if ROTATION in task.leads else 3)
+        if self._memory[FRESH] > 0.5:
+            target[some] = given[some]
+        moved = given.copy()
+        moved[some] = twist.moved(target, here, self._dt, self._lead)[some]
+        return moved
 
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
@@ -307,10 +349,6 @@ class Tracker:
             self._kept.forget()
 
     @property
-    def _memory(self) -> Array:
-        return self._scratch.narrow[self._prepared.problem.rows("memory")]
-
-    @property
     def velocity(self) -> Array:
         """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
 
@@ -318,9 +356,75 @@ class Tracker:
         """
         if self._dt is None:
             raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
+        with self._entered():
+            if self._memory[FRESH] < 0.5:
+                return np.zeros(self.model.nv)
+            return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
+
+    @property
+    def errors(self) -> tuple[TaskError, ...]:
+        """What the last step left of each task, then of each loop: between its q and `targets` as they are now.
+
+        By forward kinematics, when it is asked for.  Raises ValueError before the first step and after a `reset`.
+        """
+        with self._entered():
+            return self._errors(self._last_q())
+
+    @property
+    def active_limits(self) -> tuple[ActiveLimit, ...]:
+        """The limits that the last step ended at, of the joints that move the tasks, and of shapes; empty: none.
+
+        Speeds count with a dt.  What a method gives away so as to stay clear of a limit is not told.  Raises ValueError
+        before the first step and after a `reset`.
+        """
+        with self._entered():
+            return self._active(self._last_q())
+
+    @property
+    def nearest(self) -> Proximity | None:
+        """The two shapes that are nearest to each other after the last step; None without a CollisionLimit.
+
+        Raises ValueError before the first step and after a `reset`.
+        """
+        with self._entered():
+            q = self._last_q()
+            return None if self._apart is None else self._apart.nearest(self.model, q)
+
+    def explain(self) -> str:
+        """A sentence or two: what the last step left of each task, and the limits that it ended at."""
+        with self._entered():
+            if self._memory[FRESH] < 0.5:
+                return "No step has been taken."
+            q = self._last_q()
+            left = "; ".join(task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True))
+            active = self._active(q)
+        return f"What is left: {left}." + (f" Held by limits: {'; '.join(map(str, active))}." if active else "")
+
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Keep other threads out within the block; raises RuntimeError where one is in."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(_BUSY)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _last_q(self) -> Array:
+        """(nq,) where the last step led."""
         if self._memory[FRESH] < 0.5:
-            return np.zeros(self.model.nv)
-        return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
+            raise ValueError("no step has been taken, so there is nothing to tell of it: call step first")
+        return self._q
+
+    def _errors(self, q: Array) -> tuple[TaskError, ...]:
+        pairs = zip(self._followed, self._targets, strict=True)
+        return tuple(task.error(task.judged(self.model, goal[None], q[None])[0]) for task, goal in pairs)
+
+    def _active(self, q: Array) -> tuple[ActiveLimit, ...]:
+        before = self.model.normalize(self._scratch.start)
+        problem, work = self._prepared.problem, self._scratch.narrow
+        found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
+        return found if self._apart is None else (*found, *at_distance(self._apart, self._apart.nearest(self.model, q)))
 
     @property
     def failed(self) -> bool:
@@ -362,14 +466,10 @@ class Tracker:
         full[..., 3] = 1.0
         full[..., :width] = goals
         path = np.empty((characters, steps, self.model.nq))
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(_BUSY)
-        try:
+        with self._entered():
             failed = self._roll(start, full, path, cores() if threads is None else threads)
             self.reset()
             self._memory[FAILED] = float(failed)
-        finally:
-            self._lock.release()
         return path[0] if single else path
 
     def _roll(self, starts: Array, goals: Array, path: Array, threads: int) -> bool:

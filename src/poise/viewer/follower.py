@@ -50,7 +50,7 @@ class Follower:
             return self._near(self.targets(goals), q).q.copy()
         self._tracker.targets[:] = goals
         for _ in range(UPDATES if self._once else 1):
-            q = self._tracker.step(q).copy()
+            q = self._tracker.step(q)
         return q
 
     def warm(self, goals: Array, q: Array) -> None:

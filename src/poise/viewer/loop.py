@@ -6,6 +6,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import final
 
+from poise.rate import Rate
+
 
 @final
 class Loop:
@@ -33,15 +35,12 @@ class Loop:
             self._thread.join()
 
     def _run(self) -> None:
-        due = perf_counter()
-        while not self._stop.is_set():
-            now = perf_counter()
-            if now < due:
-                self._stop.wait(due - now)
-                continue
-            due = max(due + self._period, now)
+        for _ in Rate(self._period, sleep=self._stop.wait):
+            if self._stop.is_set():
+                return
             if self.paused:
                 continue
+            now = perf_counter()
             try:
                 self._do()
             except Exception as error:

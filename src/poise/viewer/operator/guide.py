@@ -6,25 +6,11 @@ from typing import Final, Literal, final
 import numpy as np
 
 from poise.geometry.shapes import checked_point
-from poise.methods.checks import finite_positive, one_of
+from poise.methods.checks import one_of
+from poise.solving.twist import Lead
 from poise.spatial import SE3, SO3, Array, finite
 
 Axes = Literal["base", "tool"]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """How far a target that is driven may be ahead of the hand."""
-
-    distance: float
-    """[m]"""
-    angle: float = 0.3
-    """[rad]"""
-
-    def __post_init__(self) -> None:
-        finite_positive("distance", self.distance)
-        finite_positive("angle", self.angle)
 
 
 @final

@@ -23,11 +23,12 @@ from poise.methods.checks import finite_positive
 from poise.model.model import Model
 from poise.solving.collision import CollisionLimit
 from poise.solving.tracker import Tracker
+from poise.solving.twist import Lead
 from poise.spatial import SE3, Array, conjugate, frozen, quaternion_log, quaternion_product
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.body import bodied, reach
-from poise.viewer.operator.guide import Axes, Drive, Lead, aimed
+from poise.viewer.operator.guide import Axes, Drive, aimed
 from poise.viewer.operator.law import Law
 from poise.viewer.operator.setup import Obstacle, Setup, named, surround, yes_or_no
 from poise.viewer.operator.shield import Shield
@@ -39,7 +40,8 @@ _LONGEST_TICK: Final = 1.0
 _FIRST_TICK: Final = 1.0 / 60.0
 """[s]"""
 _AHEAD: Final = 0.05
-"""How far a target that is driven is ahead of the hand, as a share of the way along the links."""
+_AHEAD_TURNED: Final = 0.3
+"""How far a target that is driven is ahead of the hand: as a share of the way along the links, and [rad]."""
 _MOST_NUMBERS: Final = 20_000_000
 """Of a recording."""
 
@@ -105,7 +107,7 @@ class Program:
         yes_or_no("turns", turns)
         self.turns = turns
         self._body = bodied(model, self.frame)
-        self.lead = Lead(max(_AHEAD * reach(model, self.frame), 1e-3)) if lead is None else lead
+        self.lead = Lead(max(_AHEAD * reach(model, self.frame), 1e-3), _AHEAD_TURNED) if lead is None else lead
         self._task = PoseTask(self.frame) if turns else PositionTask(self.frame)
         self._lock = threading.RLock()
         self._start = frozen(self._configuration("start", model.home if start is None else start))
@@ -474,11 +476,11 @@ class _Led:
         return self.tracker.failed or (self.shield is not None and self.shield.failed)
 
     def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
-        """(nq,) some updates from q on; the array is overwritten by the next."""
+        """(nq,) some updates from q on."""
         goal = target if turns else target.xyz
         for _ in range(updates):
             wish = self.tracker.step(q, goal)
-            q = wish.copy() if self.shield is None else self.shield.step(q, wish).copy()
+            q = wish if self.shield is None else self.shield.step(q, wish)
         return q
 
 

@@ -32,7 +32,7 @@ class Shield:
         self._tracker = Tracker(model, tasks, method, dt=dt, limits=[limit], settle=False)
 
     def step(self, q: Array, wish: Array) -> Array:
-        """(nq,) where to go from `q`, with a method that would go to `wish`; the array is overwritten by the next."""
+        """(nq,) where to go from `q`, with a method that would go to `wish`."""
         targets = self._tracker.targets
         for row, link in enumerate(self._links):
             targets[row] = self._model.pose(link, wish).array

@@ -1,0 +1,138 @@
+"""Which limits a step of a Tracker ended at: found from q before and after it, and from what the step was left."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, final
+
+import numpy as np
+
+from poise.kernels.methods.braking import NO_LIMIT
+from poise.model.model import Model
+from poise.model.proximity import Proximity
+from poise.solving.collision import RESERVE, CollisionLimit
+from poise.solving.problem import Problem
+from poise.spatial import Array
+
+Kind = Literal["position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance"]
+
+_AT_LIMIT: Final = 1e-6
+"""A joint this near to a limit [rad or m] is at it; of speeds and accelerations, this share of them."""
+_AT_DISTANCE: Final = 2.0 * RESERVE
+"""Two shapes that are no farther apart than this beyond the least distance [m] are at it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ActiveLimit:
+    """A limit that a step ended at.
+
+    `kind` is "position", "velocity" or "acceleration" of one joint; "braking", where a joint goes as fast as it may if
+    it shall still stop before the limit of its position; "jerk", where it goes as fast, or as slowly, as its jerk lets
+    it; "twist" of a free base, "linear" of a LinearLimit, "distance" of two shapes.
+    """
+
+    kind: Kind
+    name: str
+    """The joint, with the number of its velocity if it has several; the joints of a LinearLimit; the two shapes."""
+    value: float
+    """The position [rad or m], the velocity [per s] if it is of a velocity, braking, a jerk or a twist, the
+    acceleration [per s^2]; the sum of a LinearLimit over its largest coefficient; the distance [m]."""
+    bound: float
+    """The same at the limit, with its sign."""
+
+    def __str__(self) -> str:
+        bound = f"{self.bound:.4g}"
+        words = {
+            "position": f"is at its limit, {bound}",
+            "velocity": f"is at its velocity limit, {bound}",
+            "acceleration": f"is at its acceleration limit, {bound}",
+            "braking": "brakes for its limit",
+            "jerk": "is at its jerk limit",
+            "twist": f"is at its TwistLimit, {bound}",
+            "linear": f"are at their LinearLimit, {bound}",
+            "distance": f"are {self.value:.3g} m apart",
+        }
+        return f"{self.name} {words[self.kind]}"
+
+
+def active_limits(
+    model: Model, problem: Problem, work: Array, before: Array, after: Array, dt: float | None, updates: int
+) -> tuple[ActiveLimit, ...]:
+    """The limits that a step from `before` to `after` (nq,) ended at; it left `work`, the workspace of the problem.
+
+    Only joints that move the tasks count.  Without a dt [s] there are no velocities.
+    """
+    found = [*_positions(model, problem, after), *_sums(model, problem, after)]
+    if dt is not None:
+        gone = model.difference(before, after)[list(problem.velocities)]
+        names = [name for v, name in enumerate(_velocity_names(model)) if v in problem.velocities]
+        resting = {limit.name for limit in found}  # where there is nothing left to brake for
+        found += _speeds(problem, names, gone, dt, updates)
+        paced = _paces(problem, work, names, gone, dt)
+        found += [limit for limit in paced if limit.kind == "acceleration" or limit.name not in resting]
+        found += _twists(problem, names, gone, dt, updates)
+    return tuple(found)
+
+
+def at_distance(limit: CollisionLimit, near: Proximity) -> tuple[ActiveLimit, ...]:
+    """The limit of the two shapes that are nearest, where they are at it."""
+    if near.distance > limit.min_distance + _AT_DISTANCE:
+        return ()
+    return (ActiveLimit("distance", " and ".join(near.pair), near.distance, limit.min_distance),)
+
+
+def _positions(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
+    for c in problem.section("coordinates"):
+        at, lower, upper = int(c["q"]), float(c["lower"]), float(c["upper"])
+        for bound, room in ((lower, q[at] - lower), (upper, upper - q[at])):
+            if room <= _AT_LIMIT:
+                yield ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
+
+
+def _sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
+    coordinates = problem.section("coordinates")
+    for *row, most in problem.section("inequalities").reshape(-1, len(problem.velocities) + 1).tolist():
+        tied = [(row[c["v"]], int(c["q"])) for c in coordinates if row[c["v"]] != 0.0]
+        value = float(sum(factor * q[at] for factor, at in tied))
+        if value >= most - _AT_LIMIT:
+            scale = max(abs(factor) for factor, _ in tied)
+            names = " and ".join(model.coordinates[at] for _, at in tied)
+            yield ActiveLimit("linear", names, value / scale, most / scale)
+
+
+def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:
+    paces = problem.section("paces")
+    most = paces["speed"] if len(paces) else updates * problem.section("speeds")
+    for name, x, speed in zip(names, gone.tolist(), most.tolist(), strict=True):
+        if abs(x) >= (1.0 - _AT_LIMIT) * speed:
+            yield ActiveLimit("velocity", name, x / dt, float(np.copysign(speed, x)) / dt)
+
+
+def _paces(problem: Problem, work: Array, names: list[str], gone: Array, dt: float) -> Iterator[ActiveLimit]:
+    """Accelerations, and where a joint met the bound of its step that is neither its acceleration nor its speed."""
+    rows = (work[problem.rows(name)].tolist() for name in ("surge", "least", "largest"))
+    for name, pace, x, change, *ends in zip(names, problem.section("paces"), gone.tolist(), *rows, strict=False):
+        speed, most, slack = float(pace["speed"]), float(pace["change"]), _AT_LIMIT * float(pace["change"])
+        if abs(change) >= most - slack:
+            yield ActiveLimit("acceleration", name, change / dt**2, float(np.copysign(most, change)) / dt**2)
+        elif abs(x) < (1.0 - _AT_LIMIT) * speed:
+            for end in ends:
+                if abs(x - end) <= slack:
+                    kind: Kind = "jerk" if pace["jerk"] < NO_LIMIT else "braking"
+                    yield ActiveLimit(kind, name, x / dt, end / dt)
+
+
+def _twists(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:
+    for twist in problem.section("twists"):
+        first, count, most = int(twist["first"]), int(twist["count"]), updates * float(twist["most"])
+        length = float(np.linalg.norm(gone[first : first + count]))
+        if length >= (1.0 - _AT_LIMIT) * most:
+            yield ActiveLimit("twist", names[first].partition("[")[0], length / dt, most / dt)
+
+
+def _velocity_names(model: Model) -> list[str]:
+    """(nv,) the joint of each velocity, with its number where the joint has several."""
+    names = []
+    for joint in model.joints:
+        names += [joint.name] if joint.nv == 1 else [f"{joint.name}[{i}]" for i in range(joint.nv)]
+    return names
