@@ -277,7 +277,7 @@ def problems_of(
 
 def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array, Array | None, int | None]:
     """(n, 7 frame tasks) goal numbers, (n, nq) postures or None, and n; None where every target is the tasks' own."""
-    given = [targets] if len(tasks) == 1 else targets
+    given = [_of_one(tasks[0], targets)] if len(tasks) == 1 else targets
     if given is None:
         given = [None] * len(tasks)
     if not isinstance(given, (list, tuple)) or len(given) != len(tasks):
@@ -305,6 +305,19 @@ def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array,
     rows = 1 if n is None else n
     wide = [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
     return np.concatenate(wide, axis=1) if wide else np.zeros((rows, 0)), postures, n
+
+
+def _of_one(task: AnyTask, targets: Any) -> Any:
+    """The targets of the only task: themselves, or where they are no rows, what a list of one holds."""
+    if not isinstance(targets, (list, tuple)) or len(targets) != 1:
+        return targets
+    if isinstance(task, PostureTask):
+        return targets[0] if np.ndim(targets[0]) == 2 else targets
+    try:
+        task.goals(targets)
+    except ValueError:
+        return targets[0]
+    return targets
 
 
 def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:

@@ -9,14 +9,16 @@ from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
 from poise.solving.outcome import Outcome, Status
 from poise.solving.rows import rows_at
+from poise.solving.suspicion import millimetres
 from poise.spatial import Array
+from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
-_PLACED_AND_POINTED = 5
-"""Rows of a place and a direction."""
+_PLACED, _PLACED_AND_POINTED = 3, 5
+"""Rows of a place, and of a place and a direction."""
 _MANY = 50
 """Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
 
@@ -108,7 +110,10 @@ def _out_of_reach(outcome: Outcome) -> list[str]:
         root, reach = _reach(outcome.model, frame, limits=outcome.asked.problem.limits)
         beyond = float(np.linalg.norm(goal[:3] - root)) - reach
         if beyond > tolerance:
-            out.append(f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m.")
+            question = millimetres(goal[:3], root, reach)
+            out.append(
+                f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m{question}."
+            )
     return out
 
 
@@ -130,11 +135,20 @@ def _reach(model: Model, frame: str, *, limits: bool) -> tuple[Array, float]:
 
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
-    """A sentence if the tasks ask for more rows than there are joints to follow them."""
-    rows = sum(task.asked for task in outcome.asked.frame_tasks)
-    joints = len(outcome.asked.problem.velocities)
+    """A sentence if the tasks ask for more rows than there are joints to follow them, with ways out that they have."""
+    tasks = outcome.asked.frame_tasks
+    rows, joints = sum(task.asked for task in tasks), len(outcome.asked.problem.velocities)
     if joints >= rows:
         return []
-    few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general: "
-    turn = ", or use a PositionTask with an AxisTask, which leaves the turn about the axis free"
-    return [f"{few}drop rows with a weight of 0{turn if joints >= _PLACED_AND_POINTED else ''}."]
+    ways = []
+    if any(task.rows > 1 for task in tasks):
+        ways.append("drop rows with a weight of 0")
+    if any(task.leads == (POSITION, ROTATION) for task in tasks):
+        if joints >= _PLACED_AND_POINTED:
+            ways.append("use a PositionTask with an AxisTask, which leaves the turn about the axis free")
+        elif joints >= _PLACED:
+            ways.append("use a PositionTask, which leaves the rotation free")
+    if len(tasks) > 1:
+        ways.append("leave out the task that matters least")
+    few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general"
+    return [f"{few}: {', or '.join(ways)}." if ways else f"{few}."]

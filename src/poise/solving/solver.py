@@ -179,5 +179,6 @@ def solve(
     targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
     for task, target in zip(given, targets, strict=True):
         if target is None and not (isinstance(task, Task) and task.aimed):
-            raise ValueError(f"{type(task).__name__} has no target; give it one")
+            kind = type(task).__name__
+            raise ValueError(f"{kind} has no target; give it one, as in {kind}(..., target=...)")
     return search(model, targets if len(targets) > 1 else targets[0], q0, seed)

@@ -18,7 +18,7 @@ from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.model.scene import Scene
 from poise.solving.arguments import (
     AnyTask,
@@ -109,6 +109,7 @@ class Tracker:
         settle: bool = True,
         explore: bool = False,
     ) -> None:
+        a_model(model)
         whole("updates", updates, 1)
         if not isinstance(settle, bool):
             raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
