@@ -13,7 +13,7 @@ from poise.geometry.meshes import LinkShape, MeshShape, mesh_triangles, read_mes
 from poise.progress import bar, on_terminal
 
 if TYPE_CHECKING:
-    from poise.model.model import Model, a_model
+    from poise.model.model import Model
 
 _SECONDS: Final = 2.0
 """Fits that take longer have a bar."""
@@ -84,7 +84,6 @@ def fit_shapes(
     Raises FrameNotFound for an unknown link, MissingExtra without the `meshes` extra, ModelError for a file that is not
     there, cannot be read or holds no solid.
     """
-    a_model(model)
     if isinstance(capsules, bool) or not isinstance(capsules, int) or capsules < 1:
         raise ValueError(f"capsules must be 1 or more for each mesh, got {capsules!r}")
     wanted = set(model.shapes if links is None else links)

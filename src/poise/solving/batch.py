@@ -27,13 +27,14 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import bar, on_terminal
-from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.arguments import AnyTask, cores, one_start, several, whole
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
@@ -213,7 +214,8 @@ def solve_batch(
 
     `targets` has a row a problem: of a PoseTask an SE3 of a batch, (n, 7) numbers, place and quaternion wxyz, or
     (n, 4, 4) matrices; of an OrientationTask an SO3; of others an array, such as (n, 3) points.  For several tasks it
-    is a list of them, one a task; None stands for the task's own.  `q0` is (n, nq), or (nq,) for all.
+    is a list of them, one a task; None stands for the task's own, and one posture (nq,) may be for all.  `q0` is
+    (n, nq), or (nq,) for all.
 
     Each problem begins at its `q0`, then at the stored configuration that is nearest to the target and to q0, then at
     random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `prefer="first"` a
@@ -234,12 +236,14 @@ def solve_batch(
         model, tasks, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=False,
     )  # fmt: skip
-    return run_batch(search, model, targets, q0, seed, closest, threads, progress)
+    # The search is kept for tasks of this structure, and may have been made for others with targets of their own.
+    return run_batch(search, model, several(tasks), targets, q0, seed, closest, threads, progress)
 
 
 def run_batch(
     search: Search,
     model: Model,
+    tasks: Sequence[AnyTask],
     targets: Any,
     q0: Any,
     seed: int | None,
@@ -247,12 +251,14 @@ def run_batch(
     threads: int | None,
     progress: bool | None,
 ) -> SolutionBatch:
-    """Solve for many targets with a prepared search."""
+    """Solve for many targets of these tasks with a search that was prepared for such."""
     if not isinstance(closest, bool):
         raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
-    goals, starts, postures = problems_of(model, search.tasks, targets, q0)
+    goals, starts, postures = problems_of(model, tasks, targets, q0)
+    if q0 is not None and len(starts) and search.problem.limits:
+        ask_for_degrees_in(model, starts[0], "q0")
     batch = _Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
     batch.run(threads, progress)
     return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
@@ -287,8 +293,9 @@ def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array,
     for i, (task, value) in enumerate(zip(tasks, given, strict=True)):
         name = f"targets[{i}]" if len(tasks) > 1 else "targets"
         if isinstance(task, PostureTask):
-            if value is not None:
-                postures = np.atleast_2d(model.normalize(value, name))
+            own = model.home if task.target is None else task.target
+            postures = model.normalize(own if value is None else value, name)
+            if postures.ndim > 1:
                 sizes[name] = len(postures)
             continue
         if value is None:

@@ -32,6 +32,7 @@ from poise.solving.problem import Problem
 from poise.solving.repulsion import repelled
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.situation import Situation
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 from poise.tasks.base import POSITION, Task, levels
 
@@ -88,6 +89,7 @@ class BoundMethod:
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
                 posture = model.check_q(term.q, "q of the RestPosture")
+                ask_for_degrees_in(model, posture, "q of the RestPosture")
         plan = method.plan(case)
         places = problem.section("coordinates")["q"]
         self._model = self._potential = None

@@ -115,7 +115,7 @@ class Solver:
         progress: bool | None = None,
     ) -> SolutionBatch:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
-        return run_batch(self._search, self.model, targets, q0, seed, closest, threads, progress)
+        return run_batch(self._search, self.model, self.tasks, targets, q0, seed, closest, threads, progress)
 
     def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
