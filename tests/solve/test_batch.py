@@ -415,3 +415,12 @@ def test_a_posture_may_be_the_tasks_own_or_one_for_all_or_one_a_row(panda: pz.Mo
         other = [pz.PositionTask("panda_hand"), pz.PostureTask()]
         for tasks, given in ((own, None), (other, posture), (other, np.tile(posture, (2, 1)))):
             np.testing.assert_array_equal(pz.solve_batch(panda, tasks, [places, given]).q, one)
+
+
+def test_what_was_given_up_says_how_to_learn_more_and_what_a_length_proves(panda: pz.Model) -> None:
+    near, far = pz.solve_batch(panda, POSE, pz.SE3.from_parts([[0.0, 0.0, 0.333], [2.0, 0.0, 0.5]]), closest=False)
+    assert near.status is far.status is pz.Status.GIVEN_UP
+    assert "beyond the longest reach" in far.explain()
+    assert "beyond the longest reach" not in near.explain()
+    for one in (near, far):
+        assert one.explain().endswith("With closest=True it is searched for, and what stands in the way is said.")

@@ -28,7 +28,7 @@ def cause(outcome: Outcome) -> Status:
     if outcome.posture_alone:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
         return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
-    if _out_of_reach(outcome):
+    if out_of_reach(outcome):
         return Status.UNREACHABLE
     if not outcome.stationary:
         return Status.MAX_ITERATIONS
@@ -56,7 +56,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
-    parts += _out_of_reach(outcome)
+    parts += out_of_reach(outcome)
     held = joints_at_limits(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
@@ -100,7 +100,7 @@ def _descent(outcome: Outcome) -> Array:
     return e @ jacobian
 
 
-def _out_of_reach(outcome: Outcome) -> list[str]:
+def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
     out = []
     for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):

@@ -100,14 +100,14 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for a task that does not work there.
     """
+    for task in tasks:
+        if task.own:
+            try_residual(model, task)
     if tasks and not any(task.asked for task in tasks):
         raise ValueError(
             f"every weight of {', '.join(task.label for task in tasks)} is 0, so nothing is asked of {model.name}: "
             "give a weight above 0, or leave out what is not wanted"
         )
-    for task in tasks:
-        if task.own:
-            try_residual(model, task)
     wanted = [task.needed(model) for task in tasks]
     units, number = carrying(model.tree, sorted(set().union(*wanted)))
     arrays = unit_arrays(units, {number[u] for some in wanted for u in some})

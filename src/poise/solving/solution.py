@@ -184,7 +184,10 @@ class Solution:
 
     def _reached(self) -> str:
         """What was reached, and what stands in the way of the rest."""
-        if self._code in (RUNNING, GIVEN_UP):
+        if self._code == GIVEN_UP:
+            parts = [f"Not solved: {self.status.message}.", *explain.out_of_reach(self._outcome)]
+            return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
+        if self._code == RUNNING:
             return f"Not solved: {self.status.message}."
         if self._code == BLOCKED and self.nearest is not None:
             near = self.nearest
