@@ -424,3 +424,14 @@ def test_what_was_given_up_says_how_to_learn_more_and_what_a_length_proves(panda
     assert "beyond the longest reach" not in near.explain()
     for one in (near, far):
         assert one.explain().endswith("With closest=True it is searched for, and what stands in the way is said.")
+
+
+def test_matrices_of_rounded_decimals_are_told_what_they_lack(panda: pz.Model) -> None:
+    there = panda.pose("panda_hand", panda.sample(4, seed=5))
+    rounded = there.matrix().round(4)
+    many = pz.solve_batch(panda, POSE, rounded)
+    assert set(many.status) == {pz.Status.BAD_INPUT}
+    assert "a matrix holds no rotation to 1e-6; SE3.from_matrix(..., orthonormalise=True)" in many[0].explain()
+    nearest = pz.SE3.from_matrix(rounded, orthonormalise=True)
+    assert there.isclose(nearest, atol=2e-4).all()
+    assert pz.solve_batch(panda, POSE, nearest).success.all()

@@ -208,7 +208,7 @@ def test_a_start_that_is_pulled_in_is_told_of() -> None:
     words = solver(pz.SE3.from_parts([3, 0, 0]), np.zeros(7)).explain()
     assert words.startswith("Not reached")
     assert words.endswith("q0 was pulled in to the limits, panda_joint4 from 0 to -0.0698.")
-    for start in (None, ARM.home, ARM.lower, ARM.upper):
+    for start in (None, ARM.home, ARM.lower, ARM.upper, ARM.upper + 1e-12):
         assert "q0" not in solver(None, start).explain()
     assert "pulled in" not in pz.solve(ARM, TASK, q0=np.zeros(7), limits=False).explain()
     q0 = np.zeros(7)

@@ -14,6 +14,8 @@ _FAR: Final = 10.0
 _TURN: Final = 2.0 * np.pi
 _ROUNDED: Final = 0.01
 """Degrees that were rounded may be this far over a limit [rad]."""
+_ROUNDING: Final = 1e-9
+"""What is over a limit by no more is not worth a word [rad or m]."""
 _NAMED: Final = 3
 """Coordinates that are named, at most."""
 
@@ -48,7 +50,7 @@ def ask_for_degrees_in(model: Model, q: Array, name: str) -> None:
 def pulled_in(model: Model, q0: Array) -> str:
     """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
     kept = np.clip(q0, model.lower, model.upper)
-    places = np.flatnonzero(kept != q0)
+    places = np.flatnonzero(np.abs(kept - q0) > _ROUNDING)
     if not len(places):
         return ""
     named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {kept[i]:.6g}" for i in places[:_NAMED]]

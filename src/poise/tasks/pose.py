@@ -118,6 +118,15 @@ class PoseTask(OfFrame):
         except ValueError:
             return np.array([_numbers_of(matrix) for matrix in rows])
 
+    def refuse(self, goal: Array, name: str = "target") -> None:
+        """Raises ValueError that says why the goal's numbers (7,) are no pose, if they are none."""
+        if np.isnan(goal).all():
+            raise ValueError(
+                f"{name} of {self.label} is no pose: a number is not finite, or a matrix holds no rotation to 1e-6; "
+                "SE3.from_matrix(..., orthonormalise=True) takes rounded ones"
+            )
+        super().refuse(goal, name)
+
     def target_of(self, pose: SE3) -> SE3:
         """The target that the frame fulfils where it is seen at `pose`."""
         return pose
