@@ -1,18 +1,19 @@
 """Rotations and rigid motions: they form groups, and agree with SciPy's in every representation."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.linalg import expm
+from scipy.linalg import expm, polar
 from scipy.spatial.transform import Rotation
 from trees import steady
 
 from poise.errors import PoiseError, ShapeError
-from poise.spatial import SE3, SO3, Array
+from poise.spatial import SE3, SO3, Array, pose_of
 
 ROUND = 1e-14
 """A few roundings of numbers about 1."""
@@ -176,7 +177,7 @@ def test_every_representation_is_scipys(rotation: SO3) -> None:
 
 
 @steady
-@given(st.tuples(*[st.floats(-7.0, 7.0) | st.sampled_from([0.0, math.pi / 2, -math.pi / 2, math.pi])] * 3))
+@given(st.tuples(*[st.floats(-6.28, 6.28) | st.sampled_from([0.0, math.pi / 2, -math.pi / 2, math.pi])] * 3))
 def test_roll_pitch_yaw_turn_about_fixed_axes(rpy: tuple[float, float, float]) -> None:
     rotation = SO3.from_rpy(rpy)
     np.testing.assert_allclose(rotation.matrix(), Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0, atol=1e-15)
@@ -380,6 +381,197 @@ def test_a_motion_multiplies_its_own_kind_only(left: Any, right: Any) -> None:
     else:
         with pytest.raises(TypeError):
             left @ right
+
+
+# Points ----------------------------------------------------------------------------------------------------------
+
+
+@steady
+@given(poses, st.lists(points, min_size=1, max_size=4))
+def test_a_motion_times_points_acts_on_each(motion: SE3, several: list[Array]) -> None:
+    cloud, turn = np.array(several), motion.rotation
+    whole = np.hstack([cloud, np.ones((len(cloud), 1))])
+    np.testing.assert_allclose(motion @ cloud, (whole @ motion.matrix().T)[:, :3], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(turn @ cloud, cloud @ turn.matrix().T, rtol=0, atol=1e-13)
+    for row, moved in zip(cloud, motion @ cloud, strict=True):
+        np.testing.assert_array_equal(motion @ row, moved)
+        np.testing.assert_array_equal(motion @ row.tolist(), moved)
+    np.testing.assert_array_equal((motion @ motion) @ cloud[0], (motion @ motion).act(cloud[0]))
+
+
+def test_a_batch_of_motions_takes_a_point_each_or_one_for_all_or_all_under_each() -> None:
+    batch = SE3.from_xyz_rpy([[1, 0, 0], [0, 1, 0]], [[0, 0, 0.5], [0.1, 0, 0]])
+    cloud = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(batch @ cloud, [batch[0] @ cloud[0], batch[1] @ cloud[1]])
+    np.testing.assert_array_equal(batch @ cloud[0], [batch[0] @ cloud[0], batch[1] @ cloud[0]])
+    three = np.arange(9.0).reshape(3, 3)
+    np.testing.assert_array_equal((batch @ three[:, None])[2], [batch[0] @ three[2], batch[1] @ three[2]])
+    words = r"point has shape \(3, 3\) and the motions are a batch of \(2,\): a point a motion is \(2, 3\)"
+    for motions in (batch, batch.rotation):
+        with pytest.raises(ShapeError, match=words):
+            motions @ three
+
+
+T, R = SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]), SO3.from_rpy([0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("multiply", "error", "words"),
+    [
+        (lambda: T @ [1, 2], ShapeError, r"point must have shape \(3,\), got \(2,\)"),
+        (lambda: R @ np.zeros((3, 2)), ShapeError, r"point must have shape \(3,\), got \(3, 2\)"),
+        (lambda: T @ ["a", "b", "c"], ShapeError, "point must be numbers"),
+        (lambda: T @ [1, 2, math.nan], ValueError, r"point\[2\] is nan"),
+        (lambda: T @ T.array, TypeError, r"T @ x takes an SE3 or \(..., 3\) points, got shape \(7,\): .*SE3.parse"),
+        (lambda: T @ T.matrix(), TypeError, r"got shape \(4, 4\): make it a pose, SE3.parse\(x\)"),
+        (lambda: T @ R, TypeError, r"T @ SE3.from_parts\(\[0, 0, 0\], R\)"),
+        (lambda: R @ R.wxyz, TypeError, r"got shape \(4,\): say SO3\(wxyz=x\)"),
+        (lambda: R @ R.matrix(), TypeError, r"say SO3.from_matrix\(matrix\), or act\(points\)"),
+        (lambda: T @ "xyz", TypeError, "unsupported operand"),
+    ],
+)
+def test_what_is_neither_a_motion_nor_points_is_refused(multiply: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        multiply()
+
+
+def test_three_points_that_are_no_rotation_are_points() -> None:
+    cloud = np.arange(9.0).reshape(3, 3)
+    np.testing.assert_array_equal(R @ cloud, R.act(cloud))
+    np.testing.assert_array_equal(T @ np.eye(3), T.act(np.eye(3)))
+
+
+# The same --------------------------------------------------------------------------------------------------------
+
+
+@steady
+@given(poses, poses)
+def test_equal_is_by_value_and_of_either_sign(a: SE3, b: SE3) -> None:
+    negative = pose_of(np.concatenate([a.xyz, -a.wxyz]))
+    for one, same, other in ((a, negative, b), (a.rotation, negative.rotation, b.rotation)):
+        assert type(one == same) is bool
+        assert one == same
+        assert (one != same) is False
+        assert hash(one) == hash(same)
+        assert same in [one]
+        assert len({one, same}) == 1
+        assert (one == other) == (hash(one) == hash(other))
+    assert a != a.rotation
+    assert a != a.array.tolist()
+    assert a.isclose(b) or a != b
+
+
+def test_zero_has_no_sign_in_what_is_equal() -> None:
+    assert SE3([0.0, 0, 0, 1, 0, 0, 0]) == SE3([-0.0, 0, 0, -1, -0.0, 0, 0])
+    assert hash(SE3([0.0, 0, 0, 1, 0, 0, 0])) == hash(SE3([-0.0, 0, 0, -1, -0.0, 0, 0]))
+
+
+def test_batches_are_equal_as_a_whole_and_close_one_by_one() -> None:
+    batch = SE3.from_xyz_rpy(np.eye(3), np.zeros((3, 3)))
+    moved = batch.array.copy()
+    moved[1, 0] += 1e-3
+    assert batch == SE3(batch.array)
+    assert batch != SE3(moved)
+    assert batch != batch[0]
+    np.testing.assert_array_equal(batch.isclose(SE3(moved)), [True, False, True])
+    np.testing.assert_array_equal(batch.isclose(batch[0]), [True, False, False])
+    np.testing.assert_array_equal(batch.rotation.isclose(SO3.identity()), [True] * 3)
+    with pytest.raises(ShapeError, match=r"batches of \(3,\) and \(2,\) do not go together"):
+        batch.isclose(batch[:2])
+
+
+@steady
+@given(poses, directions(), directions(), st.floats(1e-6, 1.0), st.floats(1e-6, 1.0))
+def test_close_counts_metres_and_radians_each_by_itself(
+    pose: SE3, way: Array, axis: Array, metres: float, radians: float
+) -> None:
+    there = SE3.from_parts(pose.xyz + metres * way, SO3.from_rotvec(radians * axis) @ pose.rotation)
+    largest = max(metres, radians)
+    assert pose.isclose(there, atol=1.001 * largest)
+    assert not pose.isclose(there, atol=0.999 * largest)
+    assert pose.rotation.isclose(there.rotation, atol=1.001 * radians)
+    assert not pose.rotation.isclose(there.rotation, atol=0.999 * radians)
+    assert type(pose.isclose(there)) is bool
+
+
+def test_close_to_what_is_no_motion_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"another SE3, got .*SE3.parse"):
+        T.isclose(T.matrix())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="another SO3"):
+        R.isclose(T)  # type: ignore[arg-type]
+
+
+# Rounded rotations -----------------------------------------------------------------------------------------------
+
+
+@steady
+@given(rotations, st.integers(2, 5))
+def test_rounded_decimals_are_refused_and_made_the_nearest_rotation_on_request(rotation: SO3, digits: int) -> None:
+    rounded = rotation.matrix().round(digits)
+    off = np.abs(rounded @ rounded.T - np.eye(3)).max()
+    assume(off > 1.1e-6)
+    with pytest.raises(ValueError, match=r"matrix is not a rotation to 1e-06: it is off by .*orthonormalise=True"):
+        SO3.from_matrix(rounded)
+    nearest = SO3.from_matrix(rounded, orthonormalise=True)
+    # The rotation of the polar decomposition is the nearest one.
+    np.testing.assert_allclose(nearest.matrix(), polar(rounded)[0], rtol=0, atol=1e-12)
+    assert nearest.isclose(rotation, atol=4.0 * 10.0**-digits)
+    whole = SE3.from_parts([1, 2, 3], rotation).matrix().round(digits)
+    np.testing.assert_array_equal(SE3.from_matrix(whole, orthonormalise=True).rotation.wxyz, nearest.wxyz)
+
+
+@pytest.mark.parametrize("orthonormalise", [False, True])
+def test_what_stretches_or_mirrors_is_no_rotation_even_on_request(orthonormalise: bool) -> None:
+    for bad, words in (
+        (1.2 * np.eye(3), r"matrix is not a rotation: it stretches by 1\.2, 1\.2, 1\.2"),
+        (np.zeros((3, 3)), "it stretches by 0, 0, 0"),
+        (np.diag([1.0, 1.0, -1.0]), "it is a mirror image, of determinant -1"),
+        ([np.eye(3), np.eye(3), np.diag([1.0, 2.0, 1.0])], r"matrix\[2\] is not a rotation: it stretches by 2, 1, 1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SO3.from_matrix(bad, orthonormalise=orthonormalise)
+
+
+def test_a_rotation_that_is_one_is_left_alone() -> None:
+    batch = Rotation.random(20, rng=1).as_matrix()
+    exact = SO3.from_matrix(batch)
+    assert SO3.from_matrix(batch, orthonormalise=True).isclose(exact, atol=1e-14).all()
+    assert SO3.from_matrix(np.zeros((0, 3, 3)), orthonormalise=True).wxyz.shape == (0, 4)
+
+
+def test_a_target_of_rounded_decimals_is_refused_by_its_own_name() -> None:
+    with pytest.raises(ValueError, match="goal is not a rotation to 1e-06"):
+        SE3.parse(T.matrix().round(5), "goal")
+
+
+# Degrees ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: SO3.from_rpy([180, 0, 0]), lambda: SE3.from_xyz_rpy([0, 0, 0], [[0, 0, 0], [0, -180, 90]])]
+)
+def test_angles_of_more_than_a_turn_are_asked_about_where_they_are_stated(make: Any) -> None:
+    with pytest.warns(UserWarning, match=r"rpy holds -?180 rad, more than a whole turn: degrees\?") as caught:
+        make()
+    assert [Path(one.filename) for one in caught] == [Path(__file__)]
+
+
+def test_a_turn_is_not_asked_about() -> None:
+    SO3.from_rpy([2 * math.pi, -2 * math.pi, 6.2832])
+    SO3.from_rpy(np.zeros((0, 3)))
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ([1, 2, 3], "a place alone is SE3.from_parts"),
+        ([1, 2, 3, 0, 0, 0], "SE3.from_xyz_rpy"),
+        (np.eye(3), "SE3.from_parts.xyz, SO3.from_matrix"),
+    ],
+)
+def test_numbers_that_are_half_a_pose_are_told_how_to_be_one(value: Any, hint: str) -> None:
+    with pytest.raises(ShapeError, match=hint):
+        SE3.parse(value)
 
 
 # Frozen arrays, print, parse -------------------------------------------------------------------------------------

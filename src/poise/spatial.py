@@ -5,8 +5,9 @@ A pose of b in a is written `T_ab`, so that `T_ab @ T_bc` is `T_ac`.  It is stor
 """
 
 import math
+import warnings
 from collections.abc import Sequence
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,14 @@ Array = npt.NDArray[np.float64]
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
 _TINY: Final = 1e-8
 """Below this angle [rad] the first terms of a series are exact to rounding."""
-_ORTHONORMAL: Final = 1e-6
-"""How far a matrix may be from a rotation."""
 LARGEST: Final = 2.0**50
 """The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
+TOLERANCE: Final = 1e-6
+"""Two motions are close, and a matrix is a rotation, to this [m, rad and its entries]."""
+_ROUNDED: Final = 0.05
+"""A matrix whose singular values are no farther from 1 than this can be a rotation that was rounded."""
+_WIDEST: Final = 2.001 * math.pi
+"""No angle that a person states in radians is much more than a whole turn."""
 BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits left"
 """Why a number of a robot is too large, for messages."""
 
@@ -164,6 +169,70 @@ def rpy_quaternion(rpy: Array) -> Array:
     )
 
 
+def rotation_matrices(name: str, value: npt.ArrayLike, *, orthonormalise: bool = False) -> Array:
+    """(..., 3, 3) rotation matrices, or with `orthonormalise` the rotations that are nearest to such as were rounded.
+
+    The nearest is U V^T of the singular value decomposition U S V^T: the least sum of the squares of all changes
+    (Higham 1986, doi:10.1137/0907079).  Raises ShapeError, and ValueError that says what is wrong with which matrix.
+    """
+    m = finite(name, value, 3, 3)
+    off = np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max(axis=(-2, -1), initial=0.0)
+    mirrored = np.linalg.det(m) < 0.0
+    if not orthonormalise and not (mirrored | (off > TOLERANCE)).any():
+        return m
+    u, sizes, vt = np.linalg.svd(m)
+    far = np.abs(sizes - 1.0).max(axis=-1, initial=0.0)
+    bad = mirrored | (far > _ROUNDED) | (not orthonormalise and off > TOLERANCE)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        which = f"{name}[{', '.join(map(str, index))}]" if index else name
+        wanted = "its columns must be orthonormal and right-handed"
+        if mirrored[index] and far[index] <= _ROUNDED:
+            raise ValueError(f"{which} is not a rotation: it is a mirror image, of determinant -1; {wanted}")
+        if far[index] > _ROUNDED:
+            stretch = ", ".join(f"{x:.3g}" for x in sizes[index])
+            raise ValueError(f"{which} is not a rotation: it stretches by {stretch}; {wanted}")
+        raise ValueError(
+            f"{which} is not a rotation to {TOLERANCE:g}: it is off by {off[index]:.2g}, as rounded decimals are; "
+            f"{wanted}; from_matrix(..., orthonormalise=True) takes the nearest rotation"
+        )
+    nearest: Array = u @ vt
+    return nearest
+
+
+def _signed(wxyz: Array) -> Array:
+    """(..., 4) the one of the two quaternions of a rotation whose first number other than 0 is positive; no -0."""
+    first = np.take_along_axis(wxyz, np.argmax(wxyz != 0.0, axis=-1)[..., None], axis=-1)
+    return np.where(first < 0.0, -wxyz, wxyz) + 0.0
+
+
+def ask_for_degrees(name: str, angles: npt.ArrayLike, *, stacklevel: int = 2) -> None:
+    """Warn of angles [rad] that can hardly be radians; `stacklevel` leads to the line that states them, 2 is the caller
+    of who asks."""
+    found = np.asarray(angles, dtype=np.float64)
+    if found.size and np.abs(found).max() > _WIDEST:
+        largest = float(found.flat[int(np.abs(found).argmax())])
+        warnings.warn(
+            f"{name} holds {largest:g} rad, more than a whole turn: degrees? numpy.radians makes them radians",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _points(batch: tuple[int, ...], point: npt.ArrayLike) -> Array:
+    """(..., 3) points for motions of this batch; raises ShapeError in words."""
+    p = finite("point", point, 3)
+    if batch and p.ndim > 1:
+        try:
+            np.broadcast_shapes(batch, p.shape[:-1])
+        except ValueError:
+            raise ShapeError(
+                f"point has shape {p.shape} and the motions are a batch of {batch}: a point a motion is {(*batch, 3)}, "
+                "one for all is (3,); points[..., None, :] are all points under each motion"
+            ) from None
+    return p
+
+
 def frozen(values: npt.ArrayLike) -> Array:
     """A read-only copy."""
     array = np.array(values, dtype=np.float64, order="C")
@@ -194,8 +263,13 @@ class SO3:
 
     @classmethod
     def from_rpy(cls, rpy: npt.ArrayLike) -> Self:
-        """From (..., 3) roll, pitch, yaw [rad] about the fixed x, y and z axes in this order (URDF)."""
-        return cls(wxyz=rpy_quaternion(finite("rpy", rpy, 3)))
+        """From (..., 3) roll, pitch, yaw [rad] about the fixed x, y and z axes in this order (URDF).
+
+        Warns of angles of more than a whole turn, which are degrees more often than not.
+        """
+        angles = finite("rpy", rpy, 3)
+        ask_for_degrees("rpy", angles)
+        return cls(wxyz=rpy_quaternion(angles))
 
     @classmethod
     def from_rotvec(cls, rotvec: npt.ArrayLike) -> Self:
@@ -203,15 +277,13 @@ class SO3:
         return cls(wxyz=quaternion_exp(finite("rotvec", rotvec, 3)))
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike) -> Self:
-        """From (..., 3, 3) rotation matrices; raises ValueError if one is not orthonormal to 1e-6."""
-        m = finite("matrix", matrix, 3, 3)
-        if (
-            np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max(initial=0.0) > _ORTHONORMAL
-            or (np.linalg.det(m) < 0).any()
-        ):
-            raise ValueError("matrix is not a rotation: its columns must be orthonormal and right-handed (to 1e-6)")
-        return cls(wxyz=matrix_quaternion(m))
+    def from_matrix(cls, matrix: npt.ArrayLike, *, orthonormalise: bool = False) -> Self:
+        """From (..., 3, 3) rotation matrices; raises ValueError if one is not orthonormal to 1e-6.
+
+        With `orthonormalise` it is the nearest rotation, for numbers that were rounded; what stretches by more than 5 %
+        or mirrors is refused even so.
+        """
+        return cls(wxyz=matrix_quaternion(rotation_matrices("matrix", matrix, orthonormalise=orthonormalise)))
 
     @property
     def xyzw(self) -> Array:
@@ -240,14 +312,52 @@ class SO3:
         """The rotation back."""
         return rotation_of(conjugate(self.wxyz))
 
-    def __matmul__(self, other: "SO3") -> "SO3":
-        if not isinstance(other, SO3):
+    @overload
+    def __matmul__(self, other: "SO3") -> "SO3": ...
+    @overload
+    def __matmul__(self, other: npt.NDArray[Any] | Sequence[Any]) -> Array: ...
+    def __matmul__(self, other: Any) -> Any:
+        """`R_ab @ R_bc` is `R_ac`, and `R_ab @ points` are the (..., 3) points turned, as `act` does.
+
+        Raises TypeError for a 3x3 rotation matrix, whose rows would be taken for points.
+        """
+        if isinstance(other, SO3):
+            return rotation_of(_rescaled(quaternion_product(self.wxyz, other.wxyz)))
+        if not isinstance(other, (np.ndarray, list, tuple)):
             return NotImplemented
-        return rotation_of(_rescaled(quaternion_product(self.wxyz, other.wxyz)))
+        shape = np.shape(other)
+        if shape == (3, 3) and _is_rotation(other):
+            raise TypeError(
+                "a 3x3 matrix that is a rotation can be meant as one, or as three points: say SO3.from_matrix(matrix), "
+                "or act(points), which takes a point a row"
+            )
+        if shape[-1:] == (4,):
+            raise TypeError(f"R @ x takes an SO3 or (..., 3) points, got shape {shape}: say SO3(wxyz=x), or T @ x")
+        return self.act(other)
 
     def act(self, point: npt.ArrayLike) -> Array:
         """The (..., 3) points turned."""
-        return rotate(self.wxyz, finite("point", point, 3))
+        return rotate(self.wxyz, _points(self.wxyz.shape[:-1], point))
+
+    def isclose(self, other: "SO3", *, atol: float = TOLERANCE) -> Any:
+        """Whether the angle between the two is at most `atol` [rad]: a bool, or (...,) of them for batches."""
+        if not isinstance(other, SO3):
+            raise TypeError(
+                f"isclose compares with another SO3, got {type(other).__name__}; see SO3.from_matrix and SO3.from_xyzw"
+            )
+        return _told(_angles(self.wxyz, other.wxyz) <= atol)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same rotation to the last bit, for quaternions of either sign; of batches, all.
+
+        What was computed in two ways differs by roundings: ask `isclose`, which compares batches one by one.
+        """
+        if not isinstance(other, SO3):
+            return NotImplemented
+        return np.array_equal(_signed(self.wxyz), _signed(other.wxyz))
+
+    def __hash__(self) -> int:
+        return hash((self.wxyz.shape, _signed(self.wxyz).tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rotation_of, (self.wxyz,)
@@ -286,8 +396,13 @@ class SE3:
 
     @classmethod
     def from_xyz_rpy(cls, xyz: npt.ArrayLike, rpy: npt.ArrayLike) -> Self:
-        """From (..., 3) metres and (..., 3) roll, pitch, yaw [rad] about fixed axes (URDF)."""
-        return cls.from_parts(xyz, SO3.from_rpy(rpy))
+        """From (..., 3) metres and (..., 3) roll, pitch, yaw [rad] about fixed axes (URDF).
+
+        Warns of angles of more than a whole turn, which are degrees more often than not.
+        """
+        angles = finite("rpy", rpy, 3)
+        ask_for_degrees("rpy", angles)
+        return cls.from_parts(xyz, SO3(wxyz=rpy_quaternion(angles)))
 
     @classmethod
     def from_xyz_wxyz(cls, xyz: npt.ArrayLike, wxyz: npt.ArrayLike) -> Self:
@@ -305,12 +420,12 @@ class SE3:
         return cls.from_parts(xyz, SO3.from_rotvec(rotvec))
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike) -> Self:
-        """From (..., 4, 4) homogeneous matrices; raises ValueError if the rotation part is none."""
-        m = finite("matrix", matrix, 4, 4)
-        if np.abs(m[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
-            raise ValueError("matrix is not a pose: its last row must be 0 0 0 1")
-        return cls.from_parts(m[..., :3, 3], SO3.from_matrix(m[..., :3, :3]))
+    def from_matrix(cls, matrix: npt.ArrayLike, *, orthonormalise: bool = False) -> Self:
+        """From (..., 4, 4) homogeneous matrices; raises ValueError if the rotation part is none.
+
+        With `orthonormalise` that becomes the nearest rotation, see `SO3.from_matrix`.
+        """
+        return cls.from_parts(*_parts_of("matrix", matrix, orthonormalise=orthonormalise))
 
     @classmethod
     def parse(cls, value: Any, name: str = "pose") -> "SE3":
@@ -326,11 +441,16 @@ class SE3:
         except ValueError as error:
             raise ShapeError(f"{wanted}, got {value!r}") from error
         if array.ndim >= 2 and array.shape[-2:] == (4, 4):
-            return cls.from_matrix(finite(name, value, 4, 4))
+            return cls.from_parts(*_parts_of(name, value))
         if array.ndim >= 1 and array.shape[-1] == 7:
             numbers = finite(name, value, 7)
             return pose_of(np.concatenate([numbers[..., :3], unit_quaternion(name, numbers[..., 3:])], axis=-1))
-        raise ShapeError(f"{wanted}, got shape {array.shape}")
+        way = {
+            (3,): "; a place alone is SE3.from_parts(xyz), or the target of a PositionTask",
+            (6,): "; three metres and roll, pitch, yaw are SE3.from_xyz_rpy(xyz, rpy)",
+            (3, 3): "; a rotation alone is SE3.from_parts(xyz, SO3.from_matrix(R))",
+        }
+        raise ShapeError(f"{wanted}, got shape {array.shape}{way.get(array.shape, '')}")
 
     @classmethod
     def exp(cls, twist: npt.ArrayLike) -> Self:
@@ -387,16 +507,53 @@ class SE3:
         back = conjugate(self.wxyz)
         return pose_of(np.concatenate([-rotate(back, self.xyz), back], axis=-1))
 
-    def __matmul__(self, other: "SE3") -> "SE3":
-        if not isinstance(other, SE3):
+    @overload
+    def __matmul__(self, other: "SE3") -> "SE3": ...
+    @overload
+    def __matmul__(self, other: npt.NDArray[Any] | Sequence[Any]) -> Array: ...
+    def __matmul__(self, other: Any) -> Any:
+        """`T_ab @ T_bc` is `T_ac`, and `T_ab @ points` are the (..., 3) points of b seen in a, as `act` has them.
+
+        Raises TypeError for a 4x4 matrix, 7 numbers or an SO3, ShapeError for what are no points.
+        """
+        if isinstance(other, SE3):
+            xyz = self.xyz + rotate(self.wxyz, other.xyz)
+            wxyz = _rescaled(quaternion_product(self.wxyz, other.wxyz))
+            return pose_of(np.concatenate([xyz, wxyz], axis=-1))
+        if isinstance(other, SO3):
+            raise TypeError("an SO3 is no pose: write T @ SE3.from_parts([0, 0, 0], R), or T.rotation @ R")
+        if not isinstance(other, (np.ndarray, list, tuple)):
             return NotImplemented
-        xyz = self.xyz + rotate(self.wxyz, other.xyz)
-        wxyz = _rescaled(quaternion_product(self.wxyz, other.wxyz))
-        return pose_of(np.concatenate([xyz, wxyz], axis=-1))
+        shape = np.shape(other)
+        if shape[-2:] == (4, 4) or shape[-1:] == (7,):
+            raise TypeError(f"T @ x takes an SE3 or (..., 3) points, got shape {shape}: make it a pose, SE3.parse(x)")
+        return self.act(other)
 
     def act(self, point: npt.ArrayLike) -> Array:
         """The (..., 3) points of frame b seen in frame a."""
-        return self.xyz + rotate(self.wxyz, finite("point", point, 3))
+        return self.xyz + rotate(self.wxyz, _points(self.array.shape[:-1], point))
+
+    def isclose(self, other: "SE3", *, atol: float = TOLERANCE) -> Any:
+        """Whether the origins are at most `atol` [m] apart and the angle between the two is at most `atol` [rad]:
+        a bool, or (...,) of them for batches."""
+        if not isinstance(other, SE3):
+            raise TypeError(
+                f"isclose compares with another SE3, got {type(other).__name__}; SE3.parse makes one of numbers"
+            )
+        turned = _angles(self.wxyz, other.wxyz) <= atol
+        return _told(turned & (np.linalg.norm(self.xyz - other.xyz, axis=-1) <= atol))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same pose to the last bit, for quaternions of either sign; of batches, all.
+
+        What was computed in two ways differs by roundings: ask `isclose`, which compares batches one by one.
+        """
+        if not isinstance(other, SE3):
+            return NotImplemented
+        return np.array_equal(self.xyz, other.xyz) and np.array_equal(_signed(self.wxyz), _signed(other.wxyz))
+
+    def __hash__(self) -> int:
+        return hash((self.array.shape, (self.xyz + 0.0).tobytes(), _signed(self.wxyz).tobytes()))
 
     def adjoint(self) -> Array:
         """(..., 6, 6) matrix that takes a twist in b to the same twist in a (linear first)."""
@@ -491,7 +648,7 @@ def _matrix_numbers(rows: list[list[float]]) -> tuple[float, ...]:
         *(abs(a * d + b * e + c * f), abs(a * g + b * h + c * i), abs(d * g + e * h + f * i)),
     )
     turning = g * (b * f - c * e) + h * (c * d - a * f) + i * (a * e - b * d)
-    if not (off <= _ORTHONORMAL and turning > 0.0 and last == [0.0, 0.0, 0.0, 1.0]):
+    if not (off <= TOLERANCE and turning > 0.0 and last == [0.0, 0.0, 0.0, 1.0]):
         return (math.nan,) * 7
     # Four times one component, times the quaternion; the largest component divides by no small number.
     trace = a + e + i
@@ -504,6 +661,39 @@ def _matrix_numbers(rows: list[list[float]]) -> tuple[float, ...]:
     else:
         wxyz = d - b, c + g, f + h, 1.0 - a - e + i
     return (x, y, z, *(wxyz if wxyz[0] >= 0.0 else (-t for t in wxyz)))
+
+
+def _parts_of(name: str, matrix: npt.ArrayLike, *, orthonormalise: bool = False) -> tuple[Array, SO3]:
+    """(..., 3) metres and the rotations of (..., 4, 4) homogeneous matrices; raises as `SE3.from_matrix` does."""
+    m = finite(name, matrix, 4, 4)
+    if np.abs(m[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
+        raise ValueError(f"{name} is not a pose: its last row must be 0 0 0 1")
+    turn = rotation_matrices(name, m[..., :3, :3], orthonormalise=orthonormalise)
+    return m[..., :3, 3], SO3(wxyz=matrix_quaternion(turn))
+
+
+def _is_rotation(matrix: Any) -> bool:
+    """Whether numbers of shape (3, 3) are a rotation matrix."""
+    try:
+        rotation_matrices("matrix", matrix)
+    except ValueError:
+        return False
+    return True
+
+
+def _angles(a: Array, b: Array) -> Array:
+    """(...,) angles between the rotations of (..., 4) unit quaternions [rad]; raises ShapeError for unlike batches."""
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise ShapeError(f"batches of {a.shape[:-1]} and {b.shape[:-1]} do not go together") from None
+    angles: Array = np.linalg.norm(quaternion_log(quaternion_product(conjugate(a), b)), axis=-1)
+    return angles
+
+
+def _told(flags: Any) -> Any:
+    """A bool for a single item, else the array."""
+    return bool(flags) if np.ndim(flags) == 0 else flags
 
 
 def _rescaled(wxyz: Array) -> Array:

@@ -203,7 +203,7 @@ def test_json_has_every_number_and_nothing_that_json_has_not(report: pz.Comparis
         facts = json.loads(comparison.json(), parse_constant=pytest.fail)
         assert facts == comparison.to_dict()
         assert facts.keys() == {
-            "model", "tasks", "unit", "count", "seed", "max_restarts", "limits", "rows", "refused",
+            "model", "tasks", "unit", "joint_unit", "count", "seed", "max_restarts", "limits", "rows", "refused",
         }  # fmt: skip
         for found, row in zip(facts["rows"], comparison.rows, strict=True):
             assert found.keys() == {
@@ -310,3 +310,17 @@ def test_bad_tasks_are_named() -> None:
 def test_a_comparison_of_no_method_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"^the method 'points' follows positions only"):
         pz.compare(ARM, GOAL, methods=["points"])
+
+
+def test_an_oscillation_has_the_unit_of_the_joints() -> None:
+    slide = pz.ModelBuilder("slide")
+    for i, axis in enumerate(np.eye(3)):
+        slide.joint(f"j{i}", "prismatic", parent=f"l{i}", child=f"l{i + 1}", axis=axis, limits=(-1, 1))
+    mixed = pz.ModelBuilder("mixed")
+    mixed.joint("j0", "prismatic", parent="l0", child="l1", limits=(-1, 1))
+    mixed.joint("j1", "revolute", parent="l1", child="l2", axis=(1, 0, 0), limits=(-2, 2))
+    mixed.frame("tip", link="l2", origin=pz.SE3.from_parts([0, 1, 0]))
+    for model, unit in ((ARM, "rad"), (slide.build(), "m"), (mixed.build(), "m and rad")):
+        report = pz.compare(model, pz.PositionTask(model.tip), methods=["jt"], count=3)
+        assert report.joint_unit == report.to_dict()["joint_unit"] == unit
+        assert f"{report['jt'].oscillation:.2g} {unit}   " in str(report)

@@ -61,7 +61,7 @@ def test_a_method_is_found_by_its_name_or_is_itself(kind: Any) -> None:
 def test_a_name_that_is_none_gets_the_nearest() -> None:
     with pytest.raises(ValueError, match="no method 'sdsl'; did you mean 'sdls'"):
         method_of("sdsl")
-    with pytest.raises(ValueError, match=r"no method 'xxxxx'; there are: \(jt, pinv"):
+    with pytest.raises(ValueError, match=r"no method 'xxxxx'; there are jt, pinv"):
         method_of("xxxxx")
     with pytest.raises(ValueError, match="did you mean 'dls'"):
         pz.solve(PANDA, pz.PoseTask("panda_hand", PANDA.pose("panda_hand", PANDA.home)), method="dlss")

@@ -399,3 +399,39 @@ def test_stored_starts_are_seen_from_a_free_root() -> None:
     found = pz.solve_batch(g1, hand, g1.pose("left_rubber_hand", there), q0=q0, prefer="first", max_restarts=1)
     assert found.success.all()
     assert np.linalg.norm(found.q[:, :3] - far[:3], axis=1).max() < 2.0
+
+
+def test_a_task_has_its_own_target_whatever_was_solved_before(panda: pz.Model) -> None:
+    for place in ([0.4, 0.1, 0.5], [0.3, -0.2, 0.4]):
+        many = pz.solve_batch(panda, pz.PositionTask("panda_hand", place))
+        np.testing.assert_allclose(panda.pose("panda_hand", many.q).xyz, [place], atol=1e-6)
+
+
+def test_a_posture_may_be_the_tasks_own_or_one_for_all_or_one_a_row(panda: pz.Model) -> None:
+    places = np.array([[0.4, 0.1, 0.5], [0.3, -0.2, 0.4]])
+    for posture in (panda.home, panda.sample(seed=3)):
+        one = [pz.solve(panda, [pz.PositionTask("panda_hand", place), pz.PostureTask(posture)]).q for place in places]
+        own = [pz.PositionTask("panda_hand"), pz.PostureTask(posture)]
+        other = [pz.PositionTask("panda_hand"), pz.PostureTask()]
+        for tasks, given in ((own, None), (other, posture), (other, np.tile(posture, (2, 1)))):
+            np.testing.assert_array_equal(pz.solve_batch(panda, tasks, [places, given]).q, one)
+
+
+def test_what_was_given_up_says_how_to_learn_more_and_what_a_length_proves(panda: pz.Model) -> None:
+    near, far = pz.solve_batch(panda, POSE, pz.SE3.from_parts([[0.0, 0.0, 0.333], [2.0, 0.0, 0.5]]), closest=False)
+    assert near.status is far.status is pz.Status.GIVEN_UP
+    assert "beyond the longest reach" in far.explain()
+    assert "beyond the longest reach" not in near.explain()
+    for one in (near, far):
+        assert one.explain().endswith("With closest=True it is searched for, and what stands in the way is said.")
+
+
+def test_matrices_of_rounded_decimals_are_told_what_they_lack(panda: pz.Model) -> None:
+    there = panda.pose("panda_hand", panda.sample(4, seed=5))
+    rounded = there.matrix().round(4)
+    many = pz.solve_batch(panda, POSE, rounded)
+    assert set(many.status) == {pz.Status.BAD_INPUT}
+    assert "a matrix holds no rotation to 1e-6; SE3.from_matrix(..., orthonormalise=True)" in many[0].explain()
+    nearest = pz.SE3.from_matrix(rounded, orthonormalise=True)
+    assert there.isclose(nearest, atol=2e-4).all()
+    assert pz.solve_batch(panda, POSE, nearest).success.all()

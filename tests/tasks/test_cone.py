@@ -76,7 +76,9 @@ def test_it_says_what_is_left_and_what_is_wrong() -> None:
     assert f"ConeTask('panda_hand') {answer.errors[1].rotation:.3g} rad" in answer.explain()
     with pytest.raises(ValueError, match=r"angle is 4\.0; it must be from 0 to pi"):
         pz.ConeTask("panda_hand", angle=4.0)
-    with pytest.raises(ValueError, match=r"target of ConeTask\('panda_hand'\) is a zero direction"):
+    with pytest.raises(
+        ValueError, match=r"target of ConeTask\('panda_hand'\) is a zero vector, which has no direction"
+    ):
         pz.solve(ARM, pz.ConeTask("panda_hand", target=(0, 0, 0), angle=0.1))
 
 

@@ -14,7 +14,8 @@ from poise.bench.report import Comparison, Row
 from poise.errors import ShapeError
 from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
-from poise.model.model import Model
+from poise.model.model import Model, a_model
+from poise.model.units import units
 from poise.solving.arguments import AnyTask, several, whole
 from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
@@ -69,6 +70,7 @@ def compare(
 
     Raises FrameNotFound, ShapeError, and ValueError for arguments that make no sense or if no method can do the tasks.
     """
+    a_model(model)
     followed = _frame_tasks(tasks)
     refuse_loops(model, followed, "compare")
     problems = _problems(model, followed, targets, q0, count, seed)
@@ -101,6 +103,7 @@ def compare(
         model=model.name,
         tasks=tuple(_stated(task) for task in followed),
         unit=" and ".join(unit for _, unit in _allowed(*followed) if unit),
+        joint_unit=" and ".join(sorted({unit for unit in units(model).values() if unit})),
         problems=problems,
         seed=seed,
         max_restarts=max_restarts,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.solving.arguments import alone
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
@@ -117,7 +118,7 @@ def goals(tasks: Sequence[Task], targets: Sequence[Any]) -> Array:
             raise ShapeError(f"targets[{i}] must be {len(tasks)} targets, one a task in their order, got {given!r}")
         for k, task in enumerate(tasks):
             name = f"targets[{i}][{k}]" if several else f"targets[{i}]"
-            out[i, k] = task.goal(given[k] if several else given, name)
+            out[i, k] = task.goal(given[k] if several else alone(given, name), name)
             if not np.isfinite(out[i, k]).all():
                 raise ValueError(f"{name} of {task.label} is not finite")
     return out

@@ -84,6 +84,8 @@ class Comparison:
     """Type, frame and tolerances of each task."""
     unit: str
     """Of the errors: m, rad, or both."""
+    joint_unit: str
+    """Of the joints' steps, and so of `Row.oscillation`: m, rad, or both."""
     problems: Problems
     """The targets and starts that all methods had."""
     seed: int
@@ -114,7 +116,7 @@ class Comparison:
             f"{self.model}: {', '.join(self.tasks)}",
             f"{len(self.problems.targets)} problems, the same for all; seed {self.seed}, {restarts}{limits}",
             "",
-            *_aligned([_HEAD, *(_cells(row, self.limits) for row in self.ranking)]),
+            *_aligned([_HEAD, *(_cells(row, self.limits, self.joint_unit) for row in self.ranking)]),
         ]
         notes = []
         if self.limits and any(not row.limits for row in self.rows):
@@ -132,6 +134,7 @@ class Comparison:
             "model": self.model,
             "tasks": list(self.tasks),
             "unit": self.unit,
+            "joint_unit": self.joint_unit,
             "count": len(self.problems.targets),
             "seed": self.seed,
             "max_restarts": self.max_restarts,
@@ -154,7 +157,7 @@ class Comparison:
         draw(self, path)
 
 
-def _cells(row: Row, limits: bool) -> tuple[str, ...]:
+def _cells(row: Row, limits: bool, joint_unit: str) -> tuple[str, ...]:
     """A line of the table."""
     marked = "" if row.limits or not limits else " *"
     return (
@@ -163,7 +166,7 @@ def _cells(row: Row, limits: bool) -> tuple[str, ...]:
         f"{1e6 * row.median_time:.0f} us",
         f"{1e6 * row.p95_time:.0f} us",
         "-" if np.isnan(row.median_iterations) else f"{row.median_iterations:g}",
-        "-" if np.isnan(row.oscillation) else f"{row.oscillation:.2g}",
+        "-" if np.isnan(row.oscillation) else f"{row.oscillation:.2g} {joint_unit}",
         f"{100.0 * row.broken:.1f} %" if row.broken else "never",
     )
 

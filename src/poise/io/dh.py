@@ -11,7 +11,7 @@ from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.spatial import BOUND, LARGEST, SE3
+from poise.spatial import BOUND, LARGEST, SE3, ask_for_degrees, rpy_quaternion
 
 Convention = Literal["standard", "modified"]
 
@@ -87,8 +87,8 @@ def add_rows(builder: ModelBuilder, rows: Sequence[DH], convention: Convention, 
     for number, row in enumerate(rows, start=1):
         _check(row, f"DH row {number} of {builder.name!r}")
         joint, link = row.name or f"joint{number}", row.link or f"link{number}"
-        along_x = SE3.from_xyz_rpy([row.a, 0.0, 0.0], [row.alpha, 0.0, 0.0])
-        along_z = SE3.from_xyz_rpy([0.0, 0.0, row.d], [0.0, 0.0, row.theta])
+        along_x = SE3.from_xyz_wxyz([row.a, 0.0, 0.0], rpy_quaternion(np.array([row.alpha, 0.0, 0.0])))
+        along_z = SE3.from_xyz_wxyz([0.0, 0.0, row.d], rpy_quaternion(np.array([0.0, 0.0, row.theta])))
         before, after = (along_x @ along_z, None) if convention == "modified" else (along_z, along_x)
         moved = link if after is None or (row.a == 0.0 and row.alpha == 0.0) else f"{link}/{joint}"
         try:
@@ -112,6 +112,7 @@ def _check(row: DH, place: str) -> None:
             raise ModelError(f"{place} has {what} = {value!r}; it must be a finite number")
         if abs(value) > LARGEST:
             raise ModelError(f"{place} has {what} = {value!r}; {BOUND}")
+    ask_for_degrees(place, [row.alpha, row.theta], stacklevel=4)
     if row.kind not in ("revolute", "prismatic"):
         raise ModelError(f"{place} has the kind {row.kind!r}; it must be 'revolute' or 'prismatic'")
     limits = row.limits

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.errors import nearest_names
 from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
 from poise.kernels.methods.routines import Routine, stepping, updating
 from poise.methods.checks import one_of, positive
@@ -201,11 +201,9 @@ def method_of(method: str | Method) -> Method:
     """
     if isinstance(method, str):
         if method not in METHODS:
-            near = get_close_matches(method, METHODS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "there are"
-            raise ValueError(
-                f"no method {method!r}; {hint} ({', '.join(METHODS)})".replace("there are (", "there are: (")
-            )
+            near = nearest_names(method, METHODS)
+            hint = f"did you mean {' or '.join(map(repr, near))}? There are" if near else "there are"
+            raise ValueError(f"no method {method!r}; {hint} {', '.join(METHODS)}")
         return METHODS[method]()
     if not isinstance(method, Method) or method.name not in METHODS:
         raise TypeError(

@@ -3,6 +3,7 @@
 import functools
 import heapq
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Literal, final
 
@@ -23,6 +24,8 @@ _LONGEST = 100
 """The most joints of which each follows the one before."""
 _SLOWEST = 1e-100
 """The least speed of a joint that moves [rad/s or m/s]."""
+_DEGREES = (20.0, 360.0)
+"""Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""
 _STEEPEST = 1e6
 """The largest multiplier of a joint that follows another."""
 
@@ -108,6 +111,13 @@ class ModelBuilder:
                         "hinge without any continuous",
                         line,
                     )
+        if line is None and kind is JointKind.REVOLUTE and _DEGREES[0] < max(map(abs, (*lower, *upper))) <= _DEGREES[1]:
+            warnings.warn(
+                f"joint {name!r} has limits of {lower[0]:g} to {upper[0]:g} rad, more than three turns: degrees? "
+                "numpy.radians makes them radians",
+                UserWarning,
+                stacklevel=2,
+            )
         if kind is JointKind.CONTINUOUS and limits:
             raise self._error(f"joint {name!r} is continuous and cannot have limits; call it revolute", line)
         at = blank.quaternion_at

@@ -5,6 +5,7 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import FrameNotFound, JointNotFound, ModelError, ModelWarning, ShapeError
+from poise.errors import FrameNotFound, JointNotFound, ModelError, ModelWarning, NameNotFound, ShapeError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
@@ -48,6 +49,8 @@ _IMMUTABLE = (
     "a Model does not change; make another with its chain, lock or with_limits, with ModelBuilder or poise.load"
 )
 _I = SE3.identity()
+_ALIKE = 1e-6
+"""How far a joint that mimics another may be from where that takes it, relative to what is more than 1 [rad or m]."""
 
 
 @final
@@ -134,9 +137,10 @@ class Model:
         own["lower"], own["upper"] = self._limits()
         own["velocity"] = self._velocities()
         own["farthest"] = self._farthest()
-        own["groups"] = MappingProxyType({k: tuple(names) for k, names in (groups or {}).items()})
-        own["postures"] = MappingProxyType({k: frozen(q) for k, q in (postures or {}).items()})
         own["end_effectors"] = MappingProxyType({k: tuple(names) for k, names in (end_effectors or {}).items()})
+        named = {k: tuple(names) for k, names in (groups or {}).items()}
+        own["groups"] = MappingProxyType(_Named(named, "group", name))
+        own["postures"] = MappingProxyType(_Named({k: frozen(q) for k, q in (postures or {}).items()}, "posture", name))
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
         own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
@@ -396,15 +400,31 @@ class Model:
     def q(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> Array:
         """(nq,) `home` with the named joints or coordinates set: `arm.q(panda_joint4=-2.1)`.
 
-        Raises JointNotFound for a name that has no place in q, ShapeError for a wrong count of numbers.
+        A joint that mimics another has no place in q: it may be named where it is as the other one has it, to 1e-6, so
+        that `model.q(model.named(q))` is q.  Raises JointNotFound for a name that has no place in q, ShapeError for a
+        wrong count of numbers, ValueError for a joint that contradicts the one that it mimics.
         """
         out = np.array(self.home)
         at = {name: slice(i, i + 1) for i, name in enumerate(self.coordinates)}
         at |= {name: self.index(name) for name in self._q_at}
+        following: dict[str, float] = {}
         for name, value in {**(values or {}), **joints}.items():
-            if name not in at:
-                self.index(name)
-            out[at[name]] = finite(name, np.atleast_1d(np.asarray(value)), at[name].stop - at[name].start)
+            given = np.atleast_1d(np.asarray(value))
+            if name in at:
+                out[at[name]] = finite(name, given, at[name].stop - at[name].start)
+            elif (joint := self.joint(name)).mimic:
+                following[name] = float(finite(name, given, 1)[0])
+            else:
+                self.index(joint.name)
+        for name, value in following.items():
+            source, multiplier, offset = self.follows(self.joint(name))
+            leads = float(out[self._q_at[source]])
+            wanted = multiplier * leads + offset
+            if abs(value - wanted) > _ALIKE * max(1.0, abs(wanted)):
+                raise ValueError(
+                    f"{name} is {value:.6g}, but it mimics {source}, which at {leads:.6g} takes it to {wanted:.6g}: "
+                    f"leave {name} out, or set {source} to what you mean"
+                )
         return out
 
     # Kinematics --------------------------------------------------------------------------------------------------
@@ -785,6 +805,28 @@ class Model:
         title = f"{self.name}: nq {self.nq}, nv {self.nv}, {len(self.links)} links, {fixed} fixed joints [rad, m]"
         lines += [f"{loop.first} stays with {loop.second}, a {loop.kind}" for loop in self.loops]
         return "\n".join([title, *lines])
+
+
+def a_model(model: Any) -> Model:
+    """The model; raises TypeError for what is none, such as the name of a robot."""
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        raise TypeError(f"model must be a Model, got {model!r}: load it first, pz.load({os.fspath(model)!r})")
+    raise TypeError(f"model must be a Model, as pz.load or pz.ModelBuilder makes one, got {type(model).__name__}")
+
+
+class _Named(dict[str, Any]):
+    """Things by name, where one that is not there is a NameNotFound with the nearest names."""
+
+    __slots__ = ("_noun", "_owner")
+
+    def __init__(self, things: Mapping[str, Any], noun: str, owner: str) -> None:
+        super().__init__(things)
+        self._noun, self._owner = noun, owner
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise NameNotFound(name, self, owner=self._owner, noun=self._noun)
 
 
 def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:

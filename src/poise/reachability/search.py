@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.model.kinematics import frame_manipulability
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.progress import bar, on_terminal
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
@@ -62,6 +62,7 @@ def reach(
     more voxels than fit into memory.
     """
     began = perf_counter()
+    a_model(model)
     name = model.tip if frame is None else frame
     if not model.tree.path(model.tree.links[model.frame(name).link][0]):
         raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import BAD_START
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, SO3, Array
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
@@ -28,7 +29,8 @@ def several(tasks: AnyTask | Sequence[AnyTask]) -> tuple[AnyTask, ...]:
     for i, task in enumerate(found):
         if not isinstance(task, AnyTask):
             place = f"tasks[{i}]" if len(found) > 1 else "tasks"
-            raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}")
+            hint = "; the model comes first, then the tasks" if isinstance(task, Model) else ""
+            raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}{hint}")
     return found
 
 
@@ -48,14 +50,36 @@ def cores() -> int:
 
 
 def one_a_task(tasks: Sequence[AnyTask], target: Any) -> list[tuple[str, Any]]:
-    """The target of each task with its name in messages; raises ShapeError for another number of them."""
-    targets = [target] if len(tasks) == 1 else target
-    if not isinstance(targets, (Sequence, np.ndarray)) or len(targets) != len(tasks):
-        count = "one pose" if isinstance(targets, SE3) else f"{target!r}"
-        if isinstance(targets, (Sequence, np.ndarray)):
-            count = f"{len(targets)}"
+    """The target of each task with its name in messages; raises ShapeError for another number of them.
+
+    One task takes its target bare, or in a list.
+    """
+    if len(tasks) == 1:
+        return [("target", alone(target))]
+    if not isinstance(target, (Sequence, np.ndarray)) or len(target) != len(tasks):
+        count = repr(target)
+        if isinstance(target, (Sequence, np.ndarray)):
+            count = f"{len(target)}"
+        elif isinstance(target, SE3) and target.array.ndim == 1:
+            count = "one pose"
         raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
-    return [(f"target[{i}]" if len(tasks) > 1 else "target", value) for i, value in enumerate(targets)]
+    return [(f"target[{i}]", value) for i, value in enumerate(target)]
+
+
+def alone(target: Any, name: str = "target") -> Any:
+    """The target of the only task: itself, or the one that a list holds.
+
+    A list or tuple of one number is a target of one number.  Raises ShapeError for a list of several poses.
+    """
+    if isinstance(target, np.ndarray):
+        return target[0] if target.ndim > 1 and len(target) == 1 else target
+    if not isinstance(target, (list, tuple)):
+        return target
+    if len(target) == 1:
+        return target if isinstance(target[0], Real) else target[0]
+    if any(isinstance(one, (SE3, SO3)) for one in target):
+        raise ShapeError(f"{name} must be one, for there is one task, got {len(target)}; solve_batch takes many")
+    return target
 
 
 def joined(goals: list[Array]) -> Array:

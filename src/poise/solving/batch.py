@@ -27,13 +27,14 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import bar, on_terminal
-from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.arguments import AnyTask, cores, one_start, several, whole
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
@@ -213,7 +214,8 @@ def solve_batch(
 
     `targets` has a row a problem: of a PoseTask an SE3 of a batch, (n, 7) numbers, place and quaternion wxyz, or
     (n, 4, 4) matrices; of an OrientationTask an SO3; of others an array, such as (n, 3) points.  For several tasks it
-    is a list of them, one a task; None stands for the task's own.  `q0` is (n, nq), or (nq,) for all.
+    is a list of them, one a task; None stands for the task's own, and one posture (nq,) may be for all.  `q0` is
+    (n, nq), or (nq,) for all.
 
     Each problem begins at its `q0`, then at the stored configuration that is nearest to the target and to q0, then at
     random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `prefer="first"` a
@@ -234,12 +236,14 @@ def solve_batch(
         model, tasks, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=False,
     )  # fmt: skip
-    return run_batch(search, model, targets, q0, seed, closest, threads, progress)
+    # The search is kept for tasks of this structure, and may have been made for others with targets of their own.
+    return run_batch(search, model, several(tasks), targets, q0, seed, closest, threads, progress)
 
 
 def run_batch(
     search: Search,
     model: Model,
+    tasks: Sequence[AnyTask],
     targets: Any,
     q0: Any,
     seed: int | None,
@@ -247,14 +251,16 @@ def run_batch(
     threads: int | None,
     progress: bool | None,
 ) -> SolutionBatch:
-    """Solve for many targets with a prepared search."""
+    """Solve for many targets of these tasks with a search that was prepared for such."""
     if not isinstance(closest, bool):
         raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
-    goals, starts, postures = problems_of(model, search.stated, targets, q0)
+    goals, starts, postures = problems_of(model, tasks, targets, q0)
     loops = np.concatenate([np.zeros(0), *search.loop_goals])
     goals = np.hstack([goals, np.broadcast_to(loops, (len(goals), len(loops)))])
+    if q0 is not None and len(starts) and search.problem.limits:
+        ask_for_degrees_in(model, starts[0], "q0")
     batch = _Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
     batch.run(threads, progress)
     return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
@@ -279,7 +285,7 @@ def problems_of(
 
 def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array, Array | None, int | None]:
     """(n, 7 frame tasks) goal numbers, (n, nq) postures or None, and n; None where every target is the tasks' own."""
-    given = [targets] if len(tasks) == 1 else targets
+    given = [_of_one(tasks[0], targets)] if len(tasks) == 1 else targets
     if given is None:
         given = [None] * len(tasks)
     if not isinstance(given, (list, tuple)) or len(given) != len(tasks):
@@ -289,8 +295,9 @@ def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array,
     for i, (task, value) in enumerate(zip(tasks, given, strict=True)):
         name = f"targets[{i}]" if len(tasks) > 1 else "targets"
         if isinstance(task, PostureTask):
-            if value is not None:
-                postures = np.atleast_2d(model.normalize(value, name))
+            own = model.home if task.target is None else task.target
+            postures = model.normalize(own if value is None else value, name)
+            if postures.ndim > 1:
                 sizes[name] = len(postures)
             continue
         if value is None:
@@ -307,6 +314,19 @@ def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array,
     rows = 1 if n is None else n
     wide = [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
     return np.concatenate(wide, axis=1) if wide else np.zeros((rows, 0)), postures, n
+
+
+def _of_one(task: AnyTask, targets: Any) -> Any:
+    """The targets of the only task: themselves, or where they are no rows, what a list of one holds."""
+    if not isinstance(targets, (list, tuple)) or len(targets) != 1:
+        return targets
+    if isinstance(task, PostureTask):
+        return targets[0] if np.ndim(targets[0]) == 2 else targets
+    try:
+        task.goals(targets)
+    except ValueError:
+        return targets[0]
+    return targets
 
 
 def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:

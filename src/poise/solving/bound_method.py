@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from poise.solving.problem import Problem
 from poise.solving.repulsion import repelled
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.situation import Situation
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 from poise.tasks.base import POSITION, Task, levels
 
@@ -88,6 +89,7 @@ class BoundMethod:
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
                 posture = model.check_q(term.q, "q of the RestPosture")
+                ask_for_degrees_in(model, posture, "q of the RestPosture")
         plan = method.plan(case)
         places = problem.section("coordinates")["q"]
         self._model = self._potential = None
@@ -205,6 +207,9 @@ def words(record: Record, numbers: Mapping[str, float]) -> Array:
     return found
 
 
+_WAY: Final = "choose another method, such as 'lm'"
+
+
 def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool) -> None:
     """Raises ValueError, with the way out, for what the method cannot do."""
     can, name = method.capabilities, method.name
@@ -226,11 +231,11 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool)
         )
     for task in tasks:
         if can.tasks == "positions" and task.leads != (POSITION,):
-            raise ValueError(f"the method {name!r} follows positions only, not {task.label}")
+            raise ValueError(f"the method {name!r} follows positions only, not {task.label}: {_WAY}")
         if can.tasks == "poses" and not task.leads:
-            raise ValueError(f"the method {name!r} follows poses only, not {task.label}")
+            raise ValueError(f"the method {name!r} follows poses only, not {task.label}: {_WAY}")
         if can.tasks != "any" and not task.in_world:
-            raise ValueError(f"the method {name!r} follows frames in the world only, not {task.label}")
+            raise ValueError(f"the method {name!r} follows frames in the world only, not {task.label}: {_WAY}")
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)

@@ -24,10 +24,11 @@ from poise.kernels.closed_form.branches import (
 )
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, RESTARTS, SOLVED, WIDTH
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.solving.arguments import (
     WHOLE,
     AnyTask,
+    alone,
     cores,
     one_start,
     refusal,
@@ -331,6 +332,7 @@ class Branching:
     def __init__(
         self, model: Model, tasks: AnyTask | Sequence[AnyTask], *, limits: bool, turns: bool, samples: int
     ) -> None:
+        a_model(model)
         given = several(tasks)
         _check(limits, turns, samples)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
@@ -431,7 +433,7 @@ class Branching:
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
         if target is not None:
-            return self.tasks[0].goal(target, "target")
+            return self.tasks[0].goal(alone(target), "target")
         if self._own is None:
             raise ValueError("the task has no target; give one to the task or to the call")
         return self._own
@@ -695,6 +697,7 @@ def solve_all(
 
 def _prepared(model: Model, tasks: AnyTask | Sequence[AnyTask], limits: bool, turns: bool, samples: int) -> Branching:
     """What the model keeps for tasks of this structure and these settings."""
+    a_model(model)
     given = several(tasks)
     _check(limits, turns, samples)
     key = (Branching, limits, turns, samples, *(task.structure for task in given))

@@ -9,7 +9,9 @@ from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
 from poise.solving.outcome import Outcome, Status
 from poise.solving.rows import rows_at
+from poise.solving.suspicion import millimetres
 from poise.spatial import Array
+from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Place
 from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
@@ -18,8 +20,8 @@ from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
-_PLACED_AND_POINTED = 5
-"""Rows of a place and a direction."""
+_PLACED, _PLACED_AND_POINTED = 3, 5
+"""Rows of a place, and of a place and a direction."""
 _MANY = 50
 """Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
 
@@ -29,7 +31,7 @@ def cause(outcome: Outcome) -> Status:
     if outcome.posture_alone:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
         return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
-    if _out_of_reach(outcome):
+    if out_of_reach(outcome):
         return Status.UNREACHABLE
     if not outcome.stationary:
         return Status.MAX_ITERATIONS
@@ -57,7 +59,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
-    parts += _out_of_reach(outcome)
+    parts += out_of_reach(outcome)
     held = joints_at_limits(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
@@ -101,7 +103,7 @@ def _descent(outcome: Outcome) -> Array:
     return e @ jacobian
 
 
-def _out_of_reach(outcome: Outcome) -> list[str]:
+def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
     out = []
     for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):
@@ -112,7 +114,10 @@ def _out_of_reach(outcome: Outcome) -> list[str]:
         root, reach = _reach(outcome.model, task.place(outcome.model), limits=outcome.asked.problem.limits)
         beyond = float(np.linalg.norm(goal[:3] - root)) - reach
         if beyond > tolerance:
-            out.append(f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m.")
+            question = millimetres(goal[:3], root, reach)
+            out.append(
+                f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m{question}."
+            )
     return out
 
 
@@ -133,13 +138,22 @@ def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
 
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
-    """A sentence if the tasks ask for more rows than there are joints to follow them."""
-    if any(isinstance(task, LoopTask) for task in outcome.asked.frame_tasks):
+    """A sentence if the tasks ask for more rows than there are joints to follow them, with ways out that they have."""
+    tasks = outcome.asked.frame_tasks
+    if any(isinstance(task, LoopTask) for task in tasks):
         return []  # rows of loops depend on each other, and say nothing of how many joints there should be
-    rows = sum(task.asked for task in outcome.asked.frame_tasks)
-    joints = len(outcome.asked.problem.velocities)
+    rows, joints = sum(task.asked for task in tasks), len(outcome.asked.problem.velocities)
     if joints >= rows:
         return []
-    few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general: "
-    turn = ", or use a PositionTask with an AxisTask, which leaves the turn about the axis free"
-    return [f"{few}drop rows with a weight of 0{turn if joints >= _PLACED_AND_POINTED else ''}."]
+    ways = []
+    if any(task.rows > 1 for task in tasks):
+        ways.append("drop rows with a weight of 0")
+    if any(task.leads == (POSITION, ROTATION) for task in tasks):
+        if joints >= _PLACED_AND_POINTED:
+            ways.append("use a PositionTask with an AxisTask, which leaves the turn about the axis free")
+        elif joints >= _PLACED:
+            ways.append("use a PositionTask, which leaves the rotation free")
+    if len(tasks) > 1:
+        ways.append("leave out the task that matters least")
+    few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general"
+    return [f"{few}: {', or '.join(ways)}." if ways else f"{few}."]

@@ -11,6 +11,7 @@ from poise.kernels.machine.layout import ANSWER, CHOICE, SOLVED, STATIONARY, UNS
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 from poise.tasks.posture import PostureTask
 
@@ -94,4 +95,5 @@ def _checked(model: Model, target: npt.ArrayLike, name: str = "target") -> Array
     posture = model.normalize(target, name)
     if posture.shape != (model.nq,):
         raise ShapeError(f"{name} of the PostureTask must have shape ({model.nq},), got {posture.shape}")
+    ask_for_degrees_in(model, posture, "the target of the PostureTask")
     return posture

@@ -103,6 +103,11 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
     for task in tasks:
         if task.own:
             try_residual(model, task)
+    if tasks and not any(task.asked for task in tasks):
+        raise ValueError(
+            f"every weight of {', '.join(task.label for task in tasks)} is 0, so nothing is asked of {model.name}: "
+            "give a weight above 0, or leave out what is not wanted"
+        )
     wanted = [task.needed(model) for task in tasks]
     units, number = carrying(model.tree, sorted(set().union(*wanted)))
     arrays = unit_arrays(units, {number[u] for some in wanted for u in some})

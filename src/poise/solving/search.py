@@ -14,7 +14,7 @@ from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.solving.arguments import (
     AnyTask,
     joined,
@@ -103,6 +103,7 @@ class Search:
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
+        a_model(model)
         self.stated = several(tasks)
         """Those that targets are given to; the loops of the model come after them."""
         self.tasks: tuple[AnyTask, ...] = (*self.stated, *loop_tasks(model, self.stated))
@@ -225,6 +226,7 @@ class Search:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
             if self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
+            start = None if q0 is None else scratch.start_view.tobytes()
             self._close(model, scratch, code)
             out = scratch.out.copy()
             trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
@@ -232,7 +234,7 @@ class Search:
             if seed is not None:
                 scratch.call[SEED] = self.seed
             self._idle.append(scratch)
-        return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace)
+        return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace, start=start)
 
     @contextmanager
     def scratch(self, model: Model) -> Iterator[Scratch]:
@@ -376,6 +378,7 @@ def prepared_search(
     trace: bool,
 ) -> Search:
     """The search that the model keeps for tasks of this structure and these settings."""
+    a_model(model)
     given = several(tasks)
     _, apart = position_limits(limits)
     one_of("prefer", prefer, get_args(Preference))

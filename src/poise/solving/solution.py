@@ -27,6 +27,7 @@ from poise.model.proximity import Proximity
 from poise.solving import explain
 from poise.solving.arguments import refusal
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
+from poise.solving.suspicion import pulled_in
 from poise.spatial import Array
 from poise.tasks.error import TaskError
 
@@ -48,7 +49,7 @@ class Solution:
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
-    __slots__ = ("_asked", "_code", "_nanoseconds", "_others", "_raw", "_timed_out", "goal", "model", "trace")
+    __slots__ = ("_asked", "_code", "_nanoseconds", "_others", "_raw", "_start", "_timed_out", "goal", "model", "trace")
     model: Model
     """Whose joints these are."""
     goal: Array
@@ -67,9 +68,11 @@ class Solution:
         timed_out: bool,
         trace: Trace | None = None,
         others: str = "random",
+        start: bytes | None = None,
     ) -> None:
         self.model, self._asked, self._raw, self.goal, self._code = model, asked, raw, goal, code
         self._nanoseconds, self._timed_out, self.trace, self._others = nanoseconds, timed_out, trace, others
+        self._start = start
 
     @property
     def q(self) -> Array:
@@ -173,8 +176,18 @@ class Solution:
         return self.model.named(self.q)
 
     def explain(self) -> str:
-        """A sentence or two: what was reached, and what stands in the way of the rest."""
-        if self._code in (RUNNING, GIVEN_UP):
+        """A sentence or two: what was reached, what stands in the way of the rest, and what of `q0` was pulled in."""
+        words = self._reached()
+        if self._start is not None and self._asked.problem.limits:
+            words += pulled_in(self.model, np.frombuffer(self._start))
+        return words
+
+    def _reached(self) -> str:
+        """What was reached, and what stands in the way of the rest."""
+        if self._code == GIVEN_UP:
+            parts = [f"Not solved: {self.status.message}.", *explain.out_of_reach(self._outcome)]
+            return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
+        if self._code == RUNNING:
             return f"Not solved: {self.status.message}."
         if self._code == BLOCKED and self.nearest is not None:
             near = self.nearest

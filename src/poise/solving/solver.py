@@ -54,8 +54,9 @@ class Solver:
     def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None, *, seed: int | None = None) -> Solution:
         """Solve for `target`, starting from `q0` (nq,), or from the model's home.
 
-        `target` is the task's target, or a sequence of them for several tasks; None: the tasks' own.  A `q0` outside
-        the limits is pulled in.  Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        `target` is the task's target, bare or in a list, or a sequence of them for several tasks; None: the tasks' own.
+        A `q0` outside the limits is pulled in, and `Solution.explain` tells of it.  Raises ShapeError for a wrong
+        shape, ValueError for an entry that is not finite.
         """
         return self._search(self.model, target, q0, seed)
 
@@ -115,7 +116,7 @@ class Solver:
         progress: bool | None = None,
     ) -> SolutionBatch:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
-        return run_batch(self._search, self.model, targets, q0, seed, closest, threads, progress)
+        return run_batch(self._search, self.model, self.tasks, targets, q0, seed, closest, threads, progress)
 
     def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
@@ -183,5 +184,6 @@ def solve(
     targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
     for task, target in zip(given, targets, strict=True):
         if target is None and not (isinstance(task, Task) and task.aimed):
-            raise ValueError(f"{type(task).__name__} has no target; give it one")
+            kind = type(task).__name__
+            raise ValueError(f"{kind} has no target; give it one, as in {kind}(..., target=...)")
     return search(model, targets if len(targets) > 1 else targets[0], q0, seed)

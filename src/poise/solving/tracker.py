@@ -18,7 +18,7 @@ from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.model.scene import Scene
 from poise.solving.active import ActiveLimit, active_limits, at_distance
@@ -131,6 +131,7 @@ class Tracker:
         speed: float = 1.0,
         lead: float | tuple[float, float] = (0.1, 0.5),
     ) -> None:
+        a_model(model)
         whole("updates", updates, 1)
         pace = _pace(model, speed, dt)
         if not isinstance(settle, bool):

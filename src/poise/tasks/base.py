@@ -244,9 +244,9 @@ class Task(Value):
     def refuse(self, goal: Array, name: str = "target") -> None:
         """Raises ValueError that says which of the goal's numbers (7,) is no target, if one is not."""
         for i in np.flatnonzero(~np.isfinite(goal)):
-            raise ValueError(f"{name}[{i}] of {self.label} is {goal[i]}")
+            raise ValueError(f"{name}[{i}] of {self.label} is {goal[i]}; every entry must be finite")
         if self.goal_kind & DIRECTION and np.linalg.norm(goal[:3]) < 1e-9:
-            raise ValueError(f"{name} of {self.label} is a zero direction")
+            raise ValueError(f"{name} of {self.label} is a zero vector, which has no direction")
 
     # Among the units of a model -----------------------------------------------------------------------------------
 
@@ -437,6 +437,8 @@ def levels(tasks: Sequence[Task]) -> tuple[int, ...]:
 
 def point(name: str, value: npt.ArrayLike) -> Array:
     """(3,) numbers; raises ShapeError."""
+    if isinstance(value, SE3):
+        raise ShapeError(f"{name} must be a point of shape (3,), got a pose: give its .xyz")
     array = numbers(name, value)
     if array.shape != (3,):
         raise ShapeError(f"{name} must have shape (3,), got {array.shape}")

@@ -118,6 +118,15 @@ class PoseTask(OfFrame):
         except ValueError:
             return np.array([_numbers_of(matrix) for matrix in rows])
 
+    def refuse(self, goal: Array, name: str = "target") -> None:
+        """Raises ValueError that says why the goal's numbers (7,) are no pose, if they are none."""
+        if np.isnan(goal).all():
+            raise ValueError(
+                f"{name} of {self.label} is no pose: a number is not finite, or a matrix holds no rotation to 1e-6; "
+                "SE3.from_matrix(..., orthonormalise=True) takes rounded ones"
+            )
+        super().refuse(goal, name)
+
     def target_of(self, pose: SE3) -> SE3:
         """The target that the frame fulfils where it is seen at `pose`."""
         return pose
@@ -200,9 +209,12 @@ class OrientationTask(OfFrame):
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a rotation."""
         if not isinstance(target, SO3):
-            raise ShapeError(f"{name} must be an SO3, got {type(target).__name__}; see SO3.from_rpy, SO3.from_matrix")
+            way = "give its .rotation" if isinstance(target, SE3) else "see SO3.from_rpy, SO3.from_matrix"
+            raise ShapeError(f"{name} must be an SO3, got {type(target).__name__}; {way}")
         if target.wxyz.ndim != 1:
-            raise ShapeError(f"{name} must be one rotation, got a batch of {target.wxyz.shape[:-1]}")
+            raise ShapeError(
+                f"{name} must be one rotation, got a batch of {target.wxyz.shape[:-1]}; solve_batch takes many"
+            )
         return goal_of(0.0, target.wxyz)
 
     def goals(self, targets: Any, name: str = "targets") -> Array:
@@ -241,7 +253,7 @@ def _axes(value: str) -> None:
 
 def _single(target: SE3) -> None:
     if target.array.ndim != 1:
-        raise ShapeError(f"target must be one pose, got a batch of {target.array.shape[:-1]}")
+        raise ShapeError(f"target must be one pose, got a batch of {target.array.shape[:-1]}; solve_batch takes many")
 
 
 def _normalised(rows: Array) -> Array:

@@ -37,7 +37,10 @@ class PostureTask(Value):
         weight: npt.NDArray[np.float64] = finite("weight", self.weight)
         if (weight < 0.0).any():
             place = np.argwhere(weight < 0.0)[0]
-            raise ValueError(f"weight{list(map(int, place)) if weight.ndim else ''} is negative")
+            which = f"weight{list(map(int, place)) if weight.ndim else ''}"
+            raise ValueError(
+                f"{which} of the PostureTask is negative; it must be 0, which leaves a joint alone, or more"
+            )
         structure = (PostureTask, weight.tobytes(), tolerance("tolerance", self.tolerance))
         object.__setattr__(self, "structure", structure)
         settle(self)

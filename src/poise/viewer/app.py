@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from poise.geometry.world import World
 from poise.methods.base import Method
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.tasks.base import Task
 from poise.viewer.aims import default_task
 from poise.viewer.appearance import appearance
@@ -100,6 +100,7 @@ def view(
     Raises MissingExtra without the `viewer` extra, FrameNotFound for a frame that the model does not have, ValueError
     for what the method cannot do.
     """
+    a_model(model)
     if tasks is None:
         alone = default_task(model)
         tasks = () if alone is None else alone

@@ -20,7 +20,7 @@ from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.methods.checks import finite_positive
 from poise.methods.criteria import Clearance
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.solving.arguments import several
 from poise.solving.branches import solve_all
@@ -97,7 +97,7 @@ class Session:
         method: str | Method | None = None,
         world: World | None = None,
     ) -> None:
-        self.model = model
+        self.model = a_model(model)
         self.world = World() if world is None else world
         self._lock = threading.RLock()
         self._start = model.normalize(model.home if q is None else q)

@@ -99,7 +99,7 @@ def _changes(q: Any, model: Model | None) -> tuple[Array, tuple[str, ...]]:
             raise ShapeError(f"q must be a path of shape (n, nq), got {path.shape}")
         if not np.isfinite(path).all():
             row, column = np.argwhere(~np.isfinite(path))[0]
-            raise ValueError(f"q[{row}, {column}] is {path[row, column]}")
+            raise ValueError(f"q[{row}, {column}] is {path[row, column]}; every entry must be finite")
         return np.diff(path, axis=0), tuple(map(str, range(path.shape[1])))
     path = model.check_q(q)
     if path.ndim != 2:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.inequalities import AccelerationLimit, VelocityLimit
 from poise.spatial import Array
@@ -42,6 +42,7 @@ class PathLimits:
 
         Raises TypeError for limits that a path cannot keep, ShapeError and ValueError for numbers that are none.
         """
+        a_model(model)
         some = () if isinstance(limits, bool) else limits
         if not isinstance(some, (list, tuple)) or not all(isinstance(limit, PathLimit) for limit in some):
             raise TypeError(

@@ -21,6 +21,7 @@ from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 
 _STARTS: Final = 6 * WIDTH
@@ -139,6 +140,7 @@ def followed(
     if closed:
         _refuse_open(route)
     start = np.array(model.home if q0 is None else one_start(model, q0))
+    ask_for_degrees_in(model, start, "q0")
     start = np.clip(model.normalize(start), route.lower, route.upper)
     fixed = q0 is not None and bool(route.rows(np.tile(start, (len(route), 1)))[2][0] <= 1.0)
     cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))

@@ -21,6 +21,7 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import path_of
 from poise.solving.path.timing import least_schedule
+from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 
 _STARTS: Final = 8 * WIDTH
@@ -99,6 +100,7 @@ def planned(
     start = np.array(model.home if q0 is None else one_start(model, q0))
     start = model.normalize(start)
     if q0 is not None:
+        ask_for_degrees_in(model, start, "q0")
         _refuse_outside(route, start)
     start = np.clip(start, route.lower, route.upper)
     first = None if q0 is None else start

@@ -1,0 +1,65 @@
+"""Numbers that look as if they had another unit: asked about in words, never changed."""
+
+import warnings
+from typing import Final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.model.units import units
+from poise.spatial import Array
+
+_FAR: Final = 10.0
+"""A target so many times as far away as the reach is hardly meant in metres."""
+_TURN: Final = 2.0 * np.pi
+_ROUNDED: Final = 0.01
+"""Degrees that were rounded may be this far over a limit [rad]."""
+_ROUNDING: Final = 1e-9
+"""What is over a limit by no more is not worth a word [rad or m]."""
+_NAMED: Final = 3
+"""Coordinates that are named, at most."""
+
+
+def millimetres(place: Array, root: Array, reach: float) -> str:
+    """A question if `place` (3,) is far beyond `reach` from `root` (3,) [m], and within it as millimetres; else ''."""
+    far = float(np.linalg.norm(place - root)) > _FAR * reach
+    return ": millimetres? Lengths are in metres" if far and np.linalg.norm(1e-3 * place - root) <= reach else ""
+
+
+def in_degrees(model: Model, q: Array) -> bool:
+    """Whether `q` (nq,) is beyond the limits by more than turns can be meant, and within them as degrees."""
+    beyond = (q < model.lower) | (q > model.upper)
+    if not (np.abs(q[beyond]) > _TURN).any():
+        return False
+    turning = np.array([units(model)[name] == "rad" for name in model.coordinates])
+    as_degrees = np.where(turning, np.radians(q), q)
+    within = (as_degrees >= model.lower - _ROUNDED) & (as_degrees <= model.upper + _ROUNDED)
+    return bool(turning[beyond].any() and within[turning].all())
+
+
+def ask_for_degrees_in(model: Model, q: Array, name: str) -> None:
+    """Warn of a configuration (nq,) that seems to be in degrees."""
+    if in_degrees(model, q):
+        warnings.warn(
+            f"{name} is {_largest(model, q)}, far beyond the limits: degrees? numpy.radians makes them radians",
+            UserWarning,
+            stacklevel=1,  # one place, so that it is asked once
+        )
+
+
+def pulled_in(model: Model, q0: Array) -> str:
+    """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
+    kept = np.clip(q0, model.lower, model.upper)
+    places = np.flatnonzero(np.abs(kept - q0) > _ROUNDING)
+    if not len(places):
+        return ""
+    named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {kept[i]:.6g}" for i in places[:_NAMED]]
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    question = ": degrees? numpy.radians makes them radians" if in_degrees(model, q0) else ""
+    return f" q0 was pulled in to the limits, {', '.join(named)}{more}{question}."
+
+
+def _largest(model: Model, q: Array) -> str:
+    """The coordinate that is farthest beyond its limits, in words."""
+    i = int(np.argmax(np.maximum(model.lower - q, q - model.upper)))
+    return f"{q[i]:.6g} for {model.coordinates[i]}"
