@@ -36,8 +36,10 @@ class NameNotFound(PoiseError, KeyError):
 
     noun = "name"
 
-    def __init__(self, name: str, known: Iterable[str], *, owner: str = "the model") -> None:
-        self.name, self.known = name, tuple(known)
+    def __init__(
+        self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None
+    ) -> None:
+        self.name, self.known, self.noun = name, tuple(known), noun or self.noun
         near = difflib.get_close_matches(name, self.known, n=3, cutoff=0.5)
         if near:
             hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -41,16 +41,18 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.reach import Reach
     from poise.cli.reproduce import Reproduce
     from poise.cli.solve import Solve
+    from poise.cli.track import Track
     from poise.cli.view import View
     from poise.cli.warmup import Warmup
 
     try:
-        command: Solve | Batch | Path | View | Compare | Reach | Info | Reproduce | Cite | Warmup = (
+        command: Solve | Batch | Path | Track | View | Compare | Reach | Info | Reproduce | Cite | Warmup = (
             tyro.extras.subcommand_cli_from_dict(
                 {
                     "solve": Solve,
                     "batch": Batch,
                     "path": Path,
+                    "track": Track,
                     "view": View,
                     "compare": Compare,
                     "reach": Reach,
