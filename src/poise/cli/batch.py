@@ -122,7 +122,7 @@ class Batch:
         return one_process(self.threads)
 
     def _print(self, summary: "Summary", complete: bool, seconds: float, solver: "pz.Solver") -> None:
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.scale.table import task_of
 
         label = task_of(solver).label
@@ -130,15 +130,14 @@ class Batch:
             about = {"out": str(self.out), "task": label, "complete_before": complete, "time": seconds}
             print_json(about | asdict(summary))
             return
-        out = console()
         if complete:
-            out.print(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
+            say(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
         else:
-            out.print(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s")
+            say(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s")
         for status, count in summary.counts.items():
             first = ", ".join(f"{row:,}" for row in summary.first.get(status, []))
             where = f", the first in rows {first}" if first else ""
-            out.print(f"{count:,} {status}: {pz.Status[status].message}{where}")
+            say(f"{count:,} {status}: {pz.Status[status].message}{where}")
 
 
 class _Tell:

@@ -16,19 +16,18 @@ class Cite:
 
     def run(self) -> int:
         """Look up and print."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import console, print_json, print_table
         from poise.references import citable, cite, title
 
-        out = console()
         if self.name:
             entries = cite(self.name)
             if self.json:
                 print_json({"name": self.name, "bibtex": entries})
             else:
-                out.print("\n\n".join(entries))
+                console().print("\n\n".join(entries))
         elif self.json:
             print_json({"names": citable()})
         else:
-            for name, keys in citable().items():
-                out.print(f"{name}  {title(name) if keys == (name,) else ', '.join(keys)}")
+            rows = [(name, title(name) if keys == (name,) else ", ".join(keys)) for name, keys in citable().items()]
+            print_table(["name", "cites"], rows)
         return 0

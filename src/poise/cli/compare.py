@@ -50,7 +50,7 @@ class Compare:
         """Load, compare, print and draw."""
         from poise.bench.plots import require
         from poise.bench.problems import SETS
-        from poise.cli.output import console
+        from poise.cli.output import console, say, width
         from poise.solving.arguments import whole
 
         if self.plot is not None:
@@ -69,7 +69,10 @@ class Compare:
             seed=self.seed,
             max_restarts=self.max_restarts,
         )
-        console().print(comparison.json() if self.json else str(comparison))
+        if self.json:
+            console().print(comparison.json())
+        else:
+            say(comparison.text(width()))
         if self.plot is not None:
             comparison.plot(self.plot)
         return 0

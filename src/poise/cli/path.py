@@ -64,7 +64,7 @@ class Path:
 
     def run(self) -> int:
         """Load, follow, write and print."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.progress import busy
         from poise.scale.waypoints import read_waypoints
 
@@ -100,10 +100,9 @@ class Path:
         if self.json:
             print_json(found.facts())
         else:
-            out = console()
-            out.print(found.report() if self.report else found.explain())
+            say(found.report() if self.report else found.explain())
             if written:
-                out.print(f"written: {', '.join(written)}")
+                say(f"written: {', '.join(written)}")
         return 0 if found.success else 2
 
     def _write(self, found: "JointPath") -> list[str]:

@@ -12,8 +12,6 @@ import poise as pz
 from poise.cli.solve import Base
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from poise.reachability.map import ReachMap
 
 
@@ -53,7 +51,7 @@ class Reach:
 
     def run(self) -> int:
         """Load, map, print and write."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
 
         model = pz.load(self.robot, base=self.base)
         model.frame(self.frame or model.tip)
@@ -72,10 +70,10 @@ class Reach:
         if self.json:
             print_json(found.facts())
         else:
-            console().print(_table(found))
+            _print(found)
         written = _write(found, self.out)
         if not self.json:
-            console().print(f"written to {self.out}: {', '.join(written)}")
+            say(f"written to {self.out}: {', '.join(written)}")
         return 0 if found.counts.any() else 2
 
 
@@ -109,13 +107,12 @@ def _write(found: "ReachMap", folder: Path) -> list[str]:
     return written
 
 
-def _table(found: "ReachMap") -> "Table":
-    from poise.cli.output import table
+def _print(found: "ReachMap") -> None:
+    from poise.cli.output import print_table
     from poise.solving.outcome import duration
 
     f = found.facts()
     took, unit = duration(found.time).split()
-    out = table(f"reach of {found.frame}, {found.model.name}", "value", "unit", numbers=("value",))
     rows = [
         ("voxels reached", f"{f['voxels_reached']:,}", f"of {f['voxels']:,}"),
         ("volume reached", f"{f['volume']:.4g}", "m^3"),
@@ -142,6 +139,4 @@ def _table(found: "ReachMap") -> "Table":
         ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
         ("time", took, unit),
     ]
-    for row in rows:
-        out.add_row(*row)
-    return out
+    print_table([f"reach of {found.frame}, {found.model.name}", "value", "unit"], rows, numbers=("value",))

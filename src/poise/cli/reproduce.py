@@ -31,7 +31,7 @@ class Reproduce:
 
     def run(self) -> int:
         """Run, print and write."""
-        from poise.cli.output import console, print_json, to_json
+        from poise.cli.output import print_json, print_table, say, to_json
         from poise.errors import MissingExtra
         from poise.experiments.registry import EXPERIMENTS, experiment_of
 
@@ -40,7 +40,7 @@ class Reproduce:
             if self.json:
                 print_json({"experiments": known})
             else:
-                console().print("\n".join(f"{name}  {title}" for name, title in known.items()))
+                print_table(["experiment", "title"], list(known.items()))
             return 0
         experiment = experiment_of(self.name)
         folder = self.out or Path(f"poise-{experiment.name}")
@@ -62,34 +62,29 @@ class Reproduce:
             except MissingExtra as error:
                 print("warning:", error, file=sys.stderr)
         if not self.json:
-            console().print(f"written to {folder}: {', '.join(path.name for path in written)}")
+            say(f"written to {folder}: {', '.join(path.name for path in written)}")
         return 0
 
 
 def _print(report: "Report") -> None:
-    from poise.cli.output import console, table
+    from poise.cli.output import print_table, say
 
-    out = console()
-    out.print(f"{report.title} ({report.reference})", style="bold")
+    say(f"{report.title} ({report.reference})", style="bold")
     for numbers in report.tables:
         columns = numbers.columns
-        rich = table(*columns, numbers=tuple(name for name, form in columns.items() if form))
-        for row in numbers.rows:
-            rich.add_row(*(_text(cell, form) for cell, form in zip(row, columns.values(), strict=True)))
-        out.print()
-        out.print(numbers.title, style="bold")
-        out.print(rich)
+        rows = [[_text(x, form) for x, form in zip(row, columns.values(), strict=True)] for row in numbers.rows]
+        say(f"\n{numbers.title}", style="bold")
+        print_table(list(columns), rows, numbers=[name for name, form in columns.items() if form])
         for note in numbers.notes:
-            out.print(f"  {note}", style="dim")
-    out.print()
-    out.print("Claims", style="bold")
+            say(f"  {note}", indent="  ", style="dim")
+    say("\nClaims", style="bold")
     colours = {"reproduced": "green", "differs": "red"}
     for claim in report.claims:
-        out.print()
-        out.print(f"{claim.verdict}: {claim.claim}", style=colours.get(claim.verdict, "yellow"))
-        out.print(f"  ours: {claim.ours}")
-        out.print(f"  source: {claim.source}", style="dim")
-    out.print()
+        say("")
+        say(f"{claim.verdict}: {claim.claim}", style=colours.get(claim.verdict, "yellow"))
+        say(f"  ours: {claim.ours}", indent="  ")
+        say(f"  source: {claim.source}", indent="  ", style="dim")
+    say("")
 
 
 def _text(cell: "Cell", form: str) -> str:

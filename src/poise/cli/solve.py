@@ -10,8 +10,6 @@ from tyro.conf import Positional, arg
 import poise as pz
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from poise.model.model import Model
     from poise.solving.arguments import AnyTask
     from poise.solving.solution import Solution
@@ -67,7 +65,7 @@ class Solve:
 
     def run(self) -> int:
         """Load, solve and print."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.cli.start import start
 
         model = pz.load(self.robot, base=self.base)
@@ -86,14 +84,13 @@ class Solve:
         else:
             from poise.solving.outcome import duration
 
-            out = console()
-            out.print(_joints(model, solution))
-            out.print()
-            out.print("\n".join(_verdict(solution)), style="green" if solution.success else "red")
+            _print_joints(model, solution)
+            say("")
+            say("\n".join(_verdict(solution)), style="green" if solution.success else "red")
             if not solution.success:
-                out.print(solution.explain())
+                say(solution.explain())
             usual, first = duration(solution.time), duration(first_time)
-            out.print(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
+            say(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
         return 0 if solution.success else 2
 
     def _tasks(self, model: "Model") -> "list[AnyTask]":
@@ -191,16 +188,17 @@ def _facts(model: "Model", tasks: "list[AnyTask]", solution: "Solution", first_t
     }
 
 
-def _joints(model: "Model", solution: "Solution") -> "Table":
-    from poise.cli.output import table
+def _print_joints(model: "Model", solution: "Solution") -> None:
+    from poise.cli.output import print_table
     from poise.model.units import units
 
-    out = table("joint", "position", "lower", "upper", "unit", numbers=("position", "lower", "upper"))
-    unit = units(model)
+    unit, rows = units(model), []
     for i, (name, position) in enumerate(solution.named().items()):
         lower, upper = (model.lower[i], model.upper[i]) if i < model.nq else _own_limits(model, name)
-        out.add_row(name, f"{position:.6f}", f"{lower:.4f}", f"{upper:.4f}", unit[name])
-    return out
+        rows.append([name, f"{position:.6f}", f"{lower:.4f}", f"{upper:.4f}", unit[name]])
+    print_table(
+        ["joint", "position", "lower", "upper", "unit"], rows, numbers=("position", "lower", "upper")
+    )
 
 
 def _own_limits(model: "Model", name: str) -> tuple[float, float]:

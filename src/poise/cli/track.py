@@ -53,7 +53,7 @@ class Track:
         """Load, follow, write and print."""
         import numpy as np
 
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.cli.start import start
         from poise.progress import LONG, bar, on_terminal
         from poise.scale.waypoints import read_waypoints
@@ -83,7 +83,7 @@ class Track:
         if self.json:
             print_json(facts)
         else:
-            console().print(_words(facts, self.out))
+            say(_words(facts, self.out))
         return 2 if failed else 0
 
     def _tasks(self, model: "Model", rows: "Array") -> "tuple[list[Task], int]":

@@ -13,7 +13,7 @@ class Warmup:
 
     def run(self) -> int:
         """Compile and print how long it took."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.solving.warmup import compile_all
 
         begin = time.perf_counter()
@@ -22,5 +22,5 @@ class Warmup:
         if self.json:
             print_json({"time": seconds})
         else:
-            console().print(f"kernels ready in {seconds:.1f} s")
+            say(f"kernels ready in {seconds:.1f} s")
         return 0
