@@ -1,8 +1,8 @@
 """Tables as plain text, readable at any width: no cell and no heading is ever cut.
 
-Where a table is wider than what shows it, its headings are broken between words, then the cells of its texts, but for
-those of the first column.  If that is not enough, its columns are set in several tables, one below the other, each of
-which begins with the texts that the table begins with.
+Where a table is wider than what shows it, its headings are broken between words, then the cells of its texts.  If that
+is not enough, its columns are set in several tables, one below the other.  Its keys, the texts that it begins with,
+say of what a row is: they are never broken, and each of these tables begins with them.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,6 +13,8 @@ from typing import Final
 _GAP: Final = "  "
 _TEXT: Final = 16
 """Letters that a column of texts keeps, if it has as many."""
+_KEYS: Final = 40
+"""Letters of all keys, at most; where there are more, the first column alone is one."""
 
 
 def aligned(
@@ -45,10 +47,12 @@ class _Sheet:
         self.words = [
             max(map(len, [*head.split(), *cells, ""])) for head, cells in zip(self.columns, self.cells, strict=True)
         ]
+        texts = next((i for i, name in enumerate(columns) if name in numbers), len(columns))
+        self.keys = max(texts, 1) if texts < len(columns) and _total(self.natural[:texts]) <= _KEYS else 1
         self.least = [self._least(i) for i in range(len(self.columns))]
 
     def _least(self, i: int) -> int:
-        if i == 0 or self.columns[i] in self.numbers:
+        if i < self.keys or self.columns[i] in self.numbers:
             return self.words[i]
         longest = max((len(word) for text in [self.columns[i], *self.cells[i]] for word in text.split()), default=0)
         return max(longest, min(self.natural[i], _TEXT))
@@ -57,16 +61,13 @@ class _Sheet:
         """Tables that fit, as far as any can."""
         if width is None or _total(self.least) <= width:
             return [self]
-        keys = next((i for i, name in enumerate(self.columns) if name in self.numbers), 1) or 1
-        taken = list(range(min(keys, len(self.columns))))
-        if _total([self.least[i] for i in taken]) > width // 2:
-            taken = taken[:1]
+        keys = list(range(self.keys))
         groups: list[list[int]] = [[]]
-        for i in range(len(taken), len(self.columns)):
-            if groups[-1] and _total([self.least[k] for k in (*taken, *groups[-1], i)]) > width:
+        for i in range(self.keys, len(self.columns)):
+            if groups[-1] and _total([self.least[k] for k in (*keys, *groups[-1], i)]) > width:
                 groups.append([])
             groups[-1].append(i)
-        return [self._of([*taken, *group]) for group in groups]
+        return [self._of([*keys, *group]) for group in groups]
 
     def _of(self, chosen: Sequence[int]) -> "_Sheet":
         return _Sheet(
@@ -85,12 +86,15 @@ class _Sheet:
         """Of the columns: as they are if that fits, else as little as it takes of headings, then of texts."""
         if width is None or _total(self.natural) <= width:
             return self.natural
-        widths, most = (self.words, self.natural) if _total(self.words) <= width else (self.least, self.words)
-        out, spare = list(widths), max(width - _total(widths), 0)
-        for i, wanted in sorted(enumerate(most), key=lambda pair: pair[1] - out[pair[0]]):
-            more = min(wanted - out[i], spare)
-            out[i] += more
-            spare -= more
+        headings = _total(self.words) <= width
+        least, most = (self.words, self.natural) if headings else (self.least, self.words)
+        out, spare = list(least), max(width - _total(least), 0)
+        for i in sorted(range(len(out)), key=lambda i: most[i] - least[i]):
+            more = most[i] - least[i]
+            if headings and more > spare:
+                continue  # a heading is whole, or as narrow as can be
+            out[i] += min(more, spare)
+            spare -= min(more, spare)
         return out
 
     def _lines(self, cells: Sequence[str], widths: Sequence[int]) -> list[str]:

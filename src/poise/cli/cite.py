@@ -7,10 +7,10 @@ from tyro.conf import Positional
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cite:
-    """Print the BibTeX of a method, an experiment or a key; without a name, list what can be cited."""
+    """Print the BibTeX of a method, a damping rule, an experiment or a key; without a name, list what can be cited."""
 
     name: Positional[str] = ""
-    """A method (dls, sdls ...), an experiment (buss) or a key (buss2004)."""
+    """A method (dls, sdls ...), a damping rule (Sugihara ...), an experiment (buss) or a key (buss2004)."""
     json: bool = False
     """Print one line of JSON."""
 

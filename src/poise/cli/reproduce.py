@@ -33,6 +33,7 @@ class Reproduce:
         """Run, print and write."""
         from poise.cli.output import print_json, print_table, say, to_json
         from poise.errors import MissingExtra
+        from poise.progress import busy
         from poise.experiments.registry import EXPERIMENTS, experiment_of
 
         if not self.name:
@@ -48,7 +49,8 @@ class Reproduce:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
-        report = experiment.run(self.quick)
+        with busy(experiment.name):
+            report = experiment.run(self.quick)
         facts = report.facts()
         if self.json:
             print_json(facts)

@@ -14,10 +14,11 @@ class Warmup:
     def run(self) -> int:
         """Compile and print how long it took."""
         from poise.cli.output import print_json, say
+        from poise.progress import bar, on_terminal
         from poise.solving.warmup import compile_all
 
         begin = time.perf_counter()
-        compile_all()
+        compile_all(lambda count: bar("kernels", count, shown=on_terminal()))
         seconds = time.perf_counter() - begin
         if self.json:
             print_json({"time": seconds})
