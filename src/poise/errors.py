@@ -36,9 +36,7 @@ class NameNotFound(PoiseError, KeyError):
 
     noun = "name"
 
-    def __init__(
-        self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None
-    ) -> None:
+    def __init__(self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None) -> None:
         self.name, self.known, self.noun = name, tuple(known), noun or self.noun
         near = difflib.get_close_matches(name, self.known, n=3, cutoff=0.5)
         if near:

@@ -70,9 +70,7 @@ class _Sheet:
         return [self._of([*keys, *group]) for group in groups]
 
     def _of(self, chosen: Sequence[int]) -> "_Sheet":
-        return _Sheet(
-            [self.columns[i] for i in chosen], [[row[i] for i in chosen] for row in self.rows], self.numbers
-        )
+        return _Sheet([self.columns[i] for i in chosen], [[row[i] for i in chosen] for row in self.rows], self.numbers)
 
     def text(self, width: int | None) -> str:
         """Its lines."""

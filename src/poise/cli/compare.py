@@ -22,7 +22,7 @@ class Compare:
     robot: Positional[str]
     """A known name (panda, ur5e ...) or a file."""
     methods: Annotated[tuple[str, ...] | None, arg(metavar="METHOD ...")] = None
-    """Short names, such as lm dls sdls; left out, all that can do it."""
+    """Short names, such as lm dls sdls or lm,dls,sdls, and default, the solver's own way; left out, all that can do it."""
     frame: str | None = None
     """The frame to bring there; left out, the end of the longest chain."""
     position_only: bool = False
@@ -50,6 +50,7 @@ class Compare:
         """Load, compare, print and draw."""
         from poise.bench.plots import require
         from poise.bench.problems import SETS
+        from poise.cli.start import names
         from poise.cli.output import console, say, width
         from poise.solving.arguments import whole
 
@@ -64,7 +65,7 @@ class Compare:
             model,
             task,
             problems.targets,
-            methods=self.methods,
+            methods=None if self.methods is None else names(self.methods),
             q0=problems.starts,
             seed=self.seed,
             max_restarts=self.max_restarts,

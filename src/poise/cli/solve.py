@@ -196,9 +196,7 @@ def _print_joints(model: "Model", solution: "Solution") -> None:
     for i, (name, position) in enumerate(solution.named().items()):
         lower, upper = (model.lower[i], model.upper[i]) if i < model.nq else _own_limits(model, name)
         rows.append([name, f"{position:.6f}", f"{lower:.4f}", f"{upper:.4f}", unit[name]])
-    print_table(
-        ["joint", "position", "lower", "upper", "unit"], rows, numbers=("position", "lower", "upper")
-    )
+    print_table(["joint", "position", "lower", "upper", "unit"], rows, numbers=("position", "lower", "upper"))
 
 
 def _own_limits(model: "Model", name: str) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Configurations on the command line: the name of a posture, or nq numbers."""
+"""Lists on the command line, with commas or blanks: names; configurations, which are nq numbers or a posture."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,6 +16,11 @@ _SHOWN = 4
 """Joints that a message names, at most."""
 
 
+def names(words: Sequence[str]) -> list[str]:
+    """The names in `words`: `a b`, `a,b` and `a, b` are the same."""
+    return [name for word in words for name in word.split(",") if name]
+
+
 def posture(model: Model, name: str) -> Array:
     """(nq,) a posture of the model, or `home` or `neutral`; raises NameNotFound."""
     known = {"home": model.home, "neutral": model.neutral} | dict(model.postures)
@@ -29,9 +34,9 @@ def configuration(model: Model, words: Sequence[str], option: str) -> Array:
 
     Raises NameNotFound, and ValueError for words that are no numbers or not as many as the model has.
     """
-    parts = [part for word in words for part in word.split(",") if part]
     if len(words) == 1 and _number(words[0].split(",")[0]) is None:
         return posture(model, words[0])
+    parts = names(words)
     numbers = [_number(part) for part in parts]
     for part, number in zip(parts, numbers, strict=True):
         if number is None:
@@ -55,10 +60,10 @@ def _tell(model: Model, q: Array, option: str) -> None:
     if not moved.size:
         return
     unit = units(model)
-    names = [(i, model.coordinates[i]) for i in moved]
-    shown = [f"{name} from {q[i]:g} to {within[i]:.4g} {unit[name]}" for i, name in names[:_SHOWN]]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    degrees = any(unit[name] == "rad" and abs(q[i]) > 2.0 * np.pi for i, name in names)
+    joints = [(i, model.coordinates[i]) for i in moved]
+    shown = [f"{name} from {q[i]:g} to {within[i]:.4g} {unit[name]}" for i, name in joints[:_SHOWN]]
+    more = f" and {len(joints) - _SHOWN} more" if len(joints) > _SHOWN else ""
+    degrees = any(unit[name] == "rad" and abs(q[i]) > 2.0 * np.pi for i, name in joints)
     asked = "; were these degrees? poise takes radians" if degrees else ""
     warnings.warn(f"{option} is moved within the joint limits: {', '.join(shown)}{more}{asked}", stacklevel=3)
 

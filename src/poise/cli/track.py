@@ -174,7 +174,9 @@ def _words(facts: dict[str, Any], out: Path | None) -> str:
     for kind, unit in (("position", "m"), ("rotation", "rad")):
         largest = facts[f"largest_{kind}_error_{unit}"]
         if largest is not None:
-            lines.append(f"{kind} error: {largest:.3g} {unit} at most, {facts[f'last_{kind}_error_{unit}']:.3g} at the end")
+            lines.append(
+                f"{kind} error: {largest:.3g} {unit} at most, {facts[f'last_{kind}_error_{unit}']:.3g} at the end"
+            )
     if facts["failed"]:
         lines.append(f"{facts['failed']:,} steps were no finite number, and the robot stayed: damp the method")
     return "\n".join([*lines, *([f"written: {out}"] if out else [])])
