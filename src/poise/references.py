@@ -40,7 +40,10 @@ def citable() -> dict[str, tuple[str, ...]]:
 
 
 def cite(name: str) -> tuple[str, ...]:
-    """The BibTeX entries of a method, a damping rule, an experiment or a key; raises ReferenceNotFound with the nearest names."""
+    """The BibTeX entries of a method, a damping rule, an experiment or a key.
+
+    Raises ReferenceNotFound with the nearest names.
+    """
     known = citable()
     if name not in known:
         raise ReferenceNotFound(name, known, owner="poise")

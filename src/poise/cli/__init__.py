@@ -18,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         if sys.stdout:
             sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # Whoever read our output has left; what Python flushes on the way out must have somewhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -35,6 +37,7 @@ def _run(arguments: list[str]) -> int:
 
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
+    from poise.cli.command import refuse_words
     from poise.cli.compare import Compare
     from poise.cli.info import Info
     from poise.cli.path import Path
@@ -44,23 +47,26 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.track import Track
     from poise.cli.view import View
     from poise.cli.warmup import Warmup
+    from poise.errors import PoiseError
 
+    kinds = {
+        "solve": Solve,
+        "batch": Batch,
+        "path": Path,
+        "track": Track,
+        "view": View,
+        "compare": Compare,
+        "reach": Reach,
+        "info": Info,
+        "reproduce": Reproduce,
+        "cite": Cite,
+        "warmup": Warmup,
+    }
     try:
+        refuse_words(kinds, arguments)
         command: Solve | Batch | Path | Track | View | Compare | Reach | Info | Reproduce | Cite | Warmup = (
             tyro.extras.subcommand_cli_from_dict(
-                {
-                    "solve": Solve,
-                    "batch": Batch,
-                    "path": Path,
-                    "track": Track,
-                    "view": View,
-                    "compare": Compare,
-                    "reach": Reach,
-                    "info": Info,
-                    "reproduce": Reproduce,
-                    "cite": Cite,
-                    "warmup": Warmup,
-                },
+                kinds,
                 prog="poise",
                 description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
                 args=arguments or ["--help"],
@@ -69,7 +75,8 @@ def _run(arguments: list[str]) -> int:
         )
     except SystemExit as stop:
         return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
-    from poise.errors import PoiseError
+    except (PoiseError, ValueError) as error:
+        return _said(error)
 
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
     try:
@@ -77,7 +84,10 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (PoiseError, ValueError, OSError) as error:
-        print("error:", " ".join(str(error).split()), file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+        return _said(error)
+
+
+def _said(error: Exception) -> int:
+    """Say what is wrong, in a line."""
+    print("error:", " ".join(str(error).split()), file=sys.stderr)
+    return 1

@@ -5,14 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.scale.job import Engine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poise.scale.source import Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Batch:
     """Solve for every row of a file of targets; stopped by anything, the same command goes on where it was.
 
@@ -42,7 +42,7 @@ class Batch:
     prefer: Literal["nearest", "first"] = "nearest"
     """Which solution: the nearest to the start of those found, or the first."""
     limits: bool = True
-    """Keep joint limits."""
+    """Keep joint limits; --no-limits ignores them."""
     max_restarts: int | None = None
     """Random starts of a row, at most; left out, as many as a solve takes."""
     position_tolerance: float = 1e-6

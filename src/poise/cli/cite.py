@@ -1,11 +1,11 @@
 """`poise cite`: whom to thank."""
 
-from dataclasses import dataclass
-
 from tyro.conf import Positional
 
+from poise.cli.command import command
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@command
 class Cite:
     """Print the BibTeX of a method, a damping rule, an experiment or a key; without a name, list what can be cited."""
 

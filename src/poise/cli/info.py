@@ -1,18 +1,18 @@
 """`poise info`: what a robot has."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Info:
     """Print the joints, limits, frames, groups and postures of a robot; without a robot, the names that are known."""
 

@@ -1,19 +1,18 @@
 """`poise path`: a joint path along a file of poses."""
 
-from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.solving.path.path import JointPath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Path:
     """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
 
@@ -44,7 +43,7 @@ class Path:
     optimise: bool = True
     """Make the path as short as can be; --no-optimise takes the first that can be followed."""
     limits: bool = True
-    """Keep joint limits."""
+    """Keep joint limits; --no-limits ignores them."""
     seed: int = 0
     """Seed of the random starts."""
     threads: int | None = None

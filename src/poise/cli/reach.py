@@ -2,20 +2,19 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Reach:
     """Map where a frame can go: the share of orientations that it reaches over a grid, and how well it moves there.
 

@@ -1,17 +1,18 @@
 """`poise reproduce`: published experiments, repeated."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
+from poise.cli.command import command
+
 if TYPE_CHECKING:
     from poise.experiments.base import Cell, Report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Reproduce:
     """Repeat a published experiment: its claims, our numbers, a verdict on each; without a name, list the experiments.
 
@@ -33,8 +34,8 @@ class Reproduce:
         """Run, print and write."""
         from poise.cli.output import print_json, print_table, say, to_json
         from poise.errors import MissingExtra
-        from poise.progress import busy
         from poise.experiments.registry import EXPERIMENTS, experiment_of
+        from poise.progress import busy
 
         if not self.name:
             known = {name: experiment.title for name, experiment in EXPERIMENTS.items()}

@@ -1,13 +1,13 @@
 """`poise solve`: one goal for one frame, or the tasks of a file."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 import poise as pz
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from poise.solving.solution import Solution
     from poise.tasks.error import TaskError
 
-Base = Literal["fixed", "planar", "floating"]
-"""As `poise.model.builder.Base`, whose module would import NumPy before the help is printed."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Solve:
     """Find a configuration that brings a frame to a position, a rotation or both, or fulfils tasks, and certify it.
 

@@ -9,7 +9,8 @@ a class has, the file may say, so nothing here knows a field by name, but for wh
 | `{rpy = [...]}` or `{wxyz = [...]}` | a rotation |
 | `{xyz = [...]}` | a point |
 | `{kind = "Box", ...}` | a shape, or whatever public class is so called, with its fields |
-| the target of a `PostureTask` as text, or as a table | a posture of the model, or joints by name and the others at home |
+| the target of a `PostureTask` as text | a posture of the model |
+| the same as a table | joints by name, the others at home |
 """
 
 import dataclasses
@@ -152,7 +153,7 @@ def _value(place: str, value: Any, *, moves: bool) -> Any:
             shapes = [n for n in pz.__all__ if dataclasses.is_dataclass(getattr(pz, n)) and not n.endswith("Task")]
             raise NameNotFound(str(name), shapes, owner=place, noun="kind")
         return _made(place, kind, value)
-    if not value or not _POSE >= value.keys():
+    if not value or not value.keys() <= _POSE:
         return value
     if {"rpy", "wxyz"} <= value.keys():
         raise ValueError(f"{place} states its rotation twice, as rpy and as wxyz")

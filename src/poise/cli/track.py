@@ -1,13 +1,12 @@
 """`poise track`: one step of a robot for every row of a file of targets."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from poise.tasks.base import Task
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Track:
     """Follow a file of targets in time: a step every --dt seconds, within the limits of joints and of their speeds.
 

@@ -1,10 +1,11 @@
 """`poise warmup`: compile the kernels before they are needed."""
 
 import time
-from dataclasses import dataclass
+
+from poise.cli.command import command
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Warmup:
     """Compile every kernel for this CPU and keep it on disk, so that no later solve waits for it."""
 
