@@ -55,18 +55,18 @@ def test_what_fits_is_set_as_without_a_width(table: tuple[list[str], list[list[s
 
 def test_a_wide_table_goes_on_below_with_its_keys() -> None:
     columns = ["shape", "method", "total error", "mean error", "largest error"]
-    rows = [["double Y", "DLS by the text", "3378.3", "0.42", "1.5"], ["Y", "SDLS", "866.1", "0.21", "0.9"]]
-    assert aligned(columns, rows, numbers=columns[2:], width=42).split("\n") == [
-        "shape     method            total   mean",
-        "                            error  error",
-        "--------  ---------------  ------  -----",
-        "double Y  DLS by the text  3378.3   0.42",
-        "Y         SDLS              866.1   0.21",
+    rows = [["Y", "DLS by the text", "3378.3", "0.42", "1.5"], ["Y", "SDLS", "866.1", "0.21", "0.9"]]
+    assert aligned(columns, rows, numbers=columns[2:], width=39).split("\n") == [
+        "shape  method            total   mean",
+        "                         error  error",
+        "-----  ---------------  ------  -----",
+        "Y      DLS by the text  3378.3   0.42",
+        "Y      SDLS              866.1   0.21",
         "",
-        "shape     method           largest error",
-        "--------  ---------------  -------------",
-        "double Y  DLS by the text            1.5",
-        "Y         SDLS                       0.9",
+        "shape  method           largest error",
+        "-----  ---------------  -------------",
+        "Y      DLS by the text            1.5",
+        "Y      SDLS                       0.9",
     ]
 
 

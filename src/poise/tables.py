@@ -1,8 +1,8 @@
 """Tables as plain text, readable at any width: no cell and no heading is ever cut.
 
 Where a table is wider than what shows it, its headings are broken between words, then the cells of its texts.  If that
-is not enough, its columns are set in several tables, one below the other.  Its keys, the texts that it begins with,
-say of what a row is: they are never broken, and each of these tables begins with them.
+is not enough, its columns are set in several tables, one below the other.  Its keys, as many of its first columns as
+tell its rows apart, are never broken, and each of these tables begins with them.
 """
 
 from collections.abc import Collection, Sequence
@@ -47,9 +47,16 @@ class _Sheet:
         self.words = [
             max(map(len, [*head.split(), *cells, ""])) for head, cells in zip(self.columns, self.cells, strict=True)
         ]
-        texts = next((i for i, name in enumerate(columns) if name in numbers), len(columns))
-        self.keys = max(texts, 1) if texts < len(columns) and _total(self.natural[:texts]) <= _KEYS else 1
+        self.keys = self._keys()
         self.least = [self._least(i) for i in range(len(self.columns))]
+
+    def _keys(self) -> int:
+        for count in range(1, len(self.columns)):
+            if _total(self.words[:count]) > _KEYS:
+                break
+            if len({tuple(row[:count]) for row in self.rows}) == len(self.rows):
+                return count
+        return 1
 
     def _least(self, i: int) -> int:
         if i < self.keys or self.columns[i] in self.numbers:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from readable import assert_readable
 
+from poise.cli.reproduce import cells
 from poise.experiments.das.claims import Results, claims
 from poise.experiments.das.experiment import measure
 from poise.experiments.das.fields import (
@@ -25,6 +27,7 @@ from poise.experiments.das.fields import (
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
 from poise.experiments.das.tables import tables
 from poise.robots.planar import planar
+from poise.tables import aligned
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +139,11 @@ def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
     files = draw(results, tmp_path)
     assert [file.stem for file in files] == ["frames", "clearance", "vehicle", "iterations"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+
+
+def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
+    for table in tables(results):
+        columns, rows = list(table.columns), cells(table)
+        numbers = [name for name, form in table.columns.items() if form]
+        for width in (80, None):
+            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)

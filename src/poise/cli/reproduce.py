@@ -9,7 +9,7 @@ from tyro.conf import Positional
 from poise.cli.command import command
 
 if TYPE_CHECKING:
-    from poise.experiments.base import Cell, Report
+    from poise.experiments.base import Cell, Report, Table
 
 
 @command
@@ -74,10 +74,10 @@ def _print(report: "Report") -> None:
 
     say(f"{report.title} ({report.reference})", style="bold")
     for numbers in report.tables:
-        columns = numbers.columns
-        rows = [[_text(x, form) for x, form in zip(row, columns.values(), strict=True)] for row in numbers.rows]
         say(f"\n{numbers.title}", style="bold")
-        print_table(list(columns), rows, numbers=[name for name, form in columns.items() if form])
+        print_table(
+            list(numbers.columns), cells(numbers), numbers=[name for name, form in numbers.columns.items() if form]
+        )
         for note in numbers.notes:
             say(f"  {note}", indent="  ", style="dim")
     say("\nClaims", style="bold")
@@ -88,6 +88,12 @@ def _print(report: "Report") -> None:
         say(f"  ours: {claim.ours}", indent="  ")
         say(f"  source: {claim.source}", indent="  ", style="dim")
     say("")
+
+
+def cells(numbers: "Table") -> list[list[str]]:
+    """The rows of a table as text."""
+    forms = numbers.columns.values()
+    return [[_text(cell, form) for cell, form in zip(row, forms, strict=True)] for row in numbers.rows]
 
 
 def _text(cell: "Cell", form: str) -> str:
