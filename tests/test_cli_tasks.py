@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -337,3 +338,37 @@ def test_what_cannot_be_tracked_is_refused_in_words(
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert all(word in err for word in words), err
+
+
+# The page --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", ["toml", "json"])
+def test_the_files_of_the_page_are_solved(language: str, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text()
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    path = tmp_path / f"tasks.{language}"
+    path.write_text(text)
+    assert main(["solve", "panda", "--tasks", str(path)]) == 0
+    assert main(["solve", "panda", "--tasks", str(path), "--q0", "ready"]) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info"],
+        ["info", "panda"],
+        ["solve", "panda", "--posture", "ready"],
+        ["track", "panda", "{file}", "--dt", "0.1"],
+        ["compare", "planar3", "--methods", "jt", "--count", "2"],
+        ["cite"],
+    ],
+)
+def test_the_page_names_all_that_json_has(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text()
+    (row,) = re.findall(rf"^\| `{arguments[0]}` \| (.*) \|$", page, re.MULTILINE)
+    (tmp_path / "line.csv").write_text(LINE)
+    assert main([*(word.format(file=tmp_path / "line.csv") for word in arguments), "--json"]) == 0
+    assert {f"`{name}`" for name in json.loads(capsys.readouterr().out)} <= set(re.findall(r"`\w+`", row))

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from poise import __version__
 
@@ -49,7 +50,7 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.warmup import Warmup
     from poise.errors import PoiseError
 
-    kinds = {
+    kinds: dict[str, Any] = {
         "solve": Solve,
         "batch": Batch,
         "path": Path,

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from tyro.conf import Positional, arg
@@ -55,9 +56,8 @@ def _options(kind: Any) -> dict[str, tuple[Any, str]]:
     """The type and the word for its values of every option, by each of its names."""
     hints, out = get_type_hints(kind, include_extras=True), dict[str, tuple[Any, str]]()
     for field in dataclasses.fields(kind):
-        hint, *notes = (
-            get_args(hints[field.name]) if hasattr(hints[field.name], "__metadata__") else [hints[field.name]]
-        )
+        stated = hints[field.name]
+        hint, *notes = get_args(stated) if get_origin(stated) is Annotated else [stated]
         if _POSITIONAL in notes:
             continue
         name = field.name.replace("_", "-")
@@ -69,8 +69,8 @@ def _options(kind: Any) -> dict[str, tuple[Any, str]]:
 
 
 def _without_none(hint: Any) -> Any:
-    kept = [each for each in get_args(hint) if each is not type(None)]
-    return kept[0] if len(kept) < len(get_args(hint)) and get_origin(hint) is not Literal and len(kept) == 1 else hint
+    kept = [each for each in get_args(hint) if each is not NoneType]
+    return kept[0] if isinstance(hint, UnionType) and len(kept) == 1 else hint
 
 
 def _stated(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

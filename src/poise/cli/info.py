@@ -66,8 +66,9 @@ def _lines(sizes: dict[str, int]) -> list[tuple[str, str]]:
         robots = list(found)
         if len(robots) > 2:
             (first, least), (last, most) = robots[0], robots[-1]
-            robots = [(f"{first} to {last}", f"{least} to {most}")]
-        out += [(name, str(joints)) for name, joints in robots]
+            out.append((f"{first} to {last}", f"{least} to {most}"))
+        else:
+            out += [(name, str(joints)) for name, joints in robots]
     return out
 
 

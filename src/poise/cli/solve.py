@@ -157,7 +157,7 @@ def _facts(model: "Model", tasks: "list[AnyTask]", solution: "Solution", first_t
     errors = solution.errors
     return {
         "robot": model.name,
-        "frame": next((task.frame for task in tasks if isinstance(getattr(task, "frame", None), str)), None),
+        "frame": next((frame for task in tasks if isinstance(frame := getattr(task, "frame", None), str)), None),
         "success": solution.success,
         "status": solution.status.name,
         "explanation": solution.explain(),

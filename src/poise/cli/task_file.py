@@ -16,7 +16,7 @@ a class has, the file may say, so nothing here knows a field by name, but for wh
 import dataclasses
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,11 +43,12 @@ def read_tasks(path: Path, model: Model) -> list[AnyTask]:
 
 
 def _entries(path: Path) -> list[Any]:
-    readers = {".toml": tomllib.loads, ".json": _json}
-    if path.suffix.lower() not in readers:
+    readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": _json}
+    read = readers.get(path.suffix.lower())
+    if read is None:
         raise ValueError(f"{path} is no file of tasks; its name must end in .toml or .json")
     try:
-        content = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
+        content = read(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}") from None
     except json.JSONDecodeError as error:

@@ -67,7 +67,8 @@ class Track:
         tracker = pz.Tracker(model, tasks, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
         goals = np.repeat(tracker.targets[None], len(rows), axis=0)
         goals[:, led] = _goals(tasks[led], rows, self.targets)
-        q = model.home if self.q0 is None else start(model, self.q0, limits=self.limits)
+        begin = start(model, self.q0, limits=self.limits)
+        q = model.home if begin is None else begin
         path, failed = np.empty((len(rows), model.nq)), 0
         with bar("steps", len(rows), shown=on_terminal(), after=LONG) as tell:
             for k, goal in enumerate(goals):
