@@ -177,8 +177,23 @@ def test_what_the_options_take_passes(arguments: list[str], capsys: pytest.Captu
 @pytest.mark.parametrize(
     "command", ["solve", "batch", "path", "track", "view", "compare", "reach", "info", "reproduce", "cite", "warmup"]
 )
-def test_the_help_has_no_default_that_tells_nothing(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_fits_and_has_no_default_that_tells_nothing(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert main([command, "--help"]) == 0
     out = capsys.readouterr().out
     for words in ("default: None", "default: True", "default: False", "default: ''", "[bold]"):
         assert words not in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_ctrl_c_leaves_nothing_but_its_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pz, "compare", interrupted)
+    assert main(["compare", "panda"]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -7,9 +7,13 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from shutil import get_terminal_size
 from typing import Any
 
 from poise import __version__
+from poise.tables import fill
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,8 +38,6 @@ def _run(arguments: list[str]) -> int:
         return 0
     if os.environ.get("NO_COLOR"):
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
-    import tyro
-
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
     from poise.cli.command import refuse_words
@@ -63,18 +65,13 @@ def _run(arguments: list[str]) -> int:
         "cite": Cite,
         "warmup": Warmup,
     }
+    shown = _Shown()
     try:
         refuse_words(kinds, arguments)
-        command: Solve | Batch | Path | Track | View | Compare | Reach | Info | Reproduce | Cite | Warmup = (
-            tyro.extras.subcommand_cli_from_dict(
-                kinds,
-                prog="poise",
-                description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
-                args=arguments or ["--help"],
-                config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
-            )
-        )
+        with redirect_stdout(shown):
+            command = _parsed(kinds, arguments)
     except SystemExit as stop:
+        print(shown.filled(), end="")
         return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
     except (PoiseError, ValueError) as error:
         return _said(error)
@@ -86,6 +83,42 @@ def _run(arguments: list[str]) -> int:
         raise
     except (PoiseError, ValueError, OSError) as error:
         return _said(error)
+
+
+def _parsed(kinds: dict[str, Any], arguments: list[str]) -> Any:
+    """The settings of the command, which have a `run`; raises SystemExit for a help and for words that are wrong."""
+    import tyro
+
+    return tyro.extras.subcommand_cli_from_dict(
+        kinds,
+        prog="poise",
+        description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
+        args=arguments or ["--help"],
+        config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
+    )
+
+
+class _Shown(StringIO):
+    """What tyro prints of a help; it breaks the lines in its boxes between words, and no others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._goes_to = sys.stdout
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Of where it goes, which may not have the letters that boxes are made of."""
+        return getattr(self._goes_to, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        """Whether it goes to a terminal, and so may have colours."""
+        return bool(self._goes_to and self._goes_to.isatty())
+
+    def filled(self) -> str:
+        """The text, its longer lines broken between words too."""
+        width = get_terminal_size().columns
+        lines = self.getvalue().split("\n")
+        return "\n".join(fill(line, width) if len(line) > width and line[:1].isalnum() else line for line in lines)
 
 
 def _said(error: Exception) -> int:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 class Path:
     """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
 
-    Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.  Exit code
-    0 when all of it can be followed, 2 when not: then the first waypoint that cannot is named, and why.
+    Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.
+
+    Exit code 0 when all of it can be followed, 2 when not: then the first waypoint that cannot is named, and why.
     """
 
     robot: Positional[str]
