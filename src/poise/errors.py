@@ -7,6 +7,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+_LEAST_ALIKE = 0.5
+"""How alike a name must be to be suggested, from 0 to 1."""
+_MUCH_LESS = 0.2
+"""A name that is so much less alike than the nearest is not."""
+
 
 class PoiseError(Exception):
     """The root of every error that poise raises on purpose.  It can be pickled, and so cross to another process."""
@@ -38,17 +43,37 @@ class NameNotFound(PoiseError, KeyError):
 
     def __init__(self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None) -> None:
         self.name, self.known, self.noun = name, tuple(known), noun or self.noun
-        near = difflib.get_close_matches(name, self.known, n=3, cutoff=0.5)
+        near = nearest_names(name, self.known)
         if near:
             hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
         else:
-            shown = ", ".join(repr(n) for n in self.known[:12])
+            shown = ", ".join(repr(n) for n in self.known[:12]) or "none at all"
             hint = f"available: {shown}" + (f" and {len(self.known) - 12} more" if len(self.known) > 12 else "")
         self.message = f"{owner} has no {self.noun} {name!r}; {hint}"
         super().__init__(self.message)
 
     def __str__(self) -> str:
         return self.message  # KeyError would print the repr
+
+
+def nearest_names(name: object, known: Iterable[str]) -> list[str]:
+    """At most three of `known` that `name` may mean: that which differs in capitals alone, else the nearest ones."""
+    if not isinstance(name, str):
+        return []
+    folded: dict[str, list[str]] = {}
+    for other in known:
+        folded.setdefault(_folded(other), []).append(other)
+    wanted = _folded(name)
+    near = [wanted] if wanted in folded else difflib.get_close_matches(wanted, folded, 3, _LEAST_ALIKE)
+    if near:
+        best = difflib.SequenceMatcher(None, near[0], wanted).ratio()
+        near = [other for other in near if difflib.SequenceMatcher(None, other, wanted).ratio() > best - _MUCH_LESS]
+    return [other for same in near for other in folded[same]][:3]
+
+
+def _folded(name: str) -> str:
+    """A name as people remember it: without capitals, and with one mark between words."""
+    return name.casefold().replace("-", "_").replace(" ", "_")
 
 
 class FrameNotFound(NameNotFound):
