@@ -20,12 +20,13 @@ def on_terminal() -> bool:
 
 @contextmanager
 def bar(
-    what: str, total: int | None, *, shown: bool, after: float = 0.0, thread: bool = True
+    what: str, total: int | None, *, shown: bool, after: float = 0.0, thread: bool = True, counted: bool = True
 ) -> Iterator[Callable[[int], None]]:
     """A function that is told how many are done; on a terminal the bar goes when all are.
 
     It comes with what is told `after` so long [s], and not at all where all is done before.  Without a `thread` it
-    moves when it is told something, and at no other time: so it takes no time of what is measured in between.
+    moves when it is told something, and at no other time: so it takes no time of what is measured in between.  What is
+    not `counted` has no number beside it.
     """
     if not shown:
         yield lambda done: None
@@ -41,9 +42,11 @@ def bar(
         TimeRemainingColumn,
     )
 
-    # Where nobody knows how many there are, neither is it known how long they take.
-    count: tuple[ProgressColumn, ...] = (MofNCompleteColumn(), TimeRemainingColumn())
-    columns = TextColumn(what), BarColumn(), *((TimeElapsedColumn(),) if total is None else count)
+    columns: list[ProgressColumn] = [TextColumn(what), BarColumn()]
+    if counted:
+        columns.append(MofNCompleteColumn())
+    # Where nobody knows how many there are, neither is it known how long they will take.
+    columns.append(TimeElapsedColumn() if total is None else TimeRemainingColumn())
     progress = Progress(
         *columns, console=Console(stderr=True), transient=on_terminal(), auto_refresh=thread, refresh_per_second=4
     )
@@ -78,7 +81,7 @@ def busy(what: str) -> Iterator[None]:
 
     def show() -> None:
         if not done.wait(LONG):
-            with bar(what, None, shown=True):
+            with bar(what, None, shown=True, counted=False):
                 done.wait()
 
     thread = Thread(target=show, daemon=True)
