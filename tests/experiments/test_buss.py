@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from readable import assert_readable
 
 import poise as pz
 from poise.cli import main
@@ -24,6 +23,10 @@ from poise.experiments.buss.tables import tables
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, PINV, SDLS, Run, jitter_of, others, track, tuned
 from poise.methods.registry import METHODS
 from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
 SHARED = Path(__file__).parents[3] / "shared" / "experiments" / "buss_shapes.json"

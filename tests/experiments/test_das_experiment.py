@@ -1,12 +1,12 @@
 """The experiment of Das, Slotine and Sheridan: numbers of an independent script, and verdicts that can fail."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from readable import assert_readable
 
 from poise.cli.reproduce import cells
 from poise.experiments.das.claims import Results, claims
@@ -28,6 +28,10 @@ from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
 from poise.experiments.das.tables import tables
 from poise.robots.planar import planar
 from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,21 @@
 """The comparison of the ways to keep joint limits: its numbers, and verdicts that can fail."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from readable import assert_readable
 
 from poise.cli import main
 from poise.cli.reproduce import cells
 from poise.experiments.limits import Results, claims, measure, stiffness, tables
 from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 
 @pytest.fixture(scope="module")

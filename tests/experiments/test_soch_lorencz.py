@@ -2,12 +2,12 @@
 
 import json
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from readable import assert_readable
 
 import poise as pz
 from poise.cli import main
@@ -30,6 +30,10 @@ from poise.experiments.soch_lorencz.matrix import BENT, WORST, jacobian, least_v
 from poise.experiments.soch_lorencz.tables import tables
 from poise.spatial import Array
 from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 
 @pytest.fixture(scope="module")
