@@ -231,7 +231,9 @@ def test_usage_errors_are_exit_code_1(arguments: list[str], capsys: pytest.Captu
 
 
 def test_version_and_help_import_nothing_heavy() -> None:
-    commands = ("solve", "batch", "path", "view", "compare", "info", "reproduce", "cite", "warmup")
+    commands = (
+        "solve", "batch", "path", "track", "view", "compare", "reach", "info", "reproduce", "cite", "warmup",
+    )  # fmt: skip
     for arguments in (["--version"], ["--help"], *([command, "--help"] for command in commands)):
         code = (
             "import sys; from poise.cli import main; code = main(sys.argv[1:]);"

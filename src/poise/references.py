@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from poise.errors import ReferenceNotFound
 from poise.experiments.registry import EXPERIMENTS
+from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
 
 
@@ -31,14 +32,18 @@ def title(key: str) -> str:
 
 
 def citable() -> dict[str, tuple[str, ...]]:
-    """The keys of all that can be cited: methods and experiments by their names, and every key by itself."""
+    """The keys of all that can be cited: methods, damping rules and experiments by their names, every key by itself."""
     named = {name: method.references for name, method in METHODS.items()}
+    named |= {name: rule.references for name, rule in RULES.items() if rule.references}
     named |= {name: (experiment.reference,) for name, experiment in EXPERIMENTS.items()}
     return named | {key: (key,) for key in entries()}
 
 
 def cite(name: str) -> tuple[str, ...]:
-    """The BibTeX entries of a method, an experiment or a key; raises ReferenceNotFound with the nearest names."""
+    """The BibTeX entries of a method, a damping rule, an experiment or a key.
+
+    Raises ReferenceNotFound with the nearest names.
+    """
     known = citable()
     if name not in known:
         raise ReferenceNotFound(name, known, owner="poise")

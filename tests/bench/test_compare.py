@@ -120,7 +120,7 @@ def test_restarts_help(report: pz.Comparison) -> None:
 @pytest.mark.usefixtures("odd_methods")
 def test_all_methods_take_part_and_those_that_cannot_are_listed_with_the_reason() -> None:
     report = pz.compare(ARM, GOAL, count=3)
-    assert {row.label for row in report.rows} | report.refused.keys() == set(pz.METHODS)
+    assert {row.label for row in report.rows} | report.refused.keys() == {"default", *pz.METHODS}
     assert "positions only" in report.refused["points"]
     assert "points was left out: the method 'points' follows positions only" in str(report)
 
@@ -139,6 +139,27 @@ def test_an_answer_beyond_a_limit_is_not_solved_and_the_method_is_marked() -> No
     ignored = pz.compare(ARM, GOAL, methods=["loose"], count=60, limits=False)
     assert ignored["loose"].success > loose.success
     assert "*" not in str(ignored)
+
+
+def test_the_solvers_own_way_takes_part_under_the_name_of_default(tmp_path: Path) -> None:
+    report = pz.compare(ARM, GOAL, methods=["default", None, "lm"], count=10, seed=5)
+    assert [row.label for row in report.rows] == ["default", "default #2", "lm"]
+    solver = pz.Solver(ARM, GOAL, max_restarts=0, seed=5)
+    for target, start, solved in zip(
+        report.problems.targets, report.problems.starts, report["default"].solved, strict=True
+    ):
+        assert solver(target, start).success == solved
+    assert math.isnan(report["default"].oscillation)
+    assert len(report["default"].curve[0]) == 0
+    report.plot(tmp_path / "default.png")
+    pz.compare(ARM, GOAL, methods=["default"], count=2).plot(tmp_path / "alone.png")
+
+
+def test_a_bar_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    pz.compare(ARM, GOAL, methods=["lm"], count=3, progress=True)
+    assert "4/4" in capsys.readouterr().err  # three problems, and the traces of one method
+    pz.compare(ARM, GOAL, methods=["lm"], count=3)
+    assert not capsys.readouterr().err
 
 
 def test_labels_are_unique() -> None:
@@ -192,9 +213,9 @@ def test_the_table_has_a_line_a_method_the_best_first(report: pz.Comparison) -> 
     lines = str(report).splitlines()
     assert lines[0] == f"panda: PoseTask({ARM.tip!r}) to 1e-05 m and 1e-05 rad"
     assert "30 problems" in lines[1]
-    assert [line.split("  ")[0] for line in lines[4:7]] == [row.label for row in report.ranking]
+    assert [line.split("  ")[0] for line in lines[5:8]] == [row.label for row in report.ranking]
     assert [row.success for row in report.ranking] == sorted((row.success for row in report.rows), reverse=True)
-    assert len({len(line) for line in lines[3:7]}) == 1
+    assert len({len(line) for line in lines[3:8]}) == 1
 
 
 def test_json_has_every_number_and_nothing_that_json_has_not(report: pz.Comparison) -> None:

@@ -18,7 +18,13 @@ def test_it_prints_a_line_a_method(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(FEW) == 0
     out = capsys.readouterr().out
     assert "5 problems" in out
-    assert {line.split()[0] for line in out.splitlines()[4:]} == {"lm", "dls"}
+    assert {line.split()[0] for line in out.splitlines()[5:]} == {"lm", "dls"}
+
+
+@pytest.mark.parametrize("words", [["lm,dls,default"], ["lm", "dls", "default"], ["lm,", "dls,", "default"]])
+def test_names_are_told_apart_by_commas_or_blanks(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "panda", "--count", "2", "--methods", *words, "--json"]) == 0
+    assert [row["label"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["lm", "dls", "default"]
 
 
 def test_json_is_one_line_and_the_same_as_in_python(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """The experiment of Das, Slotine and Sheridan: numbers of an independent script, and verdicts that can fail."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from poise.cli.reproduce import cells
 from poise.experiments.das.claims import Results, claims
 from poise.experiments.das.experiment import measure
 from poise.experiments.das.fields import (
@@ -25,6 +27,11 @@ from poise.experiments.das.fields import (
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
 from poise.experiments.das.tables import tables
 from poise.robots.planar import planar
+from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +143,11 @@ def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
     files = draw(results, tmp_path)
     assert [file.stem for file in files] == ["frames", "clearance", "vehicle", "iterations"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+
+
+def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
+    for table in tables(results):
+        columns, rows = list(table.columns), cells(table)
+        numbers = [name for name, form in table.columns.items() if form]
+        for width in (80, None):
+            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)

@@ -1,6 +1,7 @@
 """The comparison of the ways to keep joint limits: its numbers, and verdicts that can fail."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,13 @@ import numpy as np
 import pytest
 
 from poise.cli import main
-from poise.experiments.limits import Results, claims, measure, stiffness
+from poise.cli.reproduce import cells
+from poise.experiments.limits import Results, claims, measure, stiffness, tables
+from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +70,11 @@ def test_the_command_writes_a_report_and_a_figure(tmp_path: Path, capsys: pytest
     assert len(facts["claims"]) == 4
     assert json.loads((tmp_path / "report.json").read_text())["tables"] == facts["tables"]
     assert (tmp_path / "limits.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
+    for table in tables(results):
+        columns, rows = list(table.columns), cells(table)
+        numbers = [name for name, form in table.columns.items() if form]
+        for width in (80, None):
+            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)

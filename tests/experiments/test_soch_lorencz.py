@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import poise as pz
 from poise.cli import main
+from poise.cli.reproduce import cells
 from poise.experiments.soch_lorencz import experiment
 from poise.experiments.soch_lorencz.claims import Results, claims
 from poise.experiments.soch_lorencz.ellipse import (
@@ -25,7 +27,13 @@ from poise.experiments.soch_lorencz.ellipse import (
     targets,
 )
 from poise.experiments.soch_lorencz.matrix import BENT, WORST, jacobian, least_value
+from poise.experiments.soch_lorencz.tables import tables
 from poise.spatial import Array
+from poise.tables import aligned
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from readable import assert_readable
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +201,11 @@ def test_the_command_prints_every_claim_and_writes_report_and_figures(
         assert (tmp_path / name).stat().st_size > 10_000
     assert set(WEIGHTS) <= {1.0, 0.1, 0.01}
     assert pz.METHODS["pairwise"].references == ("soch2005",)
+
+
+def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
+    for table in tables(results):
+        columns, rows = list(table.columns), cells(table)
+        numbers = [name for name, form in table.columns.items() if form]
+        for width in (80, None):
+            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)

@@ -68,6 +68,25 @@ jit.ready = wait
     assert 1 <= run(tmp_path, wait) <= 2
 
 
+def test_who_watches_hears_of_each_and_of_nothing_where_nothing_is_missing(tmp_path: Path) -> None:
+    watch = """
+import contextlib
+told = []
+@contextlib.contextmanager
+def watch(count):
+    told.append(count)
+    yield told.append
+together = workers.compile_together
+def watched(jobs):
+    together(jobs, watch)
+    assert told == [3, 1, 2, 3]
+    together(jobs, watch)
+    assert told == [3, 1, 2, 3]
+workers.compile_together = watched
+"""
+    run(tmp_path, watch)
+
+
 ALONE = {
     "one core": "workers._processes = lambda jobs: 1",
     "no interpreter": "sys.executable = ''",

@@ -21,7 +21,7 @@ class Bars:
         self.began = Event()
 
     @contextmanager
-    def bar(self, what: str, total: int | None, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    def bar(self, what: str, total: int | None, *, shown: bool, counted: bool) -> Iterator[Callable[[int], None]]:
         self.shown.append(f"{what}, of {total}, {shown}")
         self.began.set()
         yield lambda done: None

@@ -1,7 +1,8 @@
 """compare: methods side by side, on the same problems, from the same starts, under the same tolerances and judge."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter_ns
 from typing import Any, Final, final
 
@@ -16,6 +17,7 @@ from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
+from poise.progress import LONG, bar, on_terminal
 from poise.solving.arguments import AnyTask, several, whole
 from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
@@ -25,6 +27,8 @@ from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
+DEFAULT: Final = "default"
+"""What the solver's own way is called among methods."""
 _TRACED: Final = 25
 """Problems that are solved once more with a trace, for oscillation and convergence."""
 _POINTS: Final = 80
@@ -39,8 +43,8 @@ class _Entrant:
     label: str
     limits: bool
     solver: Solver
-    tracer: Solver
-    """The same with a trace and without restarts."""
+    tracer: Solver | None
+    """The same with a trace and without restarts; None for the solver's own way, which is no one method's."""
 
 
 def compare(
@@ -48,7 +52,7 @@ def compare(
     tasks: AnyTask | Sequence[AnyTask],
     targets: Any = None,
     *,
-    methods: Sequence[str | Method] | None = None,
+    methods: Sequence[str | Method | None] | None = None,
     q0: npt.ArrayLike | None = None,
     count: int = 100,
     seed: int = 0,
@@ -56,8 +60,12 @@ def compare(
     max_iterations: int | None = None,
     max_restarts: int = 0,
     max_time: float | None = None,
+    progress: bool | None = None,
 ) -> Comparison:
-    """Solve the same problems with each of `methods`, all of them if None, and judge the answers alike.
+    """Solve the same problems with each of `methods` and judge the answers alike.
+
+    A method is a short name, an object, or None or "default" for the solver's own way, what `solve` does without a
+    method: eight descents side by side, without a trace.  `methods` None: that and all methods.
 
     `targets` are N targets, as a Solver takes them, or one SE3 of N poses; None: `count` random ones, which are within
     reach and drawn with `seed`.  `q0` is one start for all (nq,) or one a problem (N, nq); None: random ones within the
@@ -66,7 +74,8 @@ def compare(
     them and is marked; one that cannot do the tasks is listed in `refused` with the reason.
 
     Each call is timed by itself, after one that warms up, and the methods take turns problem by problem, so that a
-    machine that slows down slows all.  `max_iterations`, `max_restarts` and `max_time` are those of `solve`.
+    machine that slows down slows all.  `max_iterations`, `max_restarts` and `max_time` are those of `solve`.  With
+    `progress` a bar goes on on stderr; None: on a terminal, where it takes longer than two seconds.
 
     Raises FrameNotFound, ShapeError, and ValueError for arguments that make no sense or if no method can do the tasks.
     """
@@ -78,12 +87,20 @@ def compare(
         model, followed, methods, limits=limits, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
         max_time=max_time,
     )  # fmt: skip
-    answers, times = _race([entrant.solver for entrant in entrants], problems)
+    traced = sum(entrant.tracer is not None for entrant in entrants)
+    rounds = len(problems.targets) + traced
+    shown = progress or (progress is None and on_terminal())
+    with bar("comparing", rounds, shown=shown, after=0.0 if progress else LONG, thread=False) as tell:
+        answers, times = _race([entrant.solver for entrant in entrants], problems, tell)
+        done, paths = itertools.count(len(problems.targets) + 1), []
+        for entrant in entrants:
+            paths.append([] if entrant.tracer is None else _traces(entrant.tracer, problems))
+            if entrant.tracer is not None:
+                tell(next(done))
     numbers = goals(followed, problems.targets)
     rows = []
-    for entrant, given, taken in zip(entrants, answers, times, strict=True):
+    for entrant, given, taken, traces in zip(entrants, answers, times, paths, strict=True):
         verdict = judge(model, followed, numbers, np.array([answer.q for answer in given]))
-        traces = _traces(entrant.tracer, problems)
         rows.append(
             Row(
                 label=entrant.label,
@@ -124,7 +141,9 @@ def oscillation(model: Model, traces: Sequence[Trace]) -> float:
 
 
 def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
-    """See `Row.curve`; it ends where nothing changes any more."""
+    """See `Row.curve`; it ends where nothing changes any more, and has no points without traces."""
+    if not traces:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
     last = max(len(trace.error) for trace in traces) - 1
     at = np.unique(np.concatenate([[0], np.geomspace(1, last, _POINTS).round() if last else []])).astype(np.int64)
     errors: Array = np.median([trace.error[np.minimum(at, len(trace.error) - 1)] for trace in traces], axis=0)
@@ -168,7 +187,7 @@ def _problems(
 def _entrants(
     model: Model,
     tasks: Sequence[Task],
-    methods: Sequence[str | Method] | None,
+    methods: Sequence[str | Method | None] | None,
     *,
     limits: bool,
     seed: int,
@@ -179,19 +198,20 @@ def _entrants(
     """Those that can do the tasks, and why the others cannot."""
     if isinstance(methods, str) or not isinstance(methods, Iterable | None):
         raise TypeError(f"methods must be a sequence, such as [{methods!r}], or None for all; got {methods!r}")
-    chosen = [method_of(method) for method in (METHODS if methods is None else methods)]
+    stated = [None, *METHODS] if methods is None else methods
+    chosen = [None if method in (None, DEFAULT) else method_of(method) for method in stated]
     if not chosen:
         raise ValueError("methods is empty; name at least one, or None for all")
     entrants: list[_Entrant] = []
     refused: dict[str, str] = {}
     for label, method in zip(labels(chosen), chosen, strict=True):
-        kept = limits and method.capabilities.limits
+        kept = limits and (method is None or method.capabilities.limits)
         try:
             solver = Solver(
                 model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations,
                 max_restarts=max_restarts, max_time=max_time,
             )  # fmt: skip
-            tracer = Solver(
+            tracer = None if method is None else Solver(
                 model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations, max_restarts=0,
                 trace=True,
             )  # fmt: skip
@@ -206,8 +226,10 @@ def _entrants(
     return entrants, refused
 
 
-def labels(methods: Sequence[Method]) -> list[str]:
+def labels(methods: Sequence[Method | None]) -> list[str]:
     """A label for each method: its short name, the settings that are not its defaults, and a number if it is not alone.
+
+    None is the solver's own way.
 
     >>> from poise import DampedLeastSquares
     >>> labels([DampedLeastSquares(), DampedLeastSquares(damping=0.1), DampedLeastSquares()])
@@ -215,16 +237,22 @@ def labels(methods: Sequence[Method]) -> list[str]:
     """
     out: list[str] = []
     for method in methods:
-        usual = type(method)()
-        settings = [(field.name, getattr(method, field.name)) for field in dataclasses.fields(method)]
-        own = [f"{name}={value!r}" for name, value in settings if value != getattr(usual, name)]
-        label = f"{method.name}({', '.join(own)})" if own else method.name
+        label = DEFAULT if method is None else _label(method)
         again = sum(other.partition(" #")[0] == label for other in out)
         out.append(f"{label} #{again + 1}" if again else label)
     return out
 
 
-def _race(solvers: Sequence[Solver], problems: Problems) -> tuple[list[list[Solution]], Array]:
+def _label(method: Method) -> str:
+    usual = type(method)()
+    settings = [(field.name, getattr(method, field.name)) for field in dataclasses.fields(method)]
+    own = [f"{name}={value!r}" for name, value in settings if value != getattr(usual, name)]
+    return f"{method.name}({', '.join(own)})" if own else method.name
+
+
+def _race(
+    solvers: Sequence[Solver], problems: Problems, tell: Callable[[int], None]
+) -> tuple[list[list[Solution]], Array]:
     """Each solver's answers, and (solvers, N) seconds."""
     for solver in solvers:
         solver(problems.targets[0], problems.starts[0])
@@ -236,6 +264,7 @@ def _race(solvers: Sequence[Solver], problems: Problems) -> tuple[list[list[Solu
             answer = solver(target, start)
             times[k, i] = (perf_counter_ns() - begin) * 1e-9
             answers[k].append(answer)
+        tell(i + 1)
     return answers, times
 
 

@@ -106,12 +106,13 @@ def _success(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]],
 
 
 def _convergence(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]], ticker: Any, unit: str) -> None:
-    """The median error after so many iterations."""
-    for row in ranking:
+    """The median error after so many iterations, of the methods that have a trace."""
+    traced = [row for row in ranking if len(row.curve[0])]
+    for row in traced:
         iterations, errors = row.curve
         axes.plot(iterations, errors, linewidth=1.8, **styles[row.label])
         axes.plot(iterations[-1:], errors[-1:], "o", markersize=4, color=styles[row.label]["color"])
-    longest = max(row.curve[0][-1] for row in ranking)
+    longest = max((row.curve[0][-1] for row in traced), default=0)
     axes.set_xscale("symlog", linthresh=1.0, linscale=0.4)
     axes.set_xlim(0.0, max(1.0, 1.1 * longest))
     axes.set(yscale="log", xlabel="iteration", ylabel=f"median error [{unit}]")

@@ -12,6 +12,7 @@ from poise.bench.judge import Flags
 from poise.bench.problems import Problems
 from poise.errors import NameNotFound
 from poise.spatial import Array
+from poise.tables import aligned
 
 _HEAD: Final = ("method", "solved", "median", "p95", "iterations", "oscillation", "limits broken")
 
@@ -110,13 +111,22 @@ class Comparison:
         return sorted(self.rows, key=lambda row: (-row.success, row.median_time))
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """What is printed, its table at most `width` letters wide; None: as wide as it is."""
         restarts = f"up to {self.max_restarts} restarts" if self.max_restarts else "no restarts"
         limits = "" if self.limits else ", joint limits ignored"
         lines = [
             f"{self.model}: {', '.join(self.tasks)}",
             f"{len(self.problems.targets)} problems, the same for all; seed {self.seed}, {restarts}{limits}",
             "",
-            *_aligned([_HEAD, *(_cells(row, self.limits, self.joint_unit) for row in self.ranking)]),
+            aligned(
+                _HEAD,
+                [_cells(row, self.limits, self.joint_unit) for row in self.ranking],
+                numbers=_HEAD[1:],
+                width=width,
+            ),
         ]
         notes = []
         if self.limits and any(not row.limits for row in self.rows):
@@ -169,15 +179,6 @@ def _cells(row: Row, limits: bool, joint_unit: str) -> tuple[str, ...]:
         "-" if np.isnan(row.oscillation) else f"{row.oscillation:.2g} {joint_unit}",
         f"{100.0 * row.broken:.1f} %" if row.broken else "never",
     )
-
-
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
-    """Lines with the first column to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "   ".join([cells[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(cells[1:], widths[1:], strict=True))])
-        for cells in table
-    ]
 
 
 def _plain(row: Row) -> dict[str, Any]:

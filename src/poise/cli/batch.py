@@ -5,14 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.scale.job import Engine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poise.scale.source import Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Batch:
     """Solve for every row of a file of targets; stopped by anything, the same command goes on where it was.
 
@@ -42,7 +42,7 @@ class Batch:
     prefer: Literal["nearest", "first"] = "nearest"
     """Which solution: the nearest to the start of those found, or the first."""
     limits: bool = True
-    """Keep joint limits."""
+    """Keep joint limits; --no-limits ignores them."""
     max_restarts: int | None = None
     """Random starts of a row, at most; left out, as many as a solve takes."""
     position_tolerance: float = 1e-6
@@ -122,7 +122,7 @@ class Batch:
         return one_process(self.threads)
 
     def _print(self, summary: "Summary", complete: bool, seconds: float, solver: "pz.Solver") -> None:
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.scale.table import task_of
 
         label = task_of(solver).label
@@ -130,15 +130,14 @@ class Batch:
             about = {"out": str(self.out), "task": label, "complete_before": complete, "time": seconds}
             print_json(about | asdict(summary))
             return
-        out = console()
         if complete:
-            out.print(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
+            say(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
         else:
-            out.print(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s")
+            say(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s")
         for status, count in summary.counts.items():
             first = ", ".join(f"{row:,}" for row in summary.first.get(status, []))
             where = f", the first in rows {first}" if first else ""
-            out.print(f"{count:,} {status}: {pz.Status[status].message}{where}")
+            say(f"{count:,} {status}: {pz.Status[status].message}{where}")
 
 
 class _Tell:

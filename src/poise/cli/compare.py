@@ -1,12 +1,11 @@
 """`poise compare`: methods side by side on the same problems."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.tasks.pose import PoseTask, PositionTask
@@ -15,14 +14,14 @@ Problems = Literal["reachable", "near", "singular", "unreachable"]
 """As `poise.bench.problems.SETS`, whose module would import NumPy before the help is printed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Compare:
     """Solve the same random problems with several methods: success, time, iterations, oscillation."""
 
     robot: Positional[str]
     """A known name (panda, ur5e ...) or a file."""
     methods: Annotated[tuple[str, ...] | None, arg(metavar="METHOD ...")] = None
-    """Short names, such as lm dls sdls; left out, all that can do it."""
+    """Short names, such as lm dls or lm,dls, and default, the solver's own way; left out, all that can do it."""
     frame: str | None = None
     """The frame to bring there; left out, the end of the longest chain."""
     position_only: bool = False
@@ -50,7 +49,8 @@ class Compare:
         """Load, compare, print and draw."""
         from poise.bench.plots import require
         from poise.bench.problems import SETS
-        from poise.cli.output import console
+        from poise.cli.output import console, say, width
+        from poise.cli.start import names
         from poise.solving.arguments import whole
 
         if self.plot is not None:
@@ -64,12 +64,15 @@ class Compare:
             model,
             task,
             problems.targets,
-            methods=self.methods,
+            methods=None if self.methods is None else names(self.methods),
             q0=problems.starts,
             seed=self.seed,
             max_restarts=self.max_restarts,
         )
-        console().print(comparison.json() if self.json else str(comparison))
+        if self.json:
+            console().print(comparison.json())
+        else:
+            say(comparison.text(width()))
         if self.plot is not None:
             comparison.plot(self.plot)
         return 0

@@ -1,19 +1,18 @@
 """`poise info`: what a robot has."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from poise.model.model import Model
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Info:
     """Print the joints, limits, frames, groups and postures of a robot; without a robot, the names that are known."""
 
@@ -26,15 +25,16 @@ class Info:
 
     def run(self) -> int:
         """Load and print."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, print_table, say
 
         if not self.robot:
-            from poise.io import robot_names
+            from poise.io.sizes import robot_sizes
 
+            sizes = robot_sizes()
             if self.json:
-                print_json({"robots": robot_names()})
+                print_json({"robots": list(sizes), "joints": sizes})
             else:
-                console().print("\n".join(robot_names()))
+                print_table(["robot", "joints"], _lines(sizes), numbers=("joints",))
             return 0
         from poise.io import load
 
@@ -42,18 +42,34 @@ class Info:
         if self.json:
             print_json(_facts(model))
             return 0
-        out = console()
         fixed = len(model.joints) - sum(joint.size > 0 for joint in model.joints)
         weight = f", {model.mass:.4g} kg" if model.mass else ""
         size = f"nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints"
-        out.print(f"{model.name}: {size}{weight}")
-        out.print()
-        out.print(_joints(model))
+        say(f"{model.name}: {size}{weight}\n")
+        _print_joints(model)
         for title, names in _lists(model):
-            out.print()
-            out.print(title, style="bold")
-            out.print(", ".join(names))
+            say(f"\n{title}", style="bold")
+            say(", ".join(names))
         return 0
+
+
+def _lines(sizes: dict[str, int]) -> list[tuple[str, str]]:
+    """A line a robot; more than two in a row that are called by their number of joints share one."""
+
+    def family(robot: tuple[str, int]) -> str:
+        name, joints = robot
+        stem = name.removesuffix(str(joints))
+        return name if stem == name or stem[-1:].isdigit() else stem
+
+    out: list[tuple[str, str]] = []
+    for _, found in groupby(sizes.items(), family):
+        robots = list(found)
+        if len(robots) > 2:
+            (first, least), (last, most) = robots[0], robots[-1]
+            out.append((f"{first} to {last}", f"{least} to {most}"))
+        else:
+            out += [(name, str(joints)) for name, joints in robots]
+    return out
 
 
 def _facts(model: "Model") -> dict[str, Any]:
@@ -89,22 +105,25 @@ def _facts(model: "Model") -> dict[str, Any]:
     }
 
 
-def _joints(model: "Model") -> "Table":
-    from poise.cli.output import table
+def _print_joints(model: "Model") -> None:
+    from poise.cli.output import print_table
     from poise.model.units import units
 
-    out = table("q", "joint", "kind", "lower", "upper", "unit", "parent", "child", numbers=("q", "lower", "upper"))
-    unit = units(model)
+    unit, rows = units(model), []
     for joint in model.joints:
         if joint.mimic:
             source, multiplier, offset = model.follows(joint)
             rule = f"{multiplier:g} {source} {offset:+g}" if offset else f"{multiplier:g} {source}"
-            out.add_row("", joint.name, f"{joint.kind} = {rule}", "", "", "", joint.parent, joint.child)
+            rows.append([joint.name, "", f"{joint.kind} = {rule}", "", "", "", "", joint.parent, joint.child])
         elif joint.nq:
-            for i, name in zip(range(model.nq)[model.index(joint.name)], joint.coordinates, strict=True):
-                limits = (f"{model.lower[i]:.4f}", f"{model.upper[i]:.4f}")
-                out.add_row(str(i), name, joint.kind, *limits, unit[name], joint.parent, joint.child)
-    return out
+            # Where a joint has as many speeds as coordinates, they are those of its coordinates in their order.
+            speeds = joint.velocity if len(joint.velocity) == joint.nq else [float("inf")] * joint.nq
+            places = range(model.nq)[model.index(joint.name)]
+            for i, name, speed in zip(places, joint.coordinates, speeds, strict=True):
+                limits = f"{model.lower[i]:.4f}", f"{model.upper[i]:.4f}", unit[name], f"{speed:.4g} {unit[name]}/s"
+                rows.append([name, str(i), joint.kind, *limits, joint.parent, joint.child])
+    columns = ["joint", "q", "kind", "lower", "upper", "unit", "velocity", "parent", "child"]
+    print_table(columns, rows, numbers=("q", "lower", "upper", "velocity"))
 
 
 def _lists(model: "Model") -> list[tuple[str, list[str]]]:

@@ -1,29 +1,36 @@
-"""What the commands print: rich tables for people, one line of JSON for programs."""
+"""What the commands print: text and tables for people, one line of JSON for programs."""
 
 import json
 import math
+import shutil
 import sys
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
+
+from poise.tables import aligned, fill
+
+
+def width() -> int | None:
+    """Columns of the terminal; None in a pipe or a file, where lines are as long as they are."""
+    return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else None
 
 
 def console() -> Console:
-    """Standard output as it is: names are never read as markup, and a pipe does not cut lines to 80 columns."""
-    width = None if sys.stdout and sys.stdout.isatty() else 1000
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
+    """Standard output as it is: names are never read as markup, and no line is cut or broken."""
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
-    """An empty table; the columns named in `numbers` are aligned to the right."""
-    out = Table(box=SIMPLE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column in columns:
-        number = column in numbers
-        out.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
-    return out
+def say(text: str, *, indent: str = "", style: str | None = None) -> None:
+    """Print paragraphs, a line each, on a terminal broken between words; `indent` begins the later lines of each."""
+    console().print("\n".join(fill(line, width(), indent) for line in text.split("\n")), style=style)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[str] = ()) -> None:
+    """Print a table as wide as the terminal lets it be; see `poise.tables`."""
+    console().print(aligned(columns, rows, numbers=numbers, width=width()))
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -1,24 +1,24 @@
 """`poise path`: a joint path along a file of poses."""
 
-from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.solving.path.path import JointPath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Path:
     """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
 
-    Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.  Exit code
-    0 when all of it can be followed, 2 when not: then the first waypoint that cannot is named, and why.
+    Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.
+
+    Exit code 0 when all of it can be followed, 2 when not: then the first waypoint that cannot is named, and why.
     """
 
     robot: Positional[str]
@@ -44,7 +44,7 @@ class Path:
     optimise: bool = True
     """Make the path as short as can be; --no-optimise takes the first that can be followed."""
     limits: bool = True
-    """Keep joint limits."""
+    """Keep joint limits; --no-limits ignores them."""
     seed: int = 0
     """Seed of the random starts."""
     threads: int | None = None
@@ -64,7 +64,7 @@ class Path:
 
     def run(self) -> int:
         """Load, follow, write and print."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
         from poise.progress import busy
         from poise.scale.waypoints import read_waypoints
 
@@ -100,10 +100,9 @@ class Path:
         if self.json:
             print_json(found.facts())
         else:
-            out = console()
-            out.print(found.report() if self.report else found.explain())
+            say(found.report() if self.report else found.explain())
             if written:
-                out.print(f"written: {', '.join(written)}")
+                say(f"written: {', '.join(written)}")
         return 0 if found.success else 2
 
     def _write(self, found: "JointPath") -> list[str]:

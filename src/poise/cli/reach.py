@@ -2,22 +2,19 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from poise.reachability.map import ReachMap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Reach:
     """Map where a frame can go: the share of orientations that it reaches over a grid, and how well it moves there.
 
@@ -53,7 +50,7 @@ class Reach:
 
     def run(self) -> int:
         """Load, map, print and write."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
 
         model = pz.load(self.robot, base=self.base)
         model.frame(self.frame or model.tip)
@@ -72,10 +69,10 @@ class Reach:
         if self.json:
             print_json(found.facts())
         else:
-            console().print(_table(found))
+            _print(found)
         written = _write(found, self.out)
         if not self.json:
-            console().print(f"written to {self.out}: {', '.join(written)}")
+            say(f"written to {self.out}: {', '.join(written)}")
         return 0 if found.counts.any() else 2
 
 
@@ -109,13 +106,12 @@ def _write(found: "ReachMap", folder: Path) -> list[str]:
     return written
 
 
-def _table(found: "ReachMap") -> "Table":
-    from poise.cli.output import table
+def _print(found: "ReachMap") -> None:
+    from poise.cli.output import print_table
     from poise.solving.outcome import duration
 
     f = found.facts()
     took, unit = duration(found.time).split()
-    out = table(f"reach of {found.frame}, {found.model.name}", "value", "unit", numbers=("value",))
     rows = [
         ("voxels reached", f"{f['voxels_reached']:,}", f"of {f['voxels']:,}"),
         ("volume reached", f"{f['volume']:.4g}", "m^3"),
@@ -142,6 +138,4 @@ def _table(found: "ReachMap") -> "Table":
         ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
         ("time", took, unit),
     ]
-    for row in rows:
-        out.add_row(*row)
-    return out
+    print_table([f"reach of {found.frame}, {found.model.name}", "value", "unit"], rows, numbers=("value",))

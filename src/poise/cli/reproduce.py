@@ -1,17 +1,18 @@
 """`poise reproduce`: published experiments, repeated."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
+from poise.cli.command import command
+
 if TYPE_CHECKING:
-    from poise.experiments.base import Cell, Report
+    from poise.experiments.base import Cell, Report, Table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Reproduce:
     """Repeat a published experiment: its claims, our numbers, a verdict on each; without a name, list the experiments.
 
@@ -31,16 +32,17 @@ class Reproduce:
 
     def run(self) -> int:
         """Run, print and write."""
-        from poise.cli.output import console, print_json, to_json
+        from poise.cli.output import print_json, print_table, say, to_json
         from poise.errors import MissingExtra
         from poise.experiments.registry import EXPERIMENTS, experiment_of
+        from poise.progress import busy
 
         if not self.name:
             known = {name: experiment.title for name, experiment in EXPERIMENTS.items()}
             if self.json:
                 print_json({"experiments": known})
             else:
-                console().print("\n".join(f"{name}  {title}" for name, title in known.items()))
+                print_table(["experiment", "title"], list(known.items()))
             return 0
         experiment = experiment_of(self.name)
         folder = self.out or Path(f"poise-{experiment.name}")
@@ -48,7 +50,8 @@ class Reproduce:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
-        report = experiment.run(self.quick)
+        with busy(experiment.name):
+            report = experiment.run(self.quick)
         facts = report.facts()
         if self.json:
             print_json(facts)
@@ -62,34 +65,35 @@ class Reproduce:
             except MissingExtra as error:
                 print("warning:", error, file=sys.stderr)
         if not self.json:
-            console().print(f"written to {folder}: {', '.join(path.name for path in written)}")
+            say(f"written to {folder}: {', '.join(path.name for path in written)}")
         return 0
 
 
 def _print(report: "Report") -> None:
-    from poise.cli.output import console, table
+    from poise.cli.output import print_table, say
 
-    out = console()
-    out.print(f"{report.title} ({report.reference})", style="bold")
+    say(f"{report.title} ({report.reference})", style="bold")
     for numbers in report.tables:
-        columns = numbers.columns
-        rich = table(*columns, numbers=tuple(name for name, form in columns.items() if form))
-        for row in numbers.rows:
-            rich.add_row(*(_text(cell, form) for cell, form in zip(row, columns.values(), strict=True)))
-        out.print()
-        out.print(numbers.title, style="bold")
-        out.print(rich)
+        say(f"\n{numbers.title}", style="bold")
+        print_table(
+            list(numbers.columns), cells(numbers), numbers=[name for name, form in numbers.columns.items() if form]
+        )
         for note in numbers.notes:
-            out.print(f"  {note}", style="dim")
-    out.print()
-    out.print("Claims", style="bold")
+            say(f"  {note}", indent="  ", style="dim")
+    say("\nClaims", style="bold")
     colours = {"reproduced": "green", "differs": "red"}
     for claim in report.claims:
-        out.print()
-        out.print(f"{claim.verdict}: {claim.claim}", style=colours.get(claim.verdict, "yellow"))
-        out.print(f"  ours: {claim.ours}")
-        out.print(f"  source: {claim.source}", style="dim")
-    out.print()
+        say("")
+        say(f"{claim.verdict}: {claim.claim}", style=colours.get(claim.verdict, "yellow"))
+        say(f"  ours: {claim.ours}", indent="  ")
+        say(f"  source: {claim.source}", indent="  ", style="dim")
+    say("")
+
+
+def cells(numbers: "Table") -> list[list[str]]:
+    """The rows of a table as text."""
+    forms = numbers.columns.values()
+    return [[_text(cell, form) for cell, form in zip(row, forms, strict=True)] for row in numbers.rows]
 
 
 def _text(cell: "Cell", form: str) -> str:

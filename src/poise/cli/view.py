@@ -1,19 +1,18 @@
 """`poise view`: a robot in the browser."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.solve import Base
+from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class View:
     """Show a robot in the browser: drag its targets, and it follows; Ctrl-C ends it.
 

@@ -1,10 +1,11 @@
 """`poise warmup`: compile the kernels before they are needed."""
 
 import time
-from dataclasses import dataclass
+
+from poise.cli.command import command
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@command
 class Warmup:
     """Compile every kernel for this CPU and keep it on disk, so that no later solve waits for it."""
 
@@ -13,14 +14,15 @@ class Warmup:
 
     def run(self) -> int:
         """Compile and print how long it took."""
-        from poise.cli.output import console, print_json
+        from poise.cli.output import print_json, say
+        from poise.progress import bar, on_terminal
         from poise.solving.warmup import compile_all
 
         begin = time.perf_counter()
-        compile_all()
+        compile_all(lambda count: bar("kernels", count, shown=on_terminal()))
         seconds = time.perf_counter() - begin
         if self.json:
             print_json({"time": seconds})
         else:
-            console().print(f"kernels ready in {seconds:.1f} s")
+            say(f"kernels ready in {seconds:.1f} s")
         return 0

@@ -42,6 +42,8 @@ class DampingRule:
       `w.matrix`, J J^T.
     - "gain": how well the last step was predicted; a step that raised the error is taken back.
     """
+    references: ClassVar[tuple[str, ...]] = ()
+    """Keys in `references.bib`; none for a rule that no paper has."""
     routine: ClassVar[Routine]
     """The kernel, compiled; `damping_rule` makes it."""
     routine_of_rows: ClassVar[Routine]
@@ -81,6 +83,8 @@ def damping_rule(kind: _Rule) -> _Rule:
 class Constant(DampingRule):
     """lambda^2 = damping^2, always (Wampler 1986)."""
 
+    references = ("wampler1986",)
+
     damping: float
     """lambda."""
 
@@ -104,6 +108,7 @@ class NakamuraHanafusa(DampingRule):
     """
 
     reads = "values"
+    references = ("nakamura1986",)
 
     k0: float = 0.01
     w0: float = 0.1
@@ -173,6 +178,8 @@ class MaciejewskiKlein(_NumericalFiltering):
     Source: Maciejewski and Klein 1988, in the form of Chiaverini, Siciliano and Egeland 1994.
     """
 
+    references = ("maciejewski1988", "chiaverini1994")
+
     @staticmethod
     def lambda_squared(p: Any, s: Any, w: Any) -> Any:
         """See the class."""
@@ -189,6 +196,8 @@ class MaciejewskiKlein(_NumericalFiltering):
 @dataclass(frozen=True, slots=True)
 class Chiaverini(_NumericalFiltering):
     """As MaciejewskiKlein, with the two smallest singular values estimated and damped (Chiaverini 1993)."""
+
+    references = ("chiaverini1993",)
 
     @staticmethod
     def lambda_squared(p: Any, s: Any, w: Any) -> Any:
@@ -211,6 +220,7 @@ class ChiaveriniSicilianoEgeland(DampingRule):
     """
 
     reads = "values"
+    references = ("chiaverini1994",)
 
     epsilon: float = 0.1
     """sigma_min below which the damping begins."""
@@ -233,6 +243,8 @@ class ChiaveriniSicilianoEgeland(DampingRule):
 class ChanLawrence(DampingRule):
     """lambda^2 = gain |e|^2 / 2 + floor^2: it vanishes with the error (Chan and Lawrence 1988)."""
 
+    references = ("chan1988",)
+
     gain: float = 1.0
     floor: float = 1e-6
     """lambda at the target, so that a singular pose there is no division by zero."""
@@ -252,6 +264,8 @@ class ChanLawrence(DampingRule):
 @dataclass(frozen=True, slots=True)
 class Sugihara(DampingRule):
     """lambda^2 = |e|^2 / 2 + bias (Sugihara 2011; his w_n is this lambda^2)."""
+
+    references = ("sugihara2011",)
 
     bias: float = 1e-4
     """lambda^2 at the target; 1e-2 to 1e-3 of the square of a link's length."""
@@ -300,6 +314,7 @@ class DeoWalker(DampingRule):
     """The least lambda^2 by which the step is no longer than `longest`, exactly (Deo and Walker 1992)."""
 
     reads = "values"
+    references = ("deowalker1992",)
 
     longest: float = 0.2
     """Euclidean length of the step [rad]."""
@@ -324,6 +339,7 @@ class MaxNorm(DampingRule):
     """
 
     reads = "values"
+    references = ("maciejewski1988", "baerlocher2001")
 
     longest: float = 0.2
     """Euclidean length of the step [rad]."""
@@ -347,6 +363,8 @@ class RateBound(DampingRule):
     lambda >= |e| / (2 longest), because |J*| <= 1 / (2 lambda); and lambda^2 >= 1.25 |dJ| / change, because
     |dJ*| <= 1.25 |dJ| / lambda^2.  In the spirit of Mayorga, Milano and Wong 1990, whose own bound it is not.
     """
+
+    references = ("mayorga1990",)
 
     longest: float = 0.2
     """Euclidean length of the step [rad]."""
@@ -384,6 +402,7 @@ class GainRatio(DampingRule):
     """
 
     reads = "gain"
+    references = ("marquardt1963", "nielsen1999")
 
     @staticmethod
     def lambda_squared(p: Any, s: Any, w: Any) -> Any:

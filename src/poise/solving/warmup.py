@@ -9,7 +9,7 @@ from poise.kernels.collision import near, queries
 from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
-from poise.kernels.machine.workers import compile_together
+from poise.kernels.machine.workers import Watch, compile_together
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.routines import ROUTINES
 from poise.kernels.path.blocks import solve_again, solve_blocks
@@ -23,8 +23,11 @@ from poise.solving.scratch import CLOSED, GUARD, POSTURE, SOLVER
 from poise.tasks.base import Task
 
 
-def compile_all() -> None:
-    """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there."""
+def compile_all(watch: Watch | None = None) -> None:
+    """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there.
+
+    `watch` hears of it as `compile_together` says.
+    """
     entries = [
         all_branches,
         batch_lanes.solve_many,
@@ -64,7 +67,8 @@ def compile_all() -> None:
             *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
             *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
             *((entry,) for entry in entries),
-        ]
+        ],
+        watch,
     )
 
 

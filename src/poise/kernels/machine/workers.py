@@ -11,7 +11,8 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,8 @@ Job = tuple[Any, ...]
 
 A routine may come in what has it as `function` and can be pickled.
 """
+Watch = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+"""Told how many there are, it gives what is told how many are done."""
 _Place = Any
 """The module and the name by which another process finds a function, or what holds it."""
 
@@ -31,25 +34,44 @@ _MOST: Final = 8
 _WORK: Final = "from poise.kernels.machine.workers import work; work()"
 
 
-def compile_together(jobs: Iterable[Job]) -> None:
-    """Load or compile all of these; put first what takes longest."""
+def compile_together(jobs: Iterable[Job], watch: Watch | None = None) -> None:
+    """Load or compile all of these; put first what takes longest.
+
+    `watch` is told how many must be compiled, if any, and what it then gives how many are.
+    """
     wanted = list(dict.fromkeys(jobs))
     places = {job: _place(job[0]) for job in wanted if jit.missing(*_unwrapped(job))}
     away = deque((job, place) for job, place in places.items() if place is not None)
+    missing = sum(place is not None for place in places.values())
+    with watch(missing) if watch is not None and missing else contextlib.nullcontext(_unheard) as tell:
+        _compile_away(away, tell, quiet=watch is not None)
+    for job in wanted:
+        jit.ready(*_unwrapped(job))
+
+
+def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None], *, quiet: bool) -> None:
+    """Compile what can be compiled anywhere, in this process and in others."""
+    done, lock = 0, threading.Lock()
+
+    def one_more() -> None:
+        nonlocal done
+        with lock:
+            done += 1
+            tell(done)
+
     leaders = [
-        threading.Thread(target=_lead, args=(away,), daemon=True)
+        threading.Thread(target=_lead, args=(away, one_more), daemon=True)
         for _ in range(_processes(len(away)) - 1 if away else 0)
     ]
-    if leaders:
+    if leaders and not quiet:
         jit.note()
     for leader in leaders:
         leader.start()
     for job, _ in _rest(away):
         jit.ready(*_unwrapped(job))
+        one_more()
     for leader in leaders:
         leader.join()
-    for job in wanted:
-        jit.ready(*_unwrapped(job))
 
 
 def work() -> None:
@@ -65,7 +87,11 @@ def work() -> None:
         sys.stdout.buffer.flush()
 
 
-def _lead(jobs: deque[tuple[Job, _Place]]) -> None:
+def _unheard(done: int) -> None:
+    """Nobody asked how many are done."""
+
+
+def _lead(jobs: deque[tuple[Job, _Place]], done: Callable[[], None]) -> None:
     """Give a worker one job after the other; what it does not do, the caller will."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     if jit.CACHE_FOLDER.is_absolute():
@@ -87,6 +113,7 @@ def _lead(jobs: deque[tuple[Job, _Place]]) -> None:
             worker.stdin.flush()
             if not worker.stdout.read(1):
                 return
+            done()
 
 
 def _rest(jobs: deque[tuple[Job, _Place]]) -> Iterator[tuple[Job, _Place]]:

@@ -1,18 +1,16 @@
 """JointPath: the configurations of a whole path, when they are passed, how good they are, and what is in the way."""
 
-import csv
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import MissingExtra
 from poise.model.model import Model
+from poise.solving.path.table import write_csv, write_parquet
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -227,21 +225,11 @@ class JointPath(Sequence[Array]):
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with a row a configuration, see `columns`."""
-        columns = self.columns()
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            for row in zip(*columns.values(), strict=True):
-                writer.writerow([_word(x) for x in row])
+        write_csv(path, self.columns())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the same table as `to_csv` as Parquet; raises MissingExtra without pyarrow."""
-        try:
-            pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-        except ImportError:
-            raise MissingExtra("writing Parquet", "pyarrow", "data") from None
-        table = {name: pyarrow.array(column, from_pandas=True) for name, column in self.columns().items()}
-        parquet.write_table(pyarrow.table(table), os.fspath(path))
+        write_parquet(path, self.columns())
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The path as columns (n,): `time_s` if there are times, `q_<coordinate>` [rad or m], `success`, whether the
@@ -277,15 +265,6 @@ class JointPath(Sequence[Array]):
     def __repr__(self) -> str:
         takes = "" if self.times is None else f", {self.duration:.3g} s"
         return f"JointPath({self.status.name}, {len(self):,} waypoints, {self.length:.4g} rad and m{takes})"
-
-
-_NONE: Final = "nan"
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    return _NONE if value != value else repr(float(value))
 
 
 def _largest(errors: Array) -> float | None:

@@ -1,0 +1,75 @@
+"""Lists on the command line, with commas or blanks: names; configurations, which are nq numbers or a posture."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.errors import NameNotFound
+from poise.model.model import Model
+from poise.model.units import units
+from poise.spatial import Array
+
+_TELLING = 1e-9
+"""A start that is farther beyond a limit than this is told of [rad or m]."""
+_SHOWN = 4
+"""Joints that a message names, at most."""
+
+
+def names(words: Sequence[str]) -> list[str]:
+    """The names in `words`: `a b`, `a,b` and `a, b` are the same."""
+    return [name for word in words for name in word.split(",") if name]
+
+
+def posture(model: Model, name: str) -> Array:
+    """(nq,) a posture of the model, or `home` or `neutral`; raises NameNotFound."""
+    known = {"home": model.home, "neutral": model.neutral} | dict(model.postures)
+    if name not in known:
+        raise NameNotFound(name, known, owner=model.name, noun="posture")
+    return known[name]
+
+
+def configuration(model: Model, words: Sequence[str], option: str) -> Array:
+    """(nq,) what `words` say: the name of a posture, or numbers, with commas or without.
+
+    Raises NameNotFound, and ValueError for words that are no numbers or not as many as the model has.
+    """
+    if len(words) == 1 and _number(words[0].split(",")[0]) is None:
+        return posture(model, words[0])
+    parts = names(words)
+    numbers = [_number(part) for part in parts]
+    for part, number in zip(parts, numbers, strict=True):
+        if number is None:
+            raise ValueError(f"{option}: {part!r} is no number; give {model.nq} numbers, or one name of a posture")
+    return model.check_q(np.array(numbers, dtype=np.float64), option.removeprefix("--"))
+
+
+def start(model: Model, words: Sequence[str] | None, *, limits: bool = True, option: str = "--q0") -> Array | None:
+    """(nq,) where to start, None for nowhere in particular; warns of what limits move. Raises as `configuration`."""
+    if words is None:
+        return None
+    q = configuration(model, words, option)
+    if limits:
+        _tell(model, q, option)
+    return q
+
+
+def _tell(model: Model, q: Array, option: str) -> None:
+    within = np.clip(q, model.lower, model.upper)
+    moved = np.flatnonzero(np.abs(within - q) > _TELLING)
+    if not moved.size:
+        return
+    unit = units(model)
+    joints = [(i, model.coordinates[i]) for i in moved]
+    shown = [f"{name} from {q[i]:g} to {within[i]:.4g} {unit[name]}" for i, name in joints[:_SHOWN]]
+    more = f" and {len(joints) - _SHOWN} more" if len(joints) > _SHOWN else ""
+    degrees = any(unit[name] == "rad" and abs(q[i]) > 2.0 * np.pi for i, name in joints)
+    asked = "; were these degrees? poise takes radians" if degrees else ""
+    warnings.warn(f"{option} is moved within the joint limits: {', '.join(shown)}{more}{asked}", stacklevel=3)
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

@@ -1,0 +1,176 @@
+"""Tasks from a file: JSON or TOML, whose entries are the library's own tasks with their own fields.
+
+An entry says its `kind`, the name of a class such as `PoseTask`, `pose_task` or `pose`, and fields of that class.  What
+a class has, the file may say, so nothing here knows a field by name, but for what text cannot hold:
+
+| in the file | is |
+|---|---|
+| `{xyz = [...], rpy = [...]}`, or `wxyz` for `rpy` | a pose |
+| `{rpy = [...]}` or `{wxyz = [...]}` | a rotation |
+| `{xyz = [...]}` | a point |
+| `{kind = "Box", ...}` | a shape, or whatever public class is so called, with its fields |
+| the target of a `PostureTask` as text | a posture of the model |
+| the same as a table | joints by name, the others at home |
+"""
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import poise as pz
+from poise.cli.start import posture
+from poise.errors import NameNotFound
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask
+from poise.tasks.base import Task
+from poise.tasks.posture import PostureTask
+
+_POSE: Final = {"xyz", "rpy", "wxyz"}
+
+
+def read_tasks(path: Path, model: Model) -> list[AnyTask]:
+    """The tasks of a file, in its order, each looked up in `model`.
+
+    Raises ValueError that says which field of which task of the file is wrong, OSError for a file that cannot be read.
+    """
+    entries = _entries(path)
+    return [_task(f"{path}: tasks[{i}]", entry, model) for i, entry in enumerate(entries)]
+
+
+def _entries(path: Path) -> list[Any]:
+    readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": _json}
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        raise ValueError(f"{path} is no file of tasks; its name must end in .toml or .json")
+    try:
+        content = read(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}:{error.lineno}: this is no JSON: {error.msg}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(content, dict) or "tasks" not in content:
+        raise ValueError(f'{path} has no tasks; state each under [[tasks]], or in JSON in {{"tasks": [...]}}')
+    for name in content:
+        if name != "tasks":
+            raise NameNotFound(name, ["tasks"], owner=str(path), noun="field")
+    if not isinstance(content["tasks"], list) or not content["tasks"]:
+        raise ValueError(f"{path}: tasks must be a list of one task or more")
+    return content["tasks"]
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table; raises ValueError for a name that is there twice, of which JSON would keep the last."""
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twin!r} is stated {names.count(twin)} times in one table")
+    return out
+
+
+def _task(place: str, entry: Any, model: Model) -> AnyTask:
+    if not isinstance(entry, dict):
+        raise ValueError(f'{place} must be a table such as {{kind = "PoseTask", frame = ...}}, got {entry!r}')
+    kinds = _kinds()
+    kind = kinds[_kind(place, entry, {_plain(name): name for name in kinds})]
+    place = f"{place} ({kind.__name__})"
+    try:
+        if kind is PostureTask and "target" in entry:
+            entry = entry | {"target": _posture(entry["target"], model)}
+        task: AnyTask = _made(place, kind, entry)
+        if isinstance(task, Task):
+            task.needed(model)
+    except NameNotFound as error:
+        raise ValueError(error.message if error.message.startswith(place) else f"{place}: {error}") from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(str(error) if str(error).startswith(place) else f"{place}: {error}") from None
+    return task
+
+
+def _kinds() -> dict[str, type[AnyTask]]:
+    """The public tasks by the names of their classes."""
+    found = {name: getattr(pz, name) for name in pz.__all__ if name.endswith("Task") and name != "Task"}
+    return {name: kind for name, kind in found.items() if issubclass(kind, (Task, PostureTask))}
+
+
+def _kind(place: str, entry: Mapping[str, Any], known: Mapping[str, str]) -> str:
+    """The class that an entry names; `known` are the names of classes by their plain words."""
+    if "kind" not in entry:
+        raise ValueError(f"{place} has no kind; say which task it is, one of {', '.join(known.values())}")
+    given = entry["kind"]
+    if not isinstance(given, str):
+        raise ValueError(f"{place}: kind must be the name of a task such as PoseTask, got {given!r}")
+    found = known.get(_plain(given))
+    if found is None:
+        # Spelled as the file spells it, so that the suggestion can be put in its place.
+        whole = given[:1].isupper()
+        raise NameNotFound(given, list(known.values() if whole else known), owner=place, noun="kind")
+    return found
+
+
+def _plain(name: str) -> str:
+    """`PoseTask`, `pose_task`, `pose-task` and `pose` as one word."""
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "").removesuffix("task")
+
+
+def _made(place: str, kind: Any, entry: Mapping[str, Any]) -> Any:
+    """An object of a dataclass from its fields; raises NameNotFound and ValueError that name the field."""
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
+    given = {}
+    for name, value in entry.items():
+        if name == "kind":
+            continue
+        if name not in fields:
+            raise NameNotFound(name, fields, owner=place, noun="field")
+        given[name] = _value(f"{place}: {name}", value, moves="SE3" in str(fields[name].type) and name != "target")
+    for name, field in fields.items():
+        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if needed and name not in given:
+            raise ValueError(f"{place} has no {name}, which it needs")
+    return kind(**given)
+
+
+def _value(place: str, value: Any, *, moves: bool) -> Any:
+    """What a field of the file is; `moves` for a field whose pose may leave out its place or its turn."""
+    if isinstance(value, list):
+        return tuple(_value(f"{place}[{i}]", one, moves=moves) for i, one in enumerate(value))
+    if not isinstance(value, dict):
+        return value
+    if "kind" in value:
+        name = value["kind"]
+        kind = getattr(pz, name, None) if isinstance(name, str) and name in pz.__all__ else None
+        if not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
+            shapes = [n for n in pz.__all__ if dataclasses.is_dataclass(getattr(pz, n)) and not n.endswith("Task")]
+            raise NameNotFound(str(name), shapes, owner=place, noun="kind")
+        return _made(place, kind, value)
+    if not value or not value.keys() <= _POSE:
+        return value
+    if {"rpy", "wxyz"} <= value.keys():
+        raise ValueError(f"{place} states its rotation twice, as rpy and as wxyz")
+    rotation = None
+    if "rpy" in value:
+        rotation = pz.SO3.from_rpy(value["rpy"])
+    elif "wxyz" in value:
+        rotation = pz.SO3(wxyz=value["wxyz"])
+    if "xyz" in value and rotation is not None:
+        return pz.SE3.from_parts(value["xyz"], rotation)
+    if moves:
+        return pz.SE3.from_parts(value.get("xyz", (0.0, 0.0, 0.0)), rotation)
+    return rotation if rotation is not None else tuple(value["xyz"])
+
+
+def _posture(value: Any, model: Model) -> Any:
+    if isinstance(value, str):
+        return posture(model, value)
+    return model.q(value) if isinstance(value, dict) else np.array(model.check_q(value, "target"))

@@ -1,0 +1,182 @@
+"""`poise track`: one step of a robot for every row of a file of targets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+import poise as pz
+from poise.cli.command import Base, command
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+    from poise.spatial import Array
+    from poise.tasks.base import Task
+
+
+@command
+class Track:
+    """Follow a file of targets in time: a step every --dt seconds, within the limits of joints and of their speeds.
+
+    Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a step.  With a file
+    of tasks, the columns lead the one task that has no target there, and the others keep theirs.  Exit code 0 when
+    every step was taken, however far the targets were, and 2 when one was no finite number.
+    """
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    targets: Positional[Path]
+    """File of targets: .csv or .parquet."""
+    dt: float
+    """Seconds from each target to the next."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File for the joints, .csv or .parquet: a row a target, with the time at which the robot is there."""
+    frame: str | None = None
+    """The frame to lead; left out, the end of the longest chain."""
+    tasks: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Tasks from a file, .toml or .json, in place of one for --frame."""
+    method: str | None = None
+    """Short name of a method; left out, dls, or what the tasks ask for."""
+    updates: int = 1
+    """Updates of the method in a step."""
+    q0: Annotated[tuple[str, ...] | None, arg(metavar="NAME|Q ...")] = None
+    """Where the robot stands at first: the name of a posture, or nq numbers [rad or m]; left out, its home."""
+    limits: bool = True
+    """Keep joint limits; --no-limits ignores them."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Load, follow, write and print."""
+        import numpy as np
+
+        from poise.cli.output import print_json, say
+        from poise.cli.start import start
+        from poise.progress import LONG, bar, on_terminal
+        from poise.scale.waypoints import read_waypoints
+
+        if self.out is not None and self.out.suffix.lower() not in (".csv", ".parquet"):
+            raise ValueError(f"{self.out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
+        rows = read_waypoints(self.targets)
+        if not len(rows):
+            raise ValueError(f"{self.targets} has no rows below the names of its columns")
+        model = pz.load(self.robot, base=self.base)
+        tasks, led = self._tasks(model, rows)
+        tracker = pz.Tracker(model, tasks, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
+        goals = np.repeat(tracker.targets[None], len(rows), axis=0)
+        goals[:, led] = _goals(tasks[led], rows, self.targets)
+        begin = start(model, self.q0, limits=self.limits)
+        q = model.home if begin is None else begin
+        path, failed = np.empty((len(rows), model.nq)), 0
+        with bar("steps", len(rows), shown=on_terminal(), after=LONG) as tell:
+            for k, goal in enumerate(goals):
+                tracker.targets = goal
+                path[k] = q = tracker.step(q)
+                failed += tracker.failed
+                tell(k + 1)
+        errors = _errors(model, tasks, goals, path)
+        if self.out is not None:
+            self._write(model, path, errors)
+        facts = _facts(model, tracker, path, errors, failed, self.dt)
+        if self.json:
+            print_json(facts)
+        else:
+            say(_words(facts, self.out))
+        return 2 if failed else 0
+
+    def _tasks(self, model: "Model", rows: "Array") -> "tuple[list[Task], int]":
+        """The tasks, and the place among them of the one that the columns lead."""
+        from poise.cli.task_file import read_tasks
+
+        if self.tasks is None:
+            frame = self.frame or model.tip
+            return [pz.PoseTask(frame) if rows.shape[1] == 7 else pz.PositionTask(frame)], 0
+        if self.frame is not None:
+            raise ValueError("--frame is for one task without a file; the tasks of --tasks name their own frames")
+        tasks = []
+        for i, task in enumerate(read_tasks(self.tasks, model)):
+            if not isinstance(task, pz.Task):
+                raise ValueError(
+                    f"{self.tasks}: tasks[{i}] ({type(task).__name__}) is for poise solve; a step follows no posture"
+                )
+            tasks.append(task)
+        led = [i for i, task in enumerate(tasks) if not task.aimed]
+        if len(led) != 1:
+            found = "all have one" if not led else f"tasks {' and '.join(map(str, led))} have none"
+            raise ValueError(
+                f"{self.tasks}: leave the target of one task to {self.targets}, and give the others theirs; {found}"
+            )
+        return tasks, led[0]
+
+    def _write(self, model: "Model", path: "Array", errors: "dict[str, Array]") -> None:
+        import numpy as np
+
+        from poise.solving.path.table import write_csv, write_parquet
+
+        assert self.out is not None
+        columns: dict[str, Any] = {"time_s": self.dt * np.arange(1, len(path) + 1)}
+        columns |= {f"q_{name}": column for name, column in zip(model.coordinates, path.T, strict=True)}
+        write = write_csv if self.out.suffix.lower() == ".csv" else write_parquet
+        write(self.out, columns | errors)
+
+
+def _goals(task: "Task", rows: "Array", file: Path) -> "Array":
+    """(n, 7) what the columns say to a task."""
+    from poise.errors import ShapeError
+
+    try:
+        return task.goals(rows)
+    except ShapeError as error:
+        columns = "x y z and a rotation" if rows.shape[1] == 7 else "x y z"
+        raise ValueError(f"{file} has columns {columns}, which are no targets of {task.label}: {error}") from None
+
+
+def _errors(model: "Model", tasks: "list[Task]", goals: "Array", path: "Array") -> "dict[str, Array]":
+    """(n,) the largest error of all tasks after each step, by column; NaN where no task has such an error."""
+    import numpy as np
+
+    out = {name: np.full(len(path), np.nan) for name in ("position_error_m", "rotation_error_rad")}
+    for k, task in enumerate(tasks):
+        for i, sizes in enumerate(task.judged(model, goals[:, k], path)):
+            error = task.error(sizes.tolist())
+            for name, size in (("position_error_m", error.position), ("rotation_error_rad", error.rotation)):
+                if size is not None:
+                    out[name][i] = np.fmax(out[name][i], size)
+    return out
+
+
+def _facts(
+    model: "Model", tracker: "pz.Tracker", path: "Array", errors: "dict[str, Array]", failed: int, dt: float
+) -> dict[str, Any]:
+    """What was followed, as JSON has it."""
+    found: dict[str, Any] = {
+        "robot": model.name,
+        "tasks": [task.label for task in tracker.tasks],
+        "method": tracker.method.name,
+        "steps": len(path),
+        "time": dt * len(path),
+        "failed": failed,
+    }
+    for name, sizes in errors.items():
+        known = sizes[sizes == sizes]
+        found |= {f"largest_{name}": max(known, default=None), f"last_{name}": known[-1] if known.size else None}
+    return found | {"q": path[-1]}
+
+
+def _words(facts: dict[str, Any], out: Path | None) -> str:
+    """The same in sentences."""
+    lines = [
+        f"{facts['robot']}: {facts['steps']:,} steps of {', '.join(facts['tasks'])} in {facts['time']:.6g} s, by "
+        f"{facts['method']}"
+    ]
+    for kind, unit in (("position", "m"), ("rotation", "rad")):
+        largest = facts[f"largest_{kind}_error_{unit}"]
+        if largest is not None:
+            lines.append(
+                f"{kind} error: {largest:.3g} {unit} at most, {facts[f'last_{kind}_error_{unit}']:.3g} at the end"
+            )
+    if facts["failed"]:
+        lines.append(f"{facts['failed']:,} steps were no finite number, and the robot stayed: damp the method")
+    return "\n".join([*lines, *([f"written: {out}"] if out else [])])

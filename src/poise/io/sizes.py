@@ -1,0 +1,22 @@
+"""How many joints the known robots have, without building them."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from poise.io.installed import installed_robots
+from poise.robots import TEXTBOOK
+
+
+def robot_sizes() -> dict[str, int]:
+    """Joints that can be set, so neither fixed ones nor those that follow another, by the names that `load` knows.
+
+    Of an installed robot they are counted in its file, which nothing else is read of: that takes milliseconds where a
+    model takes tens.
+    """
+    sizes = {name: len(make().joint_names) for name, make in TEXTBOOK.items()}
+    return sizes | {name: _counted(file) for name, file in installed_robots().items() if name not in sizes}
+
+
+def _counted(file: Path) -> int:
+    joints = ElementTree.parse(file).getroot().iterfind("joint")
+    return sum(joint.get("type") != "fixed" and joint.find("mimic") is None for joint in joints)

@@ -1,0 +1,40 @@
+"""Joint paths as files: columns of equal length, CSV by what Python brings, Parquet by Arrow."""
+
+import csv
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import MissingExtra
+
+_NONE: Final = "nan"
+"""A cell without a number, as NumPy and pandas read it."""
+
+
+def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write columns (n,) under a line of their names; truth is true or false."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow([_word(x) for x in row])
+
+
+def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write columns (n,), NaN as null; raises MissingExtra without pyarrow."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtra("writing Parquet", "pyarrow", "data") from None
+    table = {name: pyarrow.array(column, from_pandas=True) for name, column in columns.items()}
+    parquet.write_table(pyarrow.table(table), os.fspath(path))
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    return _NONE if value != value else repr(float(value))
