@@ -22,6 +22,10 @@ from poise.experiments.buss.tables import tables
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, PINV, SDLS, Run, jitter_of, others, track, tuned
 from poise.methods.registry import METHODS
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from figures import drawn, legible, named
+
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
 SHARED = Path(__file__).parents[3] / "shared" / "experiments" / "buss_shapes.json"
 
@@ -321,3 +325,17 @@ def test_an_unknown_experiment_is_an_error(capsys: pytest.CaptureFixture[str]) -
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "error: poise has no experiment 'bus'; did you mean 'buss'?\n"
+
+
+def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments.buss import figures
+
+    found = drawn(figures.draw, monkeypatch, figures, results)
+    for figure in found.values():
+        legible(figure)
+    assert "median" in found["totals"].get_suptitle()
+    assert any("starts that are 1e-9 rad apart" in label for label in named(found["totals"]))
+    assert named(found["cost"]) >= {"poise, this machine"}
+    assert named(found["shapes"]) >= {"joint", "e0 at rest", "target of e0"}
+    assert any("median" in note for note in tables(results)[0].notes)

@@ -1,5 +1,6 @@
 """The experiment of Das, Slotine and Sheridan: numbers of an independent script, and verdicts that can fail."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,10 @@ from poise.experiments.das.fields import (
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
 from poise.experiments.das.tables import tables
 from poise.robots.planar import planar
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from figures import drawn, legible, named
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +141,13 @@ def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
     files = draw(results, tmp_path)
     assert [file.stem for file in files] == ["frames", "clearance", "vehicle", "iterations"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+
+
+def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments.das import figures
+
+    found = drawn(figures.draw, monkeypatch, figures, results)
+    for figure in found.values():
+        legible(figure)
+    assert named(found["frames"]) >= {"obstacle", "way of the target"}

@@ -1,6 +1,7 @@
 """The comparison of the ways to keep joint limits: its numbers, and verdicts that can fail."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 
 from poise.cli import main
 from poise.experiments.limits import Results, claims, measure, stiffness
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from figures import drawn, legible
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +68,10 @@ def test_the_command_writes_a_report_and_a_figure(tmp_path: Path, capsys: pytest
     assert len(facts["claims"]) == 4
     assert json.loads((tmp_path / "report.json").read_text())["tables"] == facts["tables"]
     assert (tmp_path / "limits.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_figure_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments import limits
+
+    legible(drawn(limits.draw, monkeypatch, limits, results)["limits"])

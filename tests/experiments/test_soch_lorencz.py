@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,10 @@ from poise.experiments.soch_lorencz.ellipse import (
 )
 from poise.experiments.soch_lorencz.matrix import BENT, WORST, jacobian, least_value
 from poise.spatial import Array
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from figures import drawn, legible, named
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +198,14 @@ def test_the_command_prints_every_claim_and_writes_report_and_figures(
         assert (tmp_path / name).stat().st_size > 10_000
     assert set(WEIGHTS) <= {1.0, 0.1, 0.01}
     assert pz.METHODS["pairwise"].references == ("soch2005",)
+
+
+def test_figures_can_be_read_and_call_the_method_by_its_name(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments.soch_lorencz import figures
+
+    found = drawn(figures.draw, monkeypatch, figures, results)
+    for figure in found.values():
+        legible(figure)
+    assert {label.split(",")[0] for label in named(found["errors"])} <= set(pz.METHODS)
+    assert named(found["extension"]) >= {"ellipse", "base", "effector"}
