@@ -11,7 +11,7 @@ import poise
 
 SOURCE = Path(poise.__file__).parent
 ROOMS = [
-    {"errors", "progress"},
+    {"errors", "html", "progress"},
     {"kernels"},
     {"spatial"},
     {"geometry"},
