@@ -3,6 +3,8 @@
 The converter is docutils' own, which Sphinx brings.
 """
 
+import re
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -14,10 +16,16 @@ _log = logging.getLogger(__name__)
 
 def _mathml(node: nodes.Element, block: bool) -> str:
     try:
-        return latex2mathml.tex2mathml(node.astext(), as_block=block)
+        return _close(latex2mathml.tex2mathml(node.astext(), as_block=block))
     except MathError as error:
         _log.warning("no MathML for %r: %s", node.astext(), error, location=node)
-        return f"<code>{nodes.unescape(node.astext())}</code>"
+        return f"<code>{escape(node.astext())}</code>"
+
+
+def _close(formula: str) -> str:
+    """The same with the bars of a norm close to what they enclose, and no lower where they have an exponent."""
+    formula = re.sub(r"(<msu[bp]\w*>\s*<mo)(>[|‖]</mo>)", r'\1 stretchy="false"\2', formula)
+    return re.sub(r"<mo([^>]*)>([|‖])</mo>", r'<mo\1 lspace="0" rspace="0">\2</mo>', formula)
 
 
 def inline(writer: Any, node: nodes.Element) -> None:

@@ -96,3 +96,8 @@ def test_long_tables_are_folded() -> None:
 def test_the_import_of_poise_does_not_bring_it() -> None:
     code = "import poise, sys; assert 'IPython' not in sys.modules and 'poise.html' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_numbers_stand_to_the_right_and_empty_columns_are_left_out() -> None:
+    text = html.table(("name", "size [m]", "none"), [("a", "-1.5", ""), ("b", "none", "")], "sizes")
+    assert re.findall(r"<t[hd] style=\"text-align: (\w+)", text) == 3 * ["left", "right"]

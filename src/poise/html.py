@@ -1,9 +1,12 @@
 """What notebooks show: HTML of plain tables, in the colours and fonts of the page, whether light or dark."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Final
 
-LONG = 12
+_NUMBER: Final = re.compile(r"[-+]?\d")
+LONG: Final = 12
 """Rows that are shown at once; of a longer table the head line is, and the rest when it is opened."""
 
 
@@ -14,9 +17,15 @@ def paragraph(text: str, *, bold: bool = False) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> str:
-    """A table under its title, which folds where it is long; the first column to the left, all text escaped."""
-    lines = [_row("th", head), *(_row("td", row) for row in rows)]
-    shown = " open" if len(lines) - 1 <= LONG else ""
+    """A table under its title, which folds where it is long; numbers to the right, empty columns left out."""
+    cells = [tuple(row) for row in rows]
+    kept = [i for i in range(len(head)) if any(row[i] for row in cells)]
+    sides = ["right" if any(_NUMBER.match(row[i]) for row in cells) else "left" for i in kept]
+    lines = [
+        "<tr>" + "".join(_cell(tag, row[i], side) for i, side in zip(kept, sides, strict=True)) + "</tr>"
+        for tag, row in [("th", tuple(head)), *(("td", row) for row in cells)]
+    ]
+    shown = " open" if len(cells) <= LONG else ""
     body = f"<table>\n<thead>{lines[0]}</thead>\n<tbody>\n" + "\n".join(lines[1:]) + "\n</tbody>\n</table>"
     return f"<details{shown}><summary>{escape(title)}</summary>\n{body}\n</details>"
 
@@ -26,9 +35,5 @@ def together(*parts: str) -> str:
     return "<div>\n" + "\n".join(part for part in parts if part) + "\n</div>"
 
 
-def _row(tag: str, cells: Sequence[str]) -> str:
-    sides = ["left", *["right"] * (len(cells) - 1)]
-    inner = "".join(
-        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for side, cell in zip(sides, cells, strict=True)
-    )
-    return f"<tr>{inner}</tr>"
+def _cell(tag: str, text: str, side: str) -> str:
+    return f'<{tag} style="text-align: {side}; padding: 0 0.6em">{escape(text)}</{tag}>'
