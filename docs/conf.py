@@ -53,10 +53,10 @@ def draw_pictures(app: Any) -> None:
 
 
 def run_examples(app: Any) -> None:
-    """What the examples print is what they print now."""
+    """The page of the examples says what they print now."""
     import printed
 
-    printed.run()
+    printed.write()
 
 
 def setup(app: Any) -> None:

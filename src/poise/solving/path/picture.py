@@ -62,6 +62,7 @@ def draw(path: "JointPath") -> "Figure":
         errors.set_title(f"errors; {_LEAST:g} where they are less", color=_GREY)
         errors.set_ylabel("m or rad")
         errors.set_xlabel(word)
+        errors.xaxis.get_major_locator().set_params(integer=path.times is None)
         for failure in path.failures[:1]:
             for axes in (joints, rates, errors):
                 axes.axvline(
@@ -71,7 +72,7 @@ def draw(path: "JointPath") -> "Figure":
                     label="first that cannot be followed",
                 )
         if errors.get_legend_handles_labels()[1]:
-            errors.legend(loc="upper right", frameon=False)
+            errors.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         figure.suptitle(f"{model.name}: {path.status.name}", x=0.01, ha="left")
     return figure
 
@@ -85,7 +86,7 @@ def _rates(axes: Any, path: "JointPath", along: Any) -> None:
         return
     steps = path.steps
     if path.times is None:
-        axes.plot(along[1:], np.abs(steps).max(axis=1))
+        axes.plot(along[1:], np.abs(steps).max(axis=1), "o-", markersize=2)
         return
     gaps = np.maximum(np.diff(path.times), 1e-12)
     for v in np.flatnonzero(np.abs(steps).max(axis=0) > 0.0):
