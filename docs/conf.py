@@ -12,7 +12,7 @@ project = "poise"
 author = "The poise developers"
 version = release = installed("poise")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
@@ -34,6 +34,7 @@ autodoc_preserve_defaults = True
 
 html_theme = "furo"
 html_title = "poise"
+html_math_renderer = "mathml"
 
 
 def keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -51,7 +52,15 @@ def draw_pictures(app: Any) -> None:
     pictures.draw()
 
 
+def run_examples(app: Any) -> None:
+    """The page of the examples says what they print now."""
+    import printed
+
+    printed.write()
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
     app.connect("builder-inited", draw_pictures)
+    app.connect("builder-inited", run_examples)
     app.connect("autodoc-process-docstring", keep_formulas)

@@ -107,3 +107,11 @@ def test_docstring_examples_are_true(name: str) -> None:
 
 def test_the_first_example_that_a_reader_sees_is_true() -> None:
     assert doctest.testmod(poise).failed == 0
+
+
+def test_the_page_of_the_examples_shows_each_with_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    page = importlib.import_module("printed").page()
+    for example in EXAMPLES:
+        assert f"../examples/{example.name}" in page
+        assert f"_printed/{example.stem}.txt" in page

@@ -26,6 +26,7 @@ from poise.tables import aligned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from figures import drawn, legible, named
 from readable import assert_readable
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
@@ -335,3 +336,17 @@ def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -
         numbers = [name for name, form in table.columns.items() if form]
         for width in (80, None):
             assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)
+
+
+def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments.buss import figures
+
+    found = drawn(figures.draw, monkeypatch, figures, results)
+    for figure in found.values():
+        legible(figure)
+    assert "median" in found["totals"].get_suptitle()
+    assert any("starts that are 1e-9 rad apart" in label for label in named(found["totals"]))
+    assert named(found["cost"]) >= {"poise, this machine"}
+    assert named(found["shapes"]) >= {"joint", "e0 at rest", "target of e0"}
+    assert any("median" in note for note in tables(results)[0].notes)

@@ -31,6 +31,7 @@ from poise.tables import aligned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from figures import drawn, legible, named
 from readable import assert_readable
 
 
@@ -151,3 +152,13 @@ def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -
         numbers = [name for name, form in table.columns.items() if form]
         for width in (80, None):
             assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)
+
+
+def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments.das import figures
+
+    found = drawn(figures.draw, monkeypatch, figures, results)
+    for figure in found.values():
+        legible(figure)
+    assert named(found["frames"]) >= {"obstacle", "way of the target"}

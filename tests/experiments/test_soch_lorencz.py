@@ -33,6 +33,7 @@ from poise.tables import aligned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from figures import drawn, legible, named
 from readable import assert_readable
 
 
@@ -209,3 +210,14 @@ def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -
         numbers = [name for name, form in table.columns.items() if form]
         for width in (80, None):
             assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)
+
+
+def test_figures_can_be_read_and_call_the_method_by_its_name(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from poise.experiments.soch_lorencz import figures
+
+    found = drawn(figures.draw, monkeypatch, figures, results)
+    for figure in found.values():
+        legible(figure)
+    assert {label.split(",")[0] for label in named(found["errors"])} <= set(pz.METHODS)
+    assert named(found["extension"]) >= {"ellipse", "base", "effector"}

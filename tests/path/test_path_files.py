@@ -12,6 +12,10 @@ import poise as pz
 from poise.cli import main
 from poise.scale.waypoints import read_waypoints
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from figures import legible, named
+
 N = 12
 
 
@@ -130,8 +134,11 @@ def test_pictures_of_paths_that_fail_and_stand_still() -> None:
     arm = pz.load("planar2")
     far = pz.solve_path(arm, pz.PositionTask("tool"), [[1.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
     assert len(far.figure().axes) == 3
+    legible(far.figure())
+    assert "first that cannot be followed" in named(far.figure())
     still = pz.solve_path(pz.load("panda"), pz.PoseTask("panda_hand"), line()[:1])
     assert len(still.figure().axes) == 3
+    legible(still.figure())
 
 
 def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,10 @@ import poise as pz
 from poise.cli import main
 from poise.reachability.colours import VIRIDIS, coloured
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from figures import legible
+
 pq = pytest.importorskip("pyarrow.parquet")
 
 
@@ -113,6 +117,7 @@ def test_colours_are_those_of_matplotlib() -> None:
 def test_slices_show_what_is_in_their_plane(found: pz.ReachMap) -> None:
     pytest.importorskip("matplotlib")
     figure = found.figure(through=(0.25, 0.0, 0.5))
+    legible(figure)
     slices = [axes for axes in figure.axes if axes.get_xlabel().endswith("[m]")]
     assert [axes.get_title(loc="left") for axes in slices] == 2 * ["y = 0 m", "x = 0.25 m", "z = 0.5 m"]
     image = slices[2].images[1]
@@ -124,7 +129,7 @@ def test_slices_show_what_is_in_their_plane(found: pz.ReachMap) -> None:
     for point, share in zip(found.points[level], found.share[level], strict=True):
         column = int((point[0] - left) / (right - left) * wide)
         row = int((point[1] - bottom) / (top - bottom) * tall)
-        assert shown[row, column] == share or (share == 0.0 and np.isnan(shown[row, column]))
+        assert shown[row, column] == 100.0 * share or (share == 0.0 and np.isnan(shown[row, column]))
 
 
 def test_pictures_are_drawn_of_any_map(free: pz.ReachMap, empty: pz.ReachMap, tmp_path: Path) -> None:

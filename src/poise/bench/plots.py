@@ -21,6 +21,8 @@ _DIGIT: Final = "\u2007"
 """A space as wide as a digit."""
 _LETTERS: Final = 40
 """Letters in a line of the legend, at most."""
+_LEAST: Final = 1e-16
+"""Errors below this are drawn as this, for a curve to stay in view [m and rad]."""
 _GREY: Final = "#666666"
 _STYLE: Final = {
     "font.size": 10,
@@ -98,9 +100,15 @@ def _success(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]],
         percent = f"{100.0 * row.success:3.0f}".replace(" ", _DIGIT)
         label = f"{percent} %  " + f"\n{7 * _DIGIT}".join(wrap(row.label, _LETTERS))
         axes.step(
-            [first, *times, last], [*share, share[-1]], where="post", linewidth=1.8, label=label, **styles[row.label]
+            [first, *times, last],
+            [*share, share[-1]],
+            where="post",
+            linewidth=1.8,
+            label=label,
+            clip_on=False,
+            **styles[row.label],
         )
-    axes.set(xscale="log", ylim=(-1.0, 101.0), xlabel="time of a call", ylabel="problems solved [%]")
+    axes.set(xscale="log", ylim=(0.0, 100.0), xlabel="time of a call [s]", ylabel="problems solved [%]")
     axes.xaxis.set_major_formatter(ticker.EngFormatter("s"))
     axes.set_title("Solved within a time")
 
@@ -109,13 +117,15 @@ def _convergence(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, An
     """The median error after so many iterations, of the methods that have a trace."""
     traced = [row for row in ranking if len(row.curve[0])]
     for row in traced:
-        iterations, errors = row.curve
+        iterations, errors = row.curve[0], np.maximum(row.curve[1], _LEAST)
         axes.plot(iterations, errors, linewidth=1.8, **styles[row.label])
         axes.plot(iterations[-1:], errors[-1:], "o", markersize=4, color=styles[row.label]["color"])
+    least = min((row.curve[1].min() for row in traced), default=_LEAST)
+    label = f"median error [{unit}]" + (f", {_LEAST:g} where it is less" if least < _LEAST else "")
     longest = max((row.curve[0][-1] for row in traced), default=0)
     axes.set_xscale("symlog", linthresh=1.0, linscale=0.4)
     axes.set_xlim(0.0, max(1.0, 1.1 * longest))
-    axes.set(yscale="log", xlabel="iteration", ylabel=f"median error [{unit}]")
+    axes.set(yscale="log", xlabel="iteration [count]", ylabel=label)
     axes.xaxis.set_major_formatter("{x:.0f}")
     axes.yaxis.set_minor_formatter(ticker.LogFormatterSciNotation(minor_thresholds=(1.5, 0.5)))
-    axes.set_title("Convergence")
+    axes.set_title("Convergence; dot: the last iteration")

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise import html
 from poise.bench.judge import Flags
 from poise.bench.problems import Problems
 from poise.errors import NameNotFound
@@ -128,6 +129,21 @@ class Comparison:
                 width=width,
             ),
         ]
+        notes = self._notes()
+        return "\n".join([*lines, *([""] if notes else []), *notes])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        first, second, *_ = str(self).splitlines()
+        cells = [_cells(row, self.limits, self.joint_unit) for row in self.ranking]
+        return html.together(
+            html.paragraph(first, bold=True),
+            html.table(_HEAD, cells, second),
+            *(html.paragraph(note) for note in self._notes()),
+        )
+
+    def _notes(self) -> list[str]:
+        """What a reader of the table must know besides."""
         notes = []
         if self.limits and any(not row.limits for row in self.rows):
             notes.append("* cannot keep joint limits; an answer beyond them is not solved")
@@ -135,8 +151,7 @@ class Comparison:
             wrong = int((row.claimed & ~row.solved & ~row.outside).sum())
             if wrong:
                 notes.append(f"{row.label} said {wrong} times that it had converged when it had not")
-        notes += [f"{label} was left out: {reason}" for label, reason in self.refused.items()]
-        return "\n".join([*lines, *([""] if notes else []), *notes])
+        return notes + [f"{label} was left out: {reason}" for label, reason in self.refused.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings; times in seconds, None where there is no number."""

@@ -1,6 +1,6 @@
 """The look of all figures, and how they are written."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +43,13 @@ def titled(title: str, size: tuple[float, float]) -> "Figure":
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title)
     return figure
+
+
+def below_all(figure: "Figure", axes: Iterable["Axes"], columns: int | None = None) -> None:
+    """The legend of what is drawn on `axes`, each label once, below the whole figure."""
+    found = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if found:
+        figure.legend(found.values(), found, loc="outside lower center", ncols=columns or len(found))
 
 
 def with_axes(

@@ -264,7 +264,7 @@ def _figure(results: Results) -> "Figure":
     penalty, beyond, condition = zip(*results.penalties, strict=True)
     line.loglog(penalty, beyond, "o-", color="#0072B2", label="violation [rad]")
     line.loglog(penalty, condition, "s-", color="#D55E00", label="condition of the system")
-    line.set_xlabel("penalty")
+    line.set(xlabel="penalty [m^2/rad^2]", ylabel="violation [rad], condition [no unit]")
     line.legend()
     return figure
 
@@ -275,12 +275,15 @@ def _share(runs: Runs) -> float:
 
 def _bars(axis: "Axes", names: list[str], solved: Iterable[float], broken: Iterable[float]) -> None:
     at = np.arange(len(names))
-    axis.barh(at - 0.2, [100.0 * x for x in solved], 0.38, color="#009E73", label="solved, targets within limits")
-    axis.barh(at + 0.2, [100.0 * x for x in broken], 0.38, color="#D55E00", label="limits broken, targets beyond them")
+    for shift, share, colour, label in (
+        (-0.2, solved, "#009E73", "solved, targets within limits"),
+        (0.2, broken, "#D55E00", "limits broken, targets beyond them"),
+    ):
+        bars = axis.barh(at + shift, [100.0 * x for x in share], 0.38, color=colour, label=label)
+        axis.bar_label(bars, fmt="%.0f", padding=2, fontsize=7)
     axis.set_yticks(at, names)
     axis.invert_yaxis()
-    axis.set_xlabel("percent of the problems")
-    axis.set_xlim(0.0, 119.0)
+    axis.set(xlabel="share of the problems [%]", ylabel="way to keep limits", xlim=(0.0, 100.0))
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.02), ncols=3, fontsize=8)
 
 

@@ -781,6 +781,12 @@ class Model:
                 farthest[at] = min(farthest[at], LARGEST / max(abs(multiplier), 1.0))
         return frozen(farthest)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from poise.model.notebook import html_of
+
+        return html_of(self)
+
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
         return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv}{loops})"

@@ -39,9 +39,9 @@ def draw(found: "ReachMap", through: npt.ArrayLike | None) -> "Figure":
     at = found.centre if through is None else finite("through", through, 3)
     rows: list[tuple[str, Array, float]] = []
     if found.orientations is not None:
-        rows.append(("share of orientations", found.share, 1.0))
+        rows.append(("orientations reached [%]", 100.0 * found.share, 100.0))
     best = np.nanmax(found.manipulability, initial=0.0)
-    rows.append(("best manipulability", found.manipulability, float(best) or 1.0))
+    rows.append(("best manipulability [product of m, rad]", found.manipulability, float(best) or 1.0))
     with matplotlib.rc_context(_STYLE):
         figure = figures.Figure(figsize=(10.0, 0.8 + 3.0 * len(rows)), layout="constrained", dpi=150)
         grid = figure.subplots(len(rows), len(_PLANES), squeeze=False)

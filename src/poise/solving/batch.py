@@ -8,6 +8,7 @@ from typing import Any, Final, final, overload
 import numpy as np
 import numpy.typing as npt
 
+from poise import html
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -184,6 +185,16 @@ class SolutionBatch(Sequence[Solution]):
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        counts = Counter(one.name for one in self.status)
+        return html.together(
+            html.paragraph(f"{int(self.success.sum()):,} of {len(self):,} converged", bold=True),
+            html.table(
+                ("status", "problems"), [(name, f"{n:,}") for name, n in counts.most_common()], "how they ended"
+            ),
+        )
 
     def __repr__(self) -> str:
         return f"SolutionBatch({int(self.success.sum()):,} of {len(self):,} converged)"

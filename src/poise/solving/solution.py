@@ -4,6 +4,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise import html
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -199,6 +200,19 @@ class Solution:
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."
         return explain.explain(self._outcome, self.status, self.errors)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        left = [(e.task, _left(e.position), _left(e.rotation), _left(e.posture)) for e in self.errors]
+        joints = [(name, f"{value:.6g}") for name, value in self.named().items()]
+        return html.together(
+            html.paragraph(f"{self.status.name}, {duration(self.time)}", bold=True),
+            html.paragraph(self.explain()),
+            html.table(
+                ("task", "position [m]", "rotation [rad]", "posture [rad or m]"), left, "what is left of each task"
+            ),
+            html.table(("joint", "q [rad or m]"), joints, "q, by joint"),
+        )
+
     def __repr__(self) -> str:
         steps = "" if self.start == BY_CLOSED_FORM else f"{self.iterations} iterations "
         parts = [f"{steps}from {self.origin}"]
@@ -211,3 +225,7 @@ class Solution:
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
+
+
+def _left(error: float | None) -> str:
+    return "" if error is None else f"{error:.1e}"

@@ -59,7 +59,7 @@ def _totals(results: Results) -> Iterator[Claim]:
                 middle = statistics.median(run.totals)
                 holds = abs(middle / total - 1.0) <= _CHAOTIC[name]
                 said = f"about {total:.0f}; it is chaotic, to {_CHAOTIC[name]:.0%}"
-                ours = f"{middle:.0f}; {_range(run)} from starts 1e-9 rad apart"
+                ours = f"median {middle:.0f}; {_range(run)} from starts 1e-9 rad apart"
             else:
                 holds = abs(run.total - total) <= _DIGITS
                 said, ours = f"{total:.6f}", f"{run.total:.6f}"

@@ -9,17 +9,17 @@ from poise.experiments.buss import released
 from poise.experiments.buss.claims import SWEEPS, TITLES, Results
 from poise.experiments.buss.shapes import CURVES, TIME_STEP, mechanism, targets
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, MEASURED, PINV, SDLS, WARM_UP
-from poise.experiments.drawing import save, with_axes
+from poise.experiments.drawing import below_all, save, with_axes
 from poise.model.frame import WORLD
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _COLOURS: Final = {JT: "#D55E00", PINV: "#CC79A7", DLS: "#0072B2", CLAMPED: "#009E73", SDLS: "#E69F00"}
 _CLAMPS: Final = {"none": "#D55E00", "constant": "#0072B2", "adaptive": "#009E73"}
 _EFFECTORS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _SHADE: Final = "#BBBBBB"
+_WHISKER: Final = "least to largest total of starts that are 1e-9 rad apart"
 _WINDOW: Final = 400
 """Steps that the figure of the error over time shows."""
 
@@ -39,15 +39,9 @@ def draw(results: Results, folder: Path) -> list[Path]:
     )
 
 
-def _legend(figure: "Figure", axis: "Axes") -> None:
-    """The legend of `axis` below the whole figure."""
-    handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-
-
 def _shapes() -> "Figure":
     figure, axes = with_axes(
-        "The two shapes at rest and the curves of their targets, from the front", 1, 2, (12, 3.5), (1, 1.8)
+        "The two shapes at rest and the curves of their targets, from the front", 1, 2, (12, 4.2), (1, 1.8)
     )
     for axis, (shape, curves) in zip(axes, CURVES.items(), strict=True):
         model = mechanism(shape)
@@ -60,19 +54,23 @@ def _shapes() -> "Figure":
                 ends = np.array([places[joint.parent], places[joint.child]])
                 axis.plot(ends[:, 0], ends[:, 1], color="black", linewidth=3, solid_capstyle="round", zorder=3)
         nodes = np.array([places[joint.child] for joint in model.joints if joint.nv])
-        axis.plot(nodes[:, 0], nodes[:, 1], "o", color="white", markeredgecolor="black", markersize=6, zorder=4)
+        axis.plot(
+            nodes[:, 0], nodes[:, 1], "o", color="white", markeredgecolor="black", markersize=6, zorder=4, label="joint"
+        )
         for i in range(len(curves)):
             tip = places[f"e{i}"]
-            axis.plot(tip[0], tip[1], "o", color=_EFFECTORS[i], markersize=9, zorder=5)
+            axis.plot(tip[0], tip[1], "o", color=_EFFECTORS[i], markersize=9, zorder=5, label=f"e{i} at rest")
         axis.set(title=f"{TITLES[shape]}: {model.nv} joints", xlabel="x [link units]", ylabel="y [link units]")
         axis.set_aspect("equal")
         axis.margins(0.08)
-        axis.legend(loc="lower right", fontsize=8)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, fontsize=8)
     return figure
 
 
 def _totals(results: Results) -> "Figure":
-    figure, axes = with_axes("Total error over 2000 steps, one update a step", 1, 2, (10, 4.2))
+    starts = max(len(run.totals) for runs in results.runs.values() for run in runs.values())
+    title = f"Total error over {MEASURED} steps, one update a step; bars and numbers: the median of {starts} starts"
+    figure, axes = with_axes(title, 1, 2, (10, 4.5))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for i, (name, colour) in enumerate(_COLOURS.items()):
             run = runs[name]
@@ -80,29 +78,30 @@ def _totals(results: Results) -> "Figure":
             axis.bar(i, middle, color=colour)
             if max(run.totals) - min(run.totals) > 1.0:
                 spread = [[middle - min(run.totals)], [max(run.totals) - middle]]
-                axis.errorbar(i, middle, spread, color="black", capsize=4)
+                axis.errorbar(i, middle, spread, fmt="none", color="black", capsize=4, label=_WHISKER)
             axis.annotate(f"{middle:.0f}", (i, max(run.totals)), (0, 4), textcoords="offset points", ha="center")
         axis.set_xticks(range(len(_COLOURS)), list(_COLOURS))
-        axis.set(title=TITLES[shape], ylabel="sum of distances [link units]")
+        axis.set(title=TITLES[shape], xlabel="method", ylabel="sum of distances [link units]")
         axis.grid(visible=False, axis="x")
         axis.margins(y=0.12)
+    below_all(figure, axes)
     return figure
 
 
 def _tracking(results: Results) -> "Figure":
-    figure, axes = with_axes("Tracking error over time", 2, 1, (10, 7))
+    figure, axes = with_axes("Tracking error over time, of the runs from q = 0", 2, 1, (10, 7))
     time = TIME_STEP * (WARM_UP + 1 + np.arange(MEASURED))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for name, colour in _COLOURS.items():
             axis.plot(time[:_WINDOW], runs[name].errors[:_WINDOW], color=colour, linewidth=1.3, label=name)
         axis.set(
             title=TITLES[shape],
-            xlabel=f"time ({TIME_STEP} a step)",
+            xlabel=f"time [time units of the program, {TIME_STEP} a step]",
             ylabel="sum of distances [link units]",
             ylim=(0.0, None),
         )
         axis.margins(x=0.01)
-    _legend(figure, axes[0])
+    below_all(figure, axes[:1])
     return figure
 
 
@@ -111,15 +110,15 @@ def _damping(results: Results) -> "Figure":
     for column, name in enumerate(SWEEPS):
         sweep, (top, bottom) = results.sweeps[name], (axes[column], axes[3 + column])
         bottom.sharex(top)
-        top.plot(sweep.dampings, sweep.means, "o-", color="#0072B2", markersize=3)
+        top.plot(sweep.dampings, sweep.means, "o-", color="#0072B2", markersize=3, label="one run")
         bottom.semilogy(sweep.dampings, sweep.jitters, "o-", color="#0072B2", markersize=3)
         for axis in (top, bottom):
             axis.axvspan(sweep.dampings[0], sweep.threshold[1], color=_SHADE, alpha=0.4, linewidth=0, label="shakes")
             axis.axvline(sweep.chosen, color="#D55E00", linestyle="--", linewidth=1.2, label="lambda as released")
         top.plot(sweep.best, min(sweep.means), "*", color="#009E73", markersize=13, label="least error")
-        top.set(title=name, ylabel="mean error [link units]" if column == 0 else None)
-        bottom.set(xlabel="lambda [link units]", ylabel="jitter [rad a step]" if column == 0 else None)
-    _legend(figure, axes[0])
+        top.set(title=name, xlabel="lambda [link units]", ylabel="mean error [link units]")
+        bottom.set(xlabel="lambda [link units]", ylabel="jitter [rad a step]")
+    below_all(figure, axes[:1])
     return figure
 
 
@@ -131,9 +130,11 @@ def _jumps(results: Results) -> "Figure":
             axis.plot(
                 range(1, shown + 1), row.errors[:, :shown].mean(axis=0), color=_CLAMPS[name], label=f"D_max {name}"
             )
-        axis.set(title=TITLES[shape], xlabel="updates after the jump", ylabel="mean sum of distances [link units]")
+        axis.set(
+            title=TITLES[shape], xlabel="update after the jump [count]", ylabel="mean sum of distances [link units]"
+        )
         axis.set_ylim(bottom=0.0)
-    _legend(figure, axes[0])
+    below_all(figure, axes[:1])
     return figure
 
 
@@ -141,7 +142,7 @@ def _cost(results: Results) -> "Figure":
     figure, axes = with_axes("Cost of a whole update, with forward kinematics and Jacobian", 1, 2, (10, 4.2))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for i, (name, colour) in enumerate(_COLOURS.items()):
-            axis.bar(i, runs[name].microseconds, color=colour)
+            axis.bar(i, runs[name].microseconds, color=colour, label="poise, this machine" if i == 0 else None)
         names = list(_COLOURS)
         kinematics = released.KINEMATICS_TIMES[shape]
         others = {
@@ -152,8 +153,8 @@ def _cost(results: Results) -> "Figure":
             at = [names.index(name) for name in times]
             axis.plot(at, list(times.values()), marker, color="black", markerfacecolor="white", label=label)
         axis.set_xticks(range(len(names)), [f"{name}\n{runs[name].microseconds:.2f}" for name in names])
-        axis.set(title=TITLES[shape], ylabel="time [us]; bars: poise, this machine")
+        axis.set(title=TITLES[shape], xlabel="method, with the time of poise below", ylabel="time of an update [us]")
         axis.grid(visible=False, axis="x")
         axis.margins(y=0.12)
-    _legend(figure, axes[0])
+    below_all(figure, axes[:1])
     return figure

@@ -8,7 +8,7 @@ import numpy as np
 from poise.experiments.das.claims import Results
 from poise.experiments.das.fields import FIELDS, LITERAL, NONE, POSTURE, RULED, STRONG, WEAK, joints, way
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
-from poise.experiments.drawing import save, titled
+from poise.experiments.drawing import below_all, save, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,6 +18,9 @@ _COLOURS: Final = {
 }  # fmt: skip
 _METHODS: Final = {TRANSPOSE: "#D55E00", NEWTON: "#0072B2", HYBRID: "#009E73"}
 _FRAMES: Final = 6
+_LEAST: Final = 1e-8
+"""Errors below this are drawn as this, for a curve to stay in view."""
+_WAYPOINT, _UPDATE = "waypoint [number]", "update [number]"
 
 
 def draw(results: Results, folder: Path) -> list[Path]:
@@ -34,7 +37,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
 
 
 def _frames(results: Results) -> "Figure":
-    figure = titled("Ten links through a field: along the path, light to dark", (13, 7.5))
+    figure = titled("Ten links through a field: along the path, light to dark", (13, 8))
     axes = figure.subplots(2, len(FIELDS), sharex=True, sharey=True)
     shades = np.linspace(0.25, 1.0, _FRAMES)
     for column, (field, instance) in enumerate(FIELDS.items()):
@@ -43,15 +46,15 @@ def _frames(results: Results) -> "Figure":
             path = results.passages[field][name].path
             for k, shade in zip(np.linspace(0, len(path) - 1, _FRAMES).astype(int), shades, strict=True):
                 x, y = joints(path[k]).T
-                axis.plot(x, y, "o-", color=_COLOURS[name], alpha=shade, markersize=3, linewidth=1.5)
-            axis.plot(target[:, 0], target[:, 1], "--", color="grey", linewidth=1, zorder=1)
-            axis.plot(points[:, 0], points[:, 1], "X", color="black", markersize=9, zorder=5)
+                axis.plot(
+                    x, y, "o-", color=_COLOURS[name], alpha=shade, markersize=3, linewidth=1.5, label=f"arm, {name}"
+                )
+            axis.plot(target[:, 0], target[:, 1], "--", color="grey", linewidth=1, zorder=1, label="way of the target")
+            axis.plot(points[:, 0], points[:, 1], "X", color="black", markersize=9, zorder=5, label="obstacle")
             axis.set_title(f"{field}: {name}", fontsize=10)
             axis.set_aspect("equal")
-    for axis in axes[1]:
-        axis.set_xlabel("x [links]")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("y [links]")
+            axis.set(xlabel="x [links]", ylabel="y [links]")
+    below_all(figure, axes[:, 0])
     return figure
 
 
@@ -61,13 +64,11 @@ def _clearance(results: Results) -> "Figure":
     for (top, bottom), (field, row) in zip(axes.T, results.passages.items(), strict=True):
         for name, passage in row.items():
             top.plot(passage.clearances, color=_COLOURS[name], label=name, linewidth=1.4)
-            bottom.semilogy(np.maximum(passage.errors, 1e-8), color=_COLOURS[name], linewidth=1.2)
-        top.set_title(field)
-        bottom.set_xlabel("waypoint")
-    axes[0, 0].set(ylabel="clearance [links]", ylim=(0.0, None))
-    axes[1, 0].set_ylabel("error [links]; below 1e-8 as 1e-8")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+            bottom.semilogy(np.maximum(passage.errors, _LEAST), color=_COLOURS[name], linewidth=1.2)
+        top.set(title=field, xlabel=_WAYPOINT, ylabel="clearance [links]")
+        bottom.set(xlabel=_WAYPOINT, ylabel=f"error [links], {_LEAST:g} where it is less")
+    axes[0, 0].set_ylim(bottom=0.0)
+    below_all(figure, axes[:1, 0], columns=3)
     return figure
 
 
@@ -77,11 +78,11 @@ def _vehicle(results: Results) -> "Figure":
     for name, drive, colour in (("S = 1", results.plain, "#D55E00"), ("S of appendix B", results.split, "#0072B2")):
         rest = np.linalg.norm(drive.path[:, :2] - drive.path[-1, :2], axis=1)
         turned = np.linalg.norm(drive.path[:, 2:] - drive.path[0, 2:], axis=1)
-        left.plot(rest / rest[0], "o-", color=colour, markersize=3, label=name)
-        right.plot(turned, "o-", color=colour, markersize=3)
-    left.set(xlabel="update", ylabel="share of the vehicle's way", ylim=(0.0, None))
-    right.set(xlabel="update", ylabel="turn of the arm from its start [rad]", ylim=(0.0, None))
-    left.legend()
+        left.plot(100.0 * rest / rest[0], "o-", color=colour, markersize=3, label=name, clip_on=False)
+        right.plot(turned, "o-", color=colour, markersize=3, label=name)
+    left.set(xlabel=_UPDATE, ylabel="left of the vehicle's way [%]", ylim=(0.0, 100.0))
+    right.set(xlabel=_UPDATE, ylabel="turn of the arm from its start [rad]", ylim=(0.0, None))
+    below_all(figure, [left])
     return figure
 
 
@@ -90,14 +91,16 @@ def _iterations(results: Results) -> "Figure":
     for axis, (spread, counts) in zip(figure.subplots(1, len(results.counts)), results.counts.items(), strict=True):
         for name, count in counts.items():
             total = len(count.iterations) + count.failed
+            needed = np.sort(np.maximum(count.iterations, 1.0))
             axis.step(
-                np.sort(np.maximum(count.iterations, 1.0)),
-                100.0 * np.arange(1, len(count.iterations) + 1) / total,
+                [*needed[:1], *needed],
+                100.0 * np.arange(len(needed) + len(needed[:1])) / total,
                 where="post",
                 color=_METHODS[name],
                 label=name,
+                clip_on=False,
             )
         axis.set_xscale("log")
-        axis.set(title=spread, xlabel="iterations", ylabel="arrived [%]", ylim=(0.0, 101.0))
+        axis.set(title=spread, xlabel="iterations [count]", ylabel="starts that have arrived [%]", ylim=(0.0, 100.0))
         axis.legend(loc="lower right")
     return figure

@@ -27,14 +27,14 @@ AXES: Final = (400.0, 50.0)
 STEPS: Final = (100, 360, 1000)
 """Places of the target in one revolution; the paper gives none."""
 WEIGHTS: Final = (1.0, 0.1, 0.01)
-ROWS, PINV, DLS = "J^T (J J^T)^-1", "pseudoinverse", "DLS, lambda = 30"
+ROWS, PINV, DLS = "J^T (J J^T)^-1", "pinv", "dls, lambda = 30"
 
 Method: TypeAlias = Pseudoinverse | DampedLeastSquares | PairwiseJacobian
 
 
 def extended(weight: float) -> str:
-    """The name of the paper's method with this w."""
-    return f"extended, w = {weight:g}"
+    """The name of the paper's method, the pairwise extended Jacobian, with this w."""
+    return f"pairwise, w = {weight:g}"
 
 
 def pairwise(weight: float, length: float | None = None) -> PairwiseJacobian:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.experiments.drawing import save, with_axes
+from poise.experiments.drawing import below_all, save, with_axes
 from poise.experiments.soch_lorencz.claims import Results
 from poise.experiments.soch_lorencz.ellipse import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
 from poise.spatial import Array
@@ -22,7 +22,8 @@ _COLOURS: Final = {
 }
 _SHOWN: Final = 8
 """Updates whose postures are drawn."""
-_WITHIN: Final = (1e-2, 2e3)
+_LEAST: Final = 1e-2
+"""Distances below this are drawn as this [points]."""
 
 
 def draw(results: Results, folder: Path) -> list[Path]:
@@ -44,11 +45,14 @@ def _errors(results: Results) -> "Figure":
     for axis, steps in zip(axes, (100, 360), strict=True):
         for name, colour in _COLOURS.items():
             errors = results.runs[steps][name].errors
-            axis.semilogy(np.arange(1, steps + 1), errors, color=colour, linewidth=1.3, label=name)
-        axis.set(title=f"{steps} steps a revolution", xlabel="step", ylabel="distance [points]", ylim=_WITHIN)
+            axis.semilogy(np.arange(1, steps + 1), np.maximum(errors, _LEAST), color=colour, linewidth=1.3, label=name)
+        axis.set(
+            title=f"{steps} steps a revolution",
+            xlabel="step [number]",
+            ylabel=f"distance [points], {_LEAST:g} where it is less",
+        )
         axis.margins(x=0.01)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    below_all(figure, axes[:1])
     return figure
 
 
@@ -62,8 +66,9 @@ def _postures(title: str, run: Run) -> "Figure":
     for k in range(_SHOWN + 1):
         places = _joints(run.path[k])
         axis.plot(places[:, 0], places[:, 1], "o-", color=shades[k], linewidth=1.6, markersize=4, label=f"step {k}")
-        axis.plot(*places[-1], "o", color=shades[k], markersize=9, markeredgecolor="black")
-    axis.plot(*BASE, "s", color="black", markersize=8)
+        label = "effector" if k == _SHOWN else None
+        axis.plot(*places[-1], "o", color=shades[k], markersize=9, markeredgecolor="black", label=label)
+    axis.plot(*BASE, "s", linestyle="none", color="black", markersize=8, label="base")
     axis.set(xlabel="x [points]", ylabel="y [points]")
     axis.set_aspect("equal", adjustable="datalim")
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
@@ -83,12 +88,14 @@ def _weights(results: Results) -> "Figure":
         weights = list(runs)
         left.loglog(weights, [run.errors.mean() for run in runs.values()], "o-", color=colour, label=f"{form}, mean")
         left.loglog(weights, [run.errors.max() for run in runs.values()], "^--", color=colour, label=f"{form}, largest")
-    left.set(xlabel="w", ylabel="error over a revolution of 100 steps [points]")
+    left.set(
+        xlabel="weight w [printed: points a rad; twists: 1]", ylabel="error over a revolution of 100 steps [points]"
+    )
     left.legend(fontsize=8)
     weights = list(results.limits)
     near, far = zip(*results.limits.values(), strict=True)
     right.loglog(weights, near, "o-", color="#0072B2", label="from the pseudoinverse weighted by P$^T$P")
     right.loglog(weights, far, "^-", color="#D55E00", label="from the plain pseudoinverse")
-    right.set(xlabel="w", ylabel="distance of one step [rad]")
+    right.set(xlabel="weight w [points a rad]", ylabel="distance of one step [rad]")
     right.legend(fontsize=8)
     return figure

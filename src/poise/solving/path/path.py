@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
+from poise import html
 from poise.model.model import Model
 from poise.solving.path.table import write_csv, write_parquet
 from poise.spatial import Array
@@ -193,6 +194,21 @@ class JointPath(Sequence[Array]):
 
     def report(self) -> str:
         """The path in a table of text: a row for each fact, with its unit."""
+        cells = self._rows()
+        first, second = (max(len(row[i]) for row in cells) for i in (0, 1))
+        lines = [f"{name:<{first}}  {value:>{second}}  {unit}".rstrip() for name, value, unit in cells]
+        return "\n".join([self.explain(), *lines])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html.together(
+            html.paragraph(f"{self.model.name}: {self.status.name}", bold=True),
+            html.paragraph(self.explain()),
+            html.table(("", "", "unit"), self._rows(), "the path"),
+        )
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Name, number and unit of each fact."""
         f = self.facts()
         rows = [
             ("waypoints reached", f"{f['reached']:,}", f"of {f['waypoints']:,}"),
@@ -206,14 +222,11 @@ class JointPath(Sequence[Array]):
             ("duration", f["duration"], "s"),
             ("largest speed", None if f["speed"] is None else 100.0 * f["speed"], "% of its limit"),
         ]
-        cells = [
+        return [
             (name, value if isinstance(value, str) else f"{value:.4g}", unit)
             for name, value, unit in rows
             if value is not None
         ]
-        first, second = (max(len(row[i]) for row in cells) for i in (0, 1))
-        lines = [f"{name:<{first}}  {value:>{second}}  {unit}".rstrip() for name, value, unit in cells]
-        return "\n".join([self.explain(), *lines])
 
     def explain(self) -> str:
         """Whether it can be followed, and what is in the way where it cannot, in sentences."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _GREY: Final = "#666666"
 _BAD: Final = "#c0392b"
+_LEAST: Final = 1e-16
+"""Errors below this are drawn as this, for a curve to stay in view [m or rad]."""
 _STYLE: Final = {
     "font.size": 9,
     "axes.edgecolor": _GREY,
@@ -34,7 +36,7 @@ def draw(path: "JointPath") -> "Figure":
         raise MissingExtra("drawing a path", "matplotlib", "plots") from None
     model = path.model
     along = np.arange(len(path)) if path.times is None else path.times
-    word = "waypoint" if path.times is None else "time [s]"
+    word = "waypoint [number]" if path.times is None else "time [s]"
     moved = [i for i in range(model.nq) if np.ptp(path.q[:, i]) > 0.0]
     unit = units(model)
     with matplotlib.rc_context(_STYLE):
@@ -46,6 +48,7 @@ def draw(path: "JointPath") -> "Figure":
                 if np.isfinite(limit):
                     joints.axhline(limit, color=line.get_color(), linewidth=0.5, linestyle=":")
         joints.set_title("joints; dotted: their limits", color=_GREY)
+        joints.set_ylabel(" or ".join(sorted({unit[model.coordinates[i]] for i in moved}, reverse=True)) or "rad or m")
         if moved:
             joints.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         _rates(rates, path, along)
@@ -55,27 +58,36 @@ def draw(path: "JointPath") -> "Figure":
         ):
             if values.size and not np.isnan(values).all():
                 worst = np.fmax.reduce(values, axis=1)
-                errors.semilogy(along[path.stations], np.maximum(worst[path.stations], 1e-17), kind, label=name)
-        errors.set_title("errors", color=_GREY)
-        errors.legend(loc="upper right", frameon=False)
+                errors.semilogy(along[path.stations], np.maximum(worst[path.stations], _LEAST), kind, label=name)
+        errors.set_title(f"errors; {_LEAST:g} where they are less", color=_GREY)
+        errors.set_ylabel("m or rad")
         errors.set_xlabel(word)
+        errors.xaxis.get_major_locator().set_params(integer=path.times is None)
         for failure in path.failures[:1]:
             for axes in (joints, rates, errors):
-                axes.axvline(along[path.stations[failure.waypoint]], color=_BAD, linewidth=0.8)
+                axes.axvline(
+                    along[path.stations[failure.waypoint]],
+                    color=_BAD,
+                    linewidth=0.8,
+                    label="first that cannot be followed",
+                )
+        if errors.get_legend_handles_labels()[1]:
+            errors.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         figure.suptitle(f"{model.name}: {path.status.name}", x=0.01, ha="left")
     return figure
 
 
 def _rates(axes: Any, path: "JointPath", along: Any) -> None:
     """Speeds where there are times, else the largest change of a joint in each step."""
+    timed = path.times is not None
+    axes.set_title("speeds" if timed else "largest change of a joint in a step", color=_GREY)
+    axes.set_ylabel("rad/s or m/s" if timed else "rad or m")
     if len(path) < 2:
         return
     steps = path.steps
     if path.times is None:
-        axes.plot(along[1:], np.abs(steps).max(axis=1))
-        axes.set_title("largest change of a joint in a step [rad or m]", color=_GREY)
+        axes.plot(along[1:], np.abs(steps).max(axis=1), "o-", markersize=2)
         return
     gaps = np.maximum(np.diff(path.times), 1e-12)
     for v in np.flatnonzero(np.abs(steps).max(axis=0) > 0.0):
         axes.plot(along[1:], steps[:, v] / gaps)
-    axes.set_title("speeds [rad/s or m/s]", color=_GREY)
