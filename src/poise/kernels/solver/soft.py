@@ -6,8 +6,8 @@ Step.     dq is the least of mu |dq|^2 + |e_s - J_s dq|^2 subject to J_r dq = e_
           apart, and none but the soft ones count as residuals (Nocedal and Wright 2006, sections 10.3 and 16).
 Limits.   The step is the exact minimum within them, by a primal-dual active set (Hintermueller, Ito and Kunisch 2003):
           a joint is held where q + J^T y leaves its range, until these are the same joints as before.
-Merit.    Near the required tasks 1/2 |e_s|^2 + mu y_r . e_r: what the soft rows come to when the last of e_r is made
-          up for, to first order, since mu y_r are the multipliers.  It must not rise; farther away |e_r|^2 must fall.
+Merit.    Near the required tasks 1/2 |e_s|^2 as it will be, to first order, when the last of e_r is made up for.  It
+          must not rise; farther away |e_r|^2 must fall.
 Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y_s|^2 (Nielsen 1999).
 Search.   Eight lanes, from q0 and from random starts; the least merit wins, of those that are alike the nearest to q0.
 """
@@ -29,7 +29,6 @@ from poise.kernels.machine.layout import (
     RESTARTS,
     SOFT,
     START,
-    STATIONARY,
     UNSOLVED,
     WIDTH,
 )
@@ -51,8 +50,8 @@ from poise.kernels.solver.step import advance, damping_factor
 
 MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
 """Rows of `choice`; layout.CHOICE is their number.  MU against the longest soft column, MISSED is |e_r|^2 where the step
-began and PREDICTED the merit that was predicted for its end, RESTING whether a lane came to rest, EASE the factor of
-the required rows' damping."""
+began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope, EASE
+the factor of the required rows' damping."""
 _STARTS = 24
 """Starts, at most, q0 among them."""
 _MU, _LEAST_MU = 1e-2, 1e-9
@@ -62,12 +61,19 @@ _FLOOR, _FLAT = 1e-13, 1e-12
 """Damping that is left at the target [m^2]; a squared column that counts as none."""
 _NEAR = 1e-4
 """Below this |e_r|^2 a block [m^2, rad^2] the required tasks are nearly fulfilled, and the merit counts."""
-_BOLD = 4.0
-"""Farther away a step may raise |e_r|^2 this much."""
+_FAR_MU = 1e3
+"""The least damping of the soft rows farther away, against their longest column."""
+_SLIGHT, _MADE_UP = 1e-12, 0.25
+"""Above the first, |e_r|^2 that falls by the second makes a step good, whatever becomes of the merit: it knows only to
+first order what making up costs."""
+_HOPE = 10.0
+"""A start is given up where so many times as much as its next step is predicted to gain would leave it behind the best."""
 _BACK = 0.25
 """What is left of a step that is taken back."""
-_REST = 1e-10
-"""A step that is predicted to gain no more than this share of the merit is rest."""
+_REST, _LAST_REST = 1e-8, 1e-13
+"""A step that is predicted to gain no more than this share of the merit is rest, of a lane and of the best at the end."""
+_POLISH = 300
+"""Steps of the best alone, at most."""
 _LEVEL = 1e-12
 """A merit that has risen by no more than this share has not risen."""
 _ALIKE = 1e-6
@@ -148,36 +154,54 @@ def _constrained_step(p, w, damping, mu):
             break
 
 
-@functools.partial(kernel, inline=True)
-def _improve(p, w):
-    """Judge where the last step led, note in RESTING whether it was the last, and go on; the merit there.
+@kernel
+def _merits(p, w, mu):
+    """The merit at w.q, and the one that is predicted for the end of w.step, whose y is in w.y.
 
-    A lane that rests stays where it is.
+    The first is of e_s + mu y_s for the right side (e_r, 0): what is left after the step that makes up for e_r and
+    changes the soft rows least.
+    """
+    size, promised, here = len(w.e), splat(w.e, 0.0), splat(w.e, 0.0)
+    for b in range(len(p.blocks)):
+        for i in range(3 * b, 3 * b + 3):
+            y, e = load(w.y, i), load(w.e, i)
+            if p.blocks[b].soft:
+                promised = promised + y * y
+                e = splat(w.e, 0.0)
+            store(w.y, i, e)
+    back_substitute(size, w.matrix, w.y, w.y)
+    for b in range(len(p.blocks)):
+        if p.blocks[b].soft:
+            for i in range(3 * b, 3 * b + 3):
+                left = load(w.e, i) + mu * load(w.y, i)
+                here = here + left * left
+    return 0.5 * here, 0.5 * mu * mu * promised
+
+
+@functools.partial(kernel, inline=True)
+def _improve(p, w, least_gain, least):
+    """Judge where the last step led, note in RESTING how it stands, and go on; the merit there.
+
+    RESTING is 1 where the next step gains no more than the share `least_gain`, and then q stays, and -1 where it will
+    not come below the merit `least`.
     """
     _, score = evaluate(p, w)
     missed, left, beyond = _misses(p, w)
     scale = _longest_soft_column(p, w)
     mu, nu, ease, age = load(w.choice, MU), load(w.choice, NU), load(w.choice, EASE), load(w.choice, AGE)
     far = select(missed < len(p.blocks) * 1.0, missed, len(p.blocks) * 1.0)
-    _constrained_step(p, w, far * ease + _FLOOR, mu * scale)
-    pull, rest = splat(w.e, 0.0), splat(w.e, 0.0)
-    for b in range(len(p.blocks)):
-        for i in range(3 * b, 3 * b + 3):
-            y = load(w.y, i)
-            if p.blocks[b].soft:
-                rest = rest + y * y
-            else:
-                pull = pull + y * load(w.e, i)
-    merit = 0.5 * left + mu * scale * pull
-    predicted = 0.5 * (mu * scale) * (mu * scale) * rest
+    close = _NEAR * len(p.blocks)
+    near = missed < close
+    damping = select(near | (mu > _FAR_MU), mu, splat(w.e, _FAR_MU)) * scale
+    _constrained_step(p, w, far * ease + _FLOOR, damping)
+    merit, predicted = _merits(p, w, damping)
     fresh = age < 0.5
     before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
-    close = _NEAR * len(p.blocks)
-    near, was_near, was_far = missed < close, before < close, before >= close
+    was_near, was_far = before < close, before >= close
     size = select(limit > 0.0, limit, -limit)
     level = merit <= limit + _LEVEL * size
-    nearer = missed <= _BOLD * before
-    accepted = fresh | (near & (level | was_far)) | (was_far & nearer)
+    nearer, restored = missed <= before, (missed < _MADE_UP * before) & (before > _SLIGHT)
+    accepted = fresh | (near & (level | was_far | restored)) | (was_far & nearer)
     judged = near & was_near & (promised < limit) & (limit < 1e300)
     change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
     store(w.choice, MU, select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu))
@@ -187,10 +211,10 @@ def _improve(p, w):
     # A step that was taken back tells nothing of the damping.
     store(w.choice, PREDICTED, select(accepted, predicted, np.inf))
     store(w.state, LIMIT, select(accepted, merit, limit))
-    ample = select(merit > 0.0, merit, -merit)
-    gained = (beyond <= INSIDE) | (accepted & (merit - predicted <= _REST * ample))
-    resting = (score <= INSIDE) & gained
-    store(w.choice, RESTING, select(resting, splat(w.e, 1.0), 0.0))
+    gain = (1.0 + mu) * (merit - predicted)
+    resting = (score <= INSIDE) & ((beyond <= INSIDE) | (accepted & (gain <= least_gain * merit)))
+    hopeless = accepted & near & was_near & (merit - _HOPE * gain > least)
+    store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
     store(w.choice, AGE, age + 1.0)
     for a in range(len(w.step)):
         store(w.step, a, select(resting, splat(w.e, 0.0), load(w.step, a)))
@@ -204,29 +228,53 @@ def _at_least(x, least):
 
 
 @kernel
+def _forget(w):
+    """Let the next step of each fresh lane be its first."""
+    fresh, one = load(w.choice, FRESH) > 0.5, splat(w.q, 1.0)
+    store(w.choice, MU, select(fresh, _MU * one, load(w.choice, MU)))
+    store(w.choice, NU, select(fresh, 2.0 * one, load(w.choice, NU)))
+    store(w.choice, EASE, select(fresh, _EASE * one, load(w.choice, EASE)))
+    store(w.choice, AGE, select(fresh, 0.0 * one, load(w.choice, AGE)))
+    store(w.choice, MISSED, select(fresh, 1e300 * one, load(w.choice, MISSED)))
+    store(w.choice, PREDICTED, select(fresh, np.inf * one, load(w.choice, PREDICTED)))
+    store(w.state, LIMIT, select(fresh, np.inf * one, load(w.state, LIMIT)))
+    for a in range(len(w.free)):
+        store(w.free, a, select(fresh, one, load(w.free, a)))
+    store(w.choice, FRESH, splat(w.q, 0.0))
+
+
+@kernel
 def _begin(p, v, offsets, q0):
     """Put each fresh lane at the start of its number."""
-    fresh = load(v.choice, FRESH) > 0.5
-    begin(p, v, fresh, offsets, q0)
-    one = splat(v.q, 1.0)
-    store(v.choice, MU, select(fresh, _MU * one, load(v.choice, MU)))
-    store(v.choice, NU, select(fresh, 2.0 * one, load(v.choice, NU)))
-    store(v.choice, EASE, select(fresh, _EASE * one, load(v.choice, EASE)))
-    store(v.choice, AGE, select(fresh, 0.0 * one, load(v.choice, AGE)))
-    store(v.choice, MISSED, select(fresh, 1e300 * one, load(v.choice, MISSED)))
-    store(v.choice, PREDICTED, select(fresh, np.inf * one, load(v.choice, PREDICTED)))
-    store(v.state, LIMIT, select(fresh, np.inf * one, load(v.state, LIMIT)))
-    for a in range(len(v.free)):
-        store(v.free, a, select(fresh, one, load(v.free, a)))
-    store(v.choice, FRESH, 0.0)
+    begin(p, v, load(v.choice, FRESH) > 0.5, offsets, q0)
+    _forget(v)
+
+
+@kernel
+def _polish(p, w):
+    """Go on from w.q (one number wide) to where it rests, for so many steps at most; whether it does, and the steps."""
+    for i in range(len(w.q)):
+        w.before[i] = w.q[i]
+        w.best[i] = w.q[i]
+    w.choice[FRESH] = 1.0
+    _forget(w)
+    for k in range(_POLISH):
+        _, score = _improve(p, w, _LAST_REST, np.inf)
+        if w.choice[RESTING] > 0.5:
+            return True, k
+        if score <= INSIDE and w.choice[PREDICTED] < np.inf:
+            for i in range(len(w.q)):
+                w.best[i] = w.before[i]
+    for i in range(len(w.q)):
+        w.q[i] = w.best[i]
+    return False, _POLISH
 
 
 @routine
 def soft_lanes(p, w, v, address):
     """Put the best configuration that a few starts lead to into w.q, and how it was found into `out`.
 
-    A routine of its own, as the solver's search is.  STATIONARY says whether it came to rest; START is -1 where no
-    start fulfils the required tasks.
+    A routine of its own, as the solver's search is.  START is -1 where no start fulfils the required tasks.
     """
     told = entry_at(address, CALL)
     count, out = len(w.q), w.out
@@ -241,21 +289,22 @@ def soft_lanes(p, w, v, address):
         v.state[STARTED, lane] = lane if lane < starts else -1
     store(v.choice, FRESH, 1.0)
     _begin(p, v, w.offsets, w.pool)
-    out[START], out[ITERATIONS], out[STATIONARY] = -1.0, 0.0, 0.0
+    out[START], out[ITERATIONS] = -1.0, 0.0
     least, distance, found = np.inf, np.inf, False
     while alive > 0 and age < until:
         age += 1
-        merit, score = _improve(p, v)
+        merit, score = _improve(p, v, _REST, least)
         ages = load(v.choice, AGE)
         tired = (ages > _LONGEST) | ((ages > _TIRED) & (load(v.choice, MISSED) > _NEAR * len(p.blocks)))
-        if not any_of(((load(v.choice, RESTING) > 0.5) | tired) & (load(v.state, STARTED) >= 0.0)):
+        ended = load(v.choice, RESTING)
+        if not any_of(((ended * ended > 0.5) | tired) & (load(v.state, STARTED) >= 0.0)):
             continue
         store(v.state, LIMIT, select(load(v.choice, RESTING) > 0.5, merit, load(v.state, LIMIT)))
         for lane in range(WIDTH):
             if v.state[STARTED, lane] < 0.0:
                 continue
             resting = v.choice[RESTING, lane] > 0.5
-            given_up = v.choice[AGE, lane] > _LONGEST or (
+            given_up = v.choice[RESTING, lane] < -0.5 or v.choice[AGE, lane] > _LONGEST or (
                 v.choice[AGE, lane] > _TIRED and v.choice[MISSED, lane] > _NEAR * len(p.blocks)
             )
             if resting:
@@ -268,7 +317,6 @@ def soft_lanes(p, w, v, address):
                         w.q[i] = v.q[i, lane]
                 if not found:
                     found, until = True, min(until, _WAIT * age + _WHILE)
-                out[STATIONARY] = 1.0
             if resting or given_up:
                 if spent < starts:
                     v.state[STARTED, lane], v.choice[FRESH, lane] = spent, 1.0
@@ -315,7 +363,6 @@ def optimise(address):
     call(w.routines[SOFT], p, w, wide(p, told.wide, told.wide_routines), address)
     if out[START] < 0.0:
         return UNSOLVED
+    resting, steps = _polish(p, w)
     near_turn(p, w, w.pool)
-    return finish(
-        p, w, np.int64(out[ITERATIONS]), np.int64(out[RESTARTS]), np.int64(out[START]), out[STATIONARY] > 0.5
-    )
+    return finish(p, w, np.int64(out[ITERATIONS]) + steps, np.int64(out[RESTARTS]), np.int64(out[START]), resting)
