@@ -78,8 +78,10 @@ _LEVEL = 1e-12
 """A merit that has risen by no more than this share has not risen."""
 _ALIKE = 1e-6
 """Minima that differ by no more than this share are one."""
-_PASSES = 6
-"""Active sets of a step, at most."""
+_PASSES, _LAST_PASSES = 2, 8
+"""Active sets of a step, at most: of lanes, which go on with the last one, and of the best alone."""
+_STIFF = 1e5
+"""Damping that only steps which are taken back time and again lead to: rounding, or a kink, is all that is left."""
 _TIRED, _LONGEST = 20.0, 150.0
 """Iterations in which a start must come near the required tasks, and after which it is given up."""
 _WAIT, _WHILE = 3, 20
@@ -120,7 +122,7 @@ def _longest_soft_column(p, w):
 
 
 @kernel
-def _constrained_step(p, w, damping, mu):
+def _constrained_step(p, w, damping, mu, passes):
     """The step above into w.step, its y into w.y; `damping` is that of the required rows."""
     size = len(w.e)
     for r in range(len(p.coordinates)):
@@ -128,7 +130,7 @@ def _constrained_step(p, w, damping, mu):
         x, free = load(w.q, c.q), load(w.free, c.v)
         still = (free < 0.5) & ((x <= c.lower) | (x >= c.upper))
         store(w.free, c.v, select(still, splat(w.q, 0.0), 1.0)), store(w.other, c.v, splat(w.q, 0.0))
-    for _ in range(_PASSES):
+    for _ in range(passes):
         gram(p, size, w.jacobian, w.free, w.matrix)
         for b in range(len(p.blocks)):
             if p.blocks[b].soft:
@@ -179,11 +181,11 @@ def _merits(p, w, mu):
 
 
 @functools.partial(kernel, inline=True)
-def _improve(p, w, least_gain, least):
+def _improve(p, w, least_gain, least, passes):
     """Judge where the last step led, note in RESTING how it stands, and go on; the merit there.
 
     RESTING is 1 where the next step gains no more than the share `least_gain`, and then q stays, and -1 where it will
-    not come below the merit `least`.
+    not come below the merit `least`.  `passes` are the active sets that are tried.
     """
     _, score = evaluate(p, w)
     missed, left, beyond = _misses(p, w)
@@ -193,7 +195,7 @@ def _improve(p, w, least_gain, least):
     close = _NEAR * len(p.blocks)
     near = missed < close
     damping = select(near | (mu > _FAR_MU), mu, splat(w.e, _FAR_MU)) * scale
-    _constrained_step(p, w, far * ease + _FLOOR, damping)
+    _constrained_step(p, w, far * ease + _FLOOR, damping, passes)
     merit, predicted = _merits(p, w, damping)
     fresh = age < 0.5
     before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
@@ -212,7 +214,8 @@ def _improve(p, w, least_gain, least):
     store(w.choice, PREDICTED, select(accepted, predicted, np.inf))
     store(w.state, LIMIT, select(accepted, merit, limit))
     gain = (1.0 + mu) * (merit - predicted)
-    resting = (score <= INSIDE) & ((beyond <= INSIDE) | (accepted & (gain <= least_gain * merit)))
+    still = (accepted & (gain <= least_gain * merit)) | (mu > _STIFF)
+    resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
     hopeless = accepted & near & was_near & (merit - _HOPE * gain > least)
     store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
     store(w.choice, AGE, age + 1.0)
@@ -259,7 +262,7 @@ def _polish(p, w):
     w.choice[FRESH] = 1.0
     _forget(w)
     for k in range(_POLISH):
-        _, score = _improve(p, w, _LAST_REST, np.inf)
+        _, score = _improve(p, w, _LAST_REST, np.inf, _LAST_PASSES)
         if w.choice[RESTING] > 0.5:
             return True, k
         if score <= INSIDE and w.choice[PREDICTED] < np.inf:
@@ -293,7 +296,7 @@ def soft_lanes(p, w, v, address):
     least, distance, found = np.inf, np.inf, False
     while alive > 0 and age < until:
         age += 1
-        merit, score = _improve(p, v, _REST, least)
+        merit, score = _improve(p, v, _REST, least, _PASSES)
         ages = load(v.choice, AGE)
         tired = (ages > _LONGEST) | ((ages > _TIRED) & (load(v.choice, MISSED) > _NEAR * len(p.blocks)))
         ended = load(v.choice, RESTING)
