@@ -51,7 +51,10 @@ def refuse_beside_soft(tasks: Sequence[AnyTask], apart: CollisionLimit | None) -
 
 def with_room(problem: Problem) -> Problem:
     """It with the rows that `poise.kernels.solver.soft` works in."""
-    return problem.extended({}, {"choice": CHOICE, "other": len(problem.velocities), "best": problem.rows("q").stop - problem.rows("q").start})
+    return problem.extended(
+        {},
+        {"choice": CHOICE, "other": len(problem.velocities), "best": problem.rows("q").stop - problem.rows("q").start},
+    )
 
 
 def certified_start(model: Model, scratch: Scratch) -> int:

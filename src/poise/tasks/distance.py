@@ -34,7 +34,11 @@ def distance_rows(p: Any, w: Any, k: Any) -> None:
     distance = sqrt(select(far, square, 1.0))
     u0, u1, u2 = select(far, -x / distance, 1.0), select(far, -y / distance, 0.0), select(far, -z / distance, 0.0)
     linear, o = f.linear, splat(f.e, 0.0)
-    distance, least, most = select(far, distance, select(square >= 0.0, o, square)), load(f.target, 0), load(f.target, 1)
+    distance, least, most = (
+        select(far, distance, select(square >= 0.0, o, square)),
+        load(f.target, 0),
+        load(f.target, 1),
+    )
     inside = (distance > least) & (distance < most)
     lacking = select(distance < least, least, select(distance > most, most, distance)) - distance
     store(f.e, 0, lacking), store(f.e, 1, o), store(f.e, 2, o)
@@ -115,5 +119,7 @@ def _checked(distance: Any) -> float | tuple[float, float]:
         raise ShapeError(f"distance must be one number or two, (least, most), got shape {given.shape}")
     least, most = given.tolist()
     if not (0.0 <= least < np.inf and most >= least):
-        raise ValueError(f"distance is ({least:g}, {most:g}); it must be (least, most), 0 <= least <= most, least finite")
+        raise ValueError(
+            f"distance is ({least:g}, {most:g}); it must be (least, most), 0 <= least <= most, least finite"
+        )
     return least, most

@@ -69,6 +69,9 @@ class RegionTask(OfFrame):
     Inside it asks for nothing; outside, what is left is the way to the nearest point of the region [m].  The region
     lies in the world, or in the `base`, with which it moves.  A plate, a segment and a point are regions too: a box
     with edges of 0, a capsule and a sphere with a radius of 0.  The weight [1/m] is one number.
+
+    A `Tracker` feels it outside only: where other tasks pull out of the region, it steps over the border and back, less
+    each time, until it rests there.
     """
 
     region: Rounded | HalfSpace
@@ -102,11 +105,9 @@ class RegionTask(OfFrame):
 
     def target_of(self, pose: SE3) -> None:
         """It takes no target."""
-        return None
 
     def fulfilled(self, model: Any, q: Array) -> None:
         """It has no goal that a configuration fulfils."""
-        return None
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) the ways to the region [m]."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
-from poise.kernels.machine.jit import kernel, routine
+from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.views import section
 from poise.model.model import Model
@@ -43,7 +43,9 @@ def support_rows(p: Any, w: Any, k: Any) -> None:
         least = select(nearer, distance, least)
         e0, e1 = select(nearer, wx, e0), select(nearer, wy, e1)
         end = select(nearer, select((share < 0.0) | (share > 1.0), 1.0 + o, o), end)
-        out = select(along_x * dy - along_y * dx < 0.0, 1.0 + o, out)  # to the right of an edge of a polygon to the left
+        out = select(
+            along_x * dy - along_y * dx < 0.0, 1.0 + o, out
+        )  # to the right of an edge of a polygon to the left
     outside, there = out > 0.5, x * x + y * y >= 0.0  # what is no number stays one
     store(w.e, row, select(there, select(outside, e0, o), x))
     store(w.e, row + 1, select(there, select(outside, e1, o), y)), store(w.e, row + 2, o)
@@ -88,10 +90,9 @@ class SupportTask(OfMass):
         self._set("margin", float(self.margin))
         super().__post_init__()
         if len(self.corners) < 3:
-            what = "the points of polygon are all on one line" if len(_hull(given)) < 3 else (
-                f"a margin of {self.margin:g} m leaves nothing of the polygon"
-            )
-            raise ValueError(f"{what}: nothing can stand there")
+            flat = len(_hull(given)) < 3
+            left = f"a margin of {self.margin:g} m leaves nothing of the polygon"
+            raise ValueError("the points of polygon are all on one line: nothing can stand there" if flat else left)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

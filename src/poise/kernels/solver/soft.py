@@ -1,6 +1,6 @@
 """Among the configurations that fulfil the required tasks, one where the soft tasks are missed least.
 
-Problem.  min 1/2 |e_s(q)|^2 subject to e_r(q) = 0 and l <= q <= u, of the rows that are required and those that are soft.
+Problem.  min 1/2 |e_s(q)|^2 subject to e_r(q) = 0 and l <= q <= u, of the rows that are soft and those required.
 Step.     dq is the least of mu |dq|^2 + |e_s - J_s dq|^2 subject to J_r dq = e_r and to the limits: with J of all rows
           and D = diag(tiny, mu) it is J^T y, (J J^T + D) y = e, so a Levenberg-Marquardt step whose rows are damped
           apart, and none but the soft ones count as residuals (Nocedal and Wright 2006, sections 10.3 and 16).
@@ -49,10 +49,10 @@ from poise.kernels.solver.lm_solver import (
 from poise.kernels.solver.step import advance, damping_factor
 
 MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
-"""Rows of `choice`; layout.CHOICE is their number.  MU against the longest soft column, MISSED is |e_r|^2 where the step
-began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope, EASE
-the factor of the required rows' damping."""
-_STARTS = 24
+"""Rows of `choice`; layout.CHOICE is their number.  MU is against the longest soft column, MISSED is |e_r|^2 where the
+step began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope,
+EASE the factor of the required rows' damping."""
+_STARTS = 32
 """Starts, at most, q0 among them."""
 _MU, _LEAST_MU = 1e-2, 1e-9
 _EASE, _LEAST_EASE = 0.0075, 0.03
@@ -67,24 +67,24 @@ _SLIGHT, _MADE_UP = 1e-12, 0.25
 """Above the first, |e_r|^2 that falls by the second makes a step good, whatever becomes of the merit: it knows only to
 first order what making up costs."""
 _HOPE = 10.0
-"""A start is given up where so many times as much as its next step is predicted to gain would leave it behind the best."""
+"""A start is given up where so many times what its next step is predicted to gain would leave it behind the best."""
 _BACK = 0.25
 """What is left of a step that is taken back."""
 _REST, _LAST_REST = 1e-8, 1e-13
-"""A step that is predicted to gain no more than this share of the merit is rest, of a lane and of the best at the end."""
+"""A step that is predicted to gain no more than this share of the merit is rest: of a lane, and of the best alone."""
 _POLISH = 300
 """Steps of the best alone, at most."""
 _LEVEL = 1e-12
 """A merit that has risen by no more than this share has not risen."""
 _ALIKE = 1e-6
 """Minima that differ by no more than this share are one."""
-_PASSES, _LAST_PASSES = 2, 8
+_PASSES, _LAST_PASSES = 3, 8
 """Active sets of a step, at most: of lanes, which go on with the last one, and of the best alone."""
 _STIFF = 1e5
 """Damping that only steps which are taken back time and again lead to: rounding, or a kink, is all that is left."""
 _TIRED, _LONGEST = 20.0, 150.0
 """Iterations in which a start must come near the required tasks, and after which it is given up."""
-_WAIT, _WHILE = 3, 20
+_WAIT, _WHILE = 3, 24
 """All starts end when this many times as many iterations have passed as the first to rest took, and so many more."""
 
 
@@ -123,7 +123,11 @@ def _longest_soft_column(p, w):
 
 @kernel
 def _constrained_step(p, w, damping, mu, passes):
-    """The step above into w.step, its y into w.y; `damping` is that of the required rows."""
+    """The step above into w.step, its y into w.y; whether the active set has settled.
+
+    `damping` is that of the required rows.
+    """
+    unsettled = splat(w.q, 0.0)
     size = len(w.e)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
@@ -142,18 +146,19 @@ def _constrained_step(p, w, damping, mu, passes):
             store(w.y, i, load(w.e, i) - load(w.y, i))
         back_substitute(size, w.matrix, w.y, w.y)
         transpose_times(p, w.jacobian, w.y, w.step)
-        changed = False
+        unsettled = splat(w.q, 0.0)
         for r in range(len(p.coordinates)):
             c = p.coordinates[r]
             x, s, free = load(w.q, c.q), load(w.step, c.v), load(w.free, c.v)
             low, high = x + s < c.lower, x + s > c.upper
             now = select(low | high, splat(w.q, 0.0), 1.0)
             way = select(low, c.lower - x, select(high, c.upper - x, 0.0))
-            changed = changed | any_of((now - free) * (now - free) > 0.5)
+            unsettled = unsettled + (now - free) * (now - free)
             store(w.free, c.v, now), store(w.other, c.v, way)
             store(w.step, c.v, select(low | high, way, s))
-        if not changed:
+        if not any_of(unsettled > 0.5):
             break
+    return unsettled < 0.5
 
 
 @kernel
@@ -188,14 +193,14 @@ def _improve(p, w, least_gain, least, passes):
     not come below the merit `least`.  `passes` are the active sets that are tried.
     """
     _, score = evaluate(p, w)
-    missed, left, beyond = _misses(p, w)
+    missed, _, beyond = _misses(p, w)
     scale = _longest_soft_column(p, w)
     mu, nu, ease, age = load(w.choice, MU), load(w.choice, NU), load(w.choice, EASE), load(w.choice, AGE)
     far = select(missed < len(p.blocks) * 1.0, missed, len(p.blocks) * 1.0)
     close = _NEAR * len(p.blocks)
     near = missed < close
     damping = select(near | (mu > _FAR_MU), mu, splat(w.e, _FAR_MU)) * scale
-    _constrained_step(p, w, far * ease + _FLOOR, damping, passes)
+    settled = _constrained_step(p, w, far * ease + _FLOOR, damping, passes)
     merit, predicted = _merits(p, w, damping)
     fresh = age < 0.5
     before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
@@ -205,18 +210,20 @@ def _improve(p, w, least_gain, least, passes):
     nearer, restored = missed <= before, (missed < _MADE_UP * before) & (before > _SLIGHT)
     accepted = fresh | (near & (level | was_far | restored)) | (was_far & nearer)
     judged = near & was_near & (promised < limit) & (limit < 1e300)
+    promise = select(settled, predicted, np.inf)
     change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
-    store(w.choice, MU, select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu))
+    after = select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu)
+    store(w.choice, MU, select(settled, after, 2.0 * after))
     store(w.choice, NU, select(accepted, splat(w.e, 2.0), 2.0 * nu))
     store(w.choice, EASE, select(accepted, _at_least(0.5 * ease, _LEAST_EASE), 4.0 * ease))
     store(w.choice, MISSED, select(accepted, missed, before))
-    # A step that was taken back tells nothing of the damping.
-    store(w.choice, PREDICTED, select(accepted, predicted, np.inf))
+    # A step that was taken back tells nothing of the damping, nor does one whose active set is not the right one.
+    store(w.choice, PREDICTED, select(accepted, promise, np.inf))
     store(w.state, LIMIT, select(accepted, merit, limit))
     gain = (1.0 + mu) * (merit - predicted)
-    still = (accepted & (gain <= least_gain * merit)) | (mu > _STIFF)
+    still = (accepted & settled & (gain <= least_gain * merit)) | (mu > _STIFF)
     resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
-    hopeless = accepted & near & was_near & (merit - _HOPE * gain > least)
+    hopeless = accepted & settled & near & was_near & (merit - _HOPE * gain > least)
     store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
     store(w.choice, AGE, age + 1.0)
     for a in range(len(w.step)):
@@ -307,8 +314,10 @@ def soft_lanes(p, w, v, address):
             if v.state[STARTED, lane] < 0.0:
                 continue
             resting = v.choice[RESTING, lane] > 0.5
-            given_up = v.choice[RESTING, lane] < -0.5 or v.choice[AGE, lane] > _LONGEST or (
-                v.choice[AGE, lane] > _TIRED and v.choice[MISSED, lane] > _NEAR * len(p.blocks)
+            given_up = (
+                v.choice[RESTING, lane] < -0.5
+                or v.choice[AGE, lane] > _LONGEST
+                or (v.choice[AGE, lane] > _TIRED and v.choice[MISSED, lane] > _NEAR * len(p.blocks))
             )
             if resting:
                 value, square = v.state[LIMIT, lane], square_of(p, v, lane, w.pool, w.before)
