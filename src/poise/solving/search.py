@@ -280,7 +280,7 @@ class Search:
         with inner.scratch(model) as found:
             found.goal[:], found.start[:] = goals.ravel(), scratch.start
             _, late = inner.solve_one(model, found, int(scratch.call[SEED]))
-            return from_there(model, scratch, found.out, self.problem.velocities), late
+            return from_there(model, self.problem, scratch, found.out), late
 
     @property
     def in_lanes(self) -> bool:

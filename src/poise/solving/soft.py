@@ -67,7 +67,7 @@ def certified_start(model: Model, scratch: Scratch) -> int:
     return code
 
 
-def from_there(model: Model, scratch: Scratch, found: Array, velocities: Sequence[int]) -> int:
+def from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) -> int:
     """Go on from what a search for the required tasks alone has written, `found`; the code.
 
     Where it has fulfilled them the soft ones are lessened from there; else its configuration is the answer.
@@ -87,6 +87,6 @@ def from_there(model: Model, scratch: Scratch, found: Array, velocities: Sequenc
         scratch.call[:], scratch.start[:] = tried, start
     out[ITERATIONS] = out[ITERATIONS] + found[ITERATIONS]
     out[RESTARTS], out[START] = found[RESTARTS], found[START]
-    q0 = np.clip(start, model.lower, model.upper)
-    out[DISTANCE] = np.linalg.norm(model.difference(q0, out[ANSWER : ANSWER + model.nq])[list(velocities)])
+    q0 = np.clip(start, model.lower, model.upper) if problem.limits else start
+    out[DISTANCE] = np.linalg.norm(model.difference(q0, out[ANSWER : ANSWER + model.nq])[list(problem.velocities)])
     return code
