@@ -130,6 +130,8 @@ if TYPE_CHECKING:
     from poise.tasks.pose import PoseTask as PoseTask
     from poise.tasks.pose import PositionTask as PositionTask
     from poise.tasks.posture import PostureTask as PostureTask
+    from poise.tasks.region import RegionTask as RegionTask
+    from poise.tasks.support import SupportTask as SupportTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
     from poise.viewer.app import Viewer as Viewer
@@ -230,6 +232,7 @@ _HOME = {
     "Rate": "poise.rate",
     "RateBound": "poise.methods.damping",
     "ReachMap": "poise.reachability.map",
+    "RegionTask": "poise.tasks.region",
     "RestPosture": "poise.methods.criteria",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",
@@ -242,6 +245,7 @@ _HOME = {
     "Sphere": "poise.geometry.shapes",
     "Status": "poise.solving.outcome",
     "Sugihara": "poise.methods.damping",
+    "SupportTask": "poise.tasks.support",
     "Task": "poise.tasks.base",
     "TaskError": "poise.tasks.error",
     "TaskPriority": "poise.methods.priority",

@@ -24,7 +24,7 @@ from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task
+from poise.tasks.base import Task, required_only
 from poise.tasks.posture import PostureTask
 
 DEFAULT: Final = "default"
@@ -158,6 +158,7 @@ def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
         if isinstance(task, PostureTask):
             raise ValueError("compare takes no PostureTask: what settles a posture is the same for all methods")
         out.append(task)
+    required_only(out, "compare")
     return tuple(out)
 
 

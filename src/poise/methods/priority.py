@@ -185,8 +185,9 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
     stated = levels(tasks)
     count = len(stated)
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
-    for k, priority in enumerate(stated):
-        names = ", ".join(task.label for task in tasks if task.priority == priority)
+    for k, level in enumerate(stated):
+        members = [task for task in tasks if task.level == level]
+        names, priority = ", ".join(task.label for task in members), members[0].priority
         if case.rank(order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
         if k and case.rank(order[: first[k]]) == n:

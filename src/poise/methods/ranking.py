@@ -16,7 +16,7 @@ def ranking(case: Case) -> Plan:
     """
     m, n, stated, steps = case.rows, case.columns, case.stated, levels(case.tasks)
     counts = np.array([3 * len(task.blocks) for task in case.tasks])
-    ranks = np.repeat([steps.index(task.priority) for task in case.tasks], counts)
+    ranks = np.repeat([steps.index(task.level) for task in case.tasks], counts)
     first = np.searchsorted(np.sort(ranks), range(len(steps) + 1))
     numbers = np.concatenate([[len(steps)], first, np.argsort(ranks, kind="stable")])
     room = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + len(steps) + room_for(m, n, stated)

@@ -75,7 +75,7 @@ class SolutionBatch(Sequence[Solution]):
 
     @property
     def success(self) -> npt.NDArray[np.bool_]:
-        """(n,) whether every task is within its tolerances."""
+        """(n,) whether every required task is within its tolerances."""
         return self._codes == SOLVED
 
     @property
@@ -233,8 +233,8 @@ def solve_batch(
     problem begins at a stored configuration at once, unless q0 is as near to its target; without `q0` always.  An arm
     of six joints that has a closed form gets the nearest of all its solutions.  What a few starts do not solve is
     searched for as by `solve`, which takes a thousand times as long; with `closest=False` it is given up after
-    `max_restarts` starts instead, and its q is NaN.  With a `method`, priorities, a PostureTask or a `max_time`, the
-    seconds for one problem, all problems are solved as by `solve`, on all cores.
+    `max_restarts` starts instead, and its q is NaN.  With a `method`, priorities, a PostureTask, a task that is not
+    required or a `max_time`, the seconds for one problem, all problems are solved as by `solve`, on all cores.
 
     An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`.
     A row that is no target or no start has the status BAD_INPUT, and the others are solved.  Ctrl-C returns what is

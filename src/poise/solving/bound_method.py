@@ -225,9 +225,16 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool)
         )
     stated = levels(tasks)
     if len(stated) > 1 and not can.priorities:
+        some = [task.label for task in tasks if not task.required]
+        if some:
+            raise ValueError(
+                f"the method {name!r} has no room for tasks beside those that are required, and {some[0]} has "
+                "required=False: choose 'priority', or name no method"
+            )
+        found = ", ".join(str(priority) for priority in sorted({task.priority for task in tasks}))
         raise ValueError(
-            f"the method {name!r} does not heed priorities, and the tasks have {', '.join(map(str, stated))}: choose "
-            "'priority', which does, or give all tasks the same"
+            f"the method {name!r} does not heed priorities, and the tasks have {found}: choose 'priority', which does, "
+            "or give all tasks the same"
         )
     for task in tasks:
         if can.tasks == "positions" and task.leads != (POSITION,):

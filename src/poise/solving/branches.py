@@ -47,7 +47,7 @@ from poise.solving.problem import Problem, pack
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.search import Search
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task
+from poise.tasks.base import Task, required_only
 from poise.tasks.error import TaskError
 from poise.tasks.pose import PoseTask
 
@@ -342,6 +342,7 @@ class Branching:
                 "q0, and the first solution is the nearest to it of those that are found"
             )
         refuse_loops(model, self.tasks, "solve_all")
+        required_only(self.tasks, "solve_all")
         self.limits, self.turns, self.samples = bool(limits), turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None

@@ -52,10 +52,19 @@ def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
 
 def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    left = "; ".join(task.words(error) for task, error in zip(outcome.asked.tasks, errors, strict=True))
+    words = [(is_required(task), task.words(error)) for task, error in zip(outcome.asked.tasks, errors, strict=True)]
+    left, soft = ("; ".join(text for judged, text in words if judged is asked) for asked in (True, False))
     if status is Status.CONVERGED:
-        return f"Every task is within its tolerances: {left}."
+        if not soft:
+            return f"Every task is within its tolerances: {left}."
+        parts = [f"Every required task is within its tolerances: {left}."] if left else []
+        parts.append(f"As well as it goes, what is left of the others: {soft}.")
+        if not outcome.stationary:
+            parts.append("They could perhaps be missed less: the last descent had not come to rest.")
+        return " ".join(parts)
     parts = [f"Not reached: {status.message}. What is left: {left}."]
+    if soft:
+        parts.append(f"Not required, and left: {soft}.")
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
@@ -71,6 +80,11 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
         starts = f"All {tried} starts" if tried > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
     return " ".join(parts)
+
+
+def is_required(task: Any) -> bool:
+    """Whether an answer is judged by a task."""
+    return isinstance(task, PostureTask) or task.required
 
 
 def joints_at_limits(outcome: Outcome) -> list[str]:
@@ -100,14 +114,15 @@ def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
     asked = outcome.asked
     e, jacobian = rows_at(outcome.model, asked.frame_tasks, asked.problem, outcome.q, outcome.goal)
-    return e @ jacobian
+    judged = np.repeat([task.required for task in asked.frame_tasks], [3 * len(t.blocks) for t in asked.frame_tasks])
+    return e[judged] @ jacobian[judged]
 
 
 def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
     out = []
     for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):
-        if task.placed is None:
+        if task.placed is None or not task.required:
             continue
         assert isinstance(task, OfFrame)
         frame, tolerance = task.placed
@@ -138,8 +153,8 @@ def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
 
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
-    """A sentence if the tasks ask for more rows than there are joints to follow them, with ways out that they have."""
-    tasks = outcome.asked.frame_tasks
+    """A sentence if the required tasks ask for more rows than there are joints, with ways out that they have."""
+    tasks = [task for task in outcome.asked.frame_tasks if task.required]
     if any(isinstance(task, LoopTask) for task in tasks):
         return []  # rows of loops depend on each other, and say nothing of how many joints there should be
     rows, joints = sum(task.asked for task in tasks), len(outcome.asked.problem.velocities)

@@ -117,7 +117,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
     kinds = tuple(dict.fromkeys(type(task) for task in tasks if task.routine is not None))
 
     effectors: list[tuple[int, ...]] = []
-    blocks: list[tuple[int, int]] = []
+    blocks: list[tuple[int, int, int]] = []
     weights: list[list[float]] = []
     slots: list[int] = []
     numbers: list[float] = []
@@ -131,9 +131,10 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
                 starts[block.unit] = row
             if block.whole:
                 places[block.unit] = len(blocks)
-            blocks.append((row, int(block.unit == "m")))
+            blocks.append((row, int(block.unit == "m"), int(not task.required)))
             inverse = [0.0 if w == 0.0 else 1.0 / w for w in block.weight]
-            weights.append([*block.weight, *inverse, block.tolerance**-2])
+            closeness = block.tolerance**-2
+            weights.append([*block.weight, *inverse, *((closeness, 0.0) if task.required else (0.0, closeness))])
             row += _POSITION_ROWS * width
         effectors.append(
             (
@@ -234,7 +235,7 @@ def _room(task: Task, e: Effector) -> int:
 def _gram_tiles(
     effectors: Sequence[tuple[int, ...]],
     made: Sequence[Effector],
-    blocks: Sequence[tuple[int, int]],
+    blocks: Sequence[tuple[int, int, int]],
     active: dict[int, int],
 ) -> tuple[list[list[int]], list[list[int]]]:
     """The lower tiles of J J^T, and for each pair of effectors the columns that belong to one velocity."""

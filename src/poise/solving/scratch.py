@@ -18,7 +18,7 @@ from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SL
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.methods.routines import Routine
-from poise.kernels.solver import lm_solver, posture
+from poise.kernels.solver import lm_solver, posture, soft
 from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.solving.residual import places
@@ -179,6 +179,11 @@ class Bound:
         if settling:
             self.routines[layout.GATHER] = address(*_GATHER)
 
+    def add_soft(self) -> None:
+        """Look up the search for the least of what is soft."""
+        compile_together(OPTIMISER)
+        self.routines[layout.SOFT] = address(*_SOFT)
+
     def add_guard(self, *, steps: bool) -> None:
         """Look up what keeps shapes apart: in steps, or in solutions alone."""
         places = (layout.MEASURE, layout.CLEAR, *((layout.WATCH, layout.CERTIFY) if steps else ()))
@@ -211,6 +216,9 @@ CLOSED: Final[Job] = (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 _GATHER: Final = (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 POSTURE: Final[list[Job]] = [_GATHER, (posture.settle,)]
 """What a posture needs besides."""
+_SOFT: Final = (soft.soft_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
+OPTIMISER: Final[list[Job]] = [_SOFT, (soft.optimise,)]
+"""What tasks need that are not required."""
 
 GUARD: Final[list[Job]] = [
     (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),

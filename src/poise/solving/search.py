@@ -11,7 +11,7 @@ import numpy.typing as npt
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
 from poise.kernels.methods import method_loop
-from poise.kernels.solver import batch_lanes, lm_solver
+from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
 from poise.model.model import Model, a_model
@@ -33,6 +33,7 @@ from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
 from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
+from poise.solving.soft import certified_start, from_there, refuse_beside_soft, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
 from poise.spatial import SE3, Array, pose_numbers
@@ -74,6 +75,8 @@ class Search:
         "_pose_alone",
         "_posture",
         "_prepared",
+        "_required",
+        "_soft",
         "_usual_restarts",
         "apart",
         "frame_tasks",
@@ -108,7 +111,8 @@ class Search:
         """Those that targets are given to; the loops of the model come after them."""
         self.tasks: tuple[AnyTask, ...] = (*self.stated, *loop_tasks(model, self.stated))
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
-        if method is None and len(levels(self.frame_tasks)) > 1:
+        self._soft = method is None and soft_alone(self.frame_tasks)
+        if method is None and not self._soft and len(levels(self.frame_tasks)) > 1:
             method = "priority"
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
@@ -134,11 +138,21 @@ class Search:
             raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
         if postures and self.apart is not None:
             raise ValueError("a PostureTask does not heed a CollisionLimit yet: leave one of them out")
+        refuse_beside_soft(self.tasks, self.apart)
         problem = pack(model, self.frame_tasks, limits=limits)
         self._posture = Posture(model, postures[0], problem) if postures else None
         if self._posture is not None:
             problem = self._posture.extended(problem)
-        if chosen is None and not postures and len(self.frame_tasks) == 1:
+        self._required: Search | None = None
+        if self._soft:
+            problem = with_room(problem)
+            required = [task for task in self.frame_tasks if task.required]
+            if required:
+                self._required = Search(
+                    model, required, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
+                    max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
+                )  # fmt: skip
+        elif chosen is None and not postures and len(self.frame_tasks) == 1:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
         if self.apart is not None and chosen is None:
             problem = guarded(model, problem, self.apart)
@@ -160,10 +174,13 @@ class Search:
 
     def _bind(self) -> None:
         """Find in this process what the problem needs."""
-        self._entry: Any = lm_solver.solve if self._prepared is None else method_loop.iterate
+        alone: Any = soft.optimise if self._soft else lm_solver.solve
+        self._entry: Any = alone if self._prepared is None else method_loop.iterate
         self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
         self._idle: list[Scratch] = []
-        if self._prepared is None:
+        if self._soft:
+            self._bound.add_soft()
+        elif self._prepared is None:
             self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
             if self.apart is not None:
                 self._bound.add_guard(steps=False)
@@ -222,6 +239,8 @@ class Search:
             timed_out = False
             if code == RUNNING:
                 code, timed_out = self._go_on(scratch, began)
+            elif self._soft and code == UNSOLVED:
+                code, timed_out = self._search_required(model, scratch)
             if code < 0:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
             if self._posture is not None:
@@ -259,6 +278,8 @@ class Search:
             late = False
             if code == RUNNING:
                 code, late = self._go_on(scratch, began)
+            elif self._soft and code == UNSOLVED:
+                code, late = self._search_required(model, scratch)
             if code >= 0 and self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
             self._close(model, scratch, code)
@@ -293,10 +314,23 @@ class Search:
         if self._posture is not None:
             self._posture.measure(model, scratch)
 
+    def _search_required(self, model: Model, scratch: Scratch) -> tuple[int, bool]:
+        """Solve for the required tasks alone, then lessen the soft ones from there; the code, and whether time was
+        spent."""
+        inner = self._required
+        if inner is None:  # nothing was required, and no start came to a number
+            return certified_start(model, scratch), False
+        goals = scratch.goal.reshape(-1, 7)[[task.required for task in self.frame_tasks]]
+        with inner.scratch(model) as found:
+            found.goal[:], found.start[:] = goals.ravel(), scratch.start
+            _, late = inner.solve_one(model, found, int(scratch.call[SEED]))
+            return from_there(model, self.problem, scratch, found.out), late
+
     @property
     def in_lanes(self) -> bool:
-        """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice."""
-        return self._prepared is None and self._posture is None and self.max_time is None
+        """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice,
+        and no soft task."""
+        return self._prepared is None and self._posture is None and self.max_time is None and not self._soft
 
     def index(self, model: Model) -> Words | None:
         """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""

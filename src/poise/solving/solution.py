@@ -82,7 +82,7 @@ class Solution:
 
     @property
     def success(self) -> bool:
-        """Whether every task is within its tolerances."""
+        """Whether every required task is within its tolerances."""
         return self._code == SOLVED
 
     @property

@@ -165,6 +165,13 @@ def solve(
     is given up after `max_iterations`, or when its error has all but stopped falling.  Tasks of different priorities
     are iterated with the method "priority" unless another that heeds them is named.
 
+    Tasks with `required=False` are missed as little as the others allow, and the answer is not judged by them: without
+    a method, a few starts descend on the sum of the squares of their errors among the configurations that fulfil the
+    required tasks, `max_restarts` at most, 31 if it allows more.  The least of the minima where they come to rest is
+    returned; of those that are alike the nearest to `q0`, and with `prefer="first"` the first of all.  It is a search,
+    which proves nothing.  Where no start fulfils the required tasks, these are solved for alone.  Tasks none of which
+    is required are a least-squares problem, and every q where it rests counts as solved.
+
     Joint limits are kept at every iterate, unless `limits` is False.  Returns the best configuration found, whether or
     not it converged; its errors are recomputed by forward kinematics.
 

@@ -95,6 +95,9 @@ class Task(Value):
     """How much may be left [m or rad], over the rows whose weight is not 0; with more than three, of each three."""
     priority: int = 0
     """Its level, 0 first; a level disturbs none before it."""
+    required: bool = True
+    """Whether an answer is judged by it.  False: it is fulfilled as well as the required tasks of its level and of
+    those before it allow, and whatever is left of it, the answer counts as solved."""
 
     rows: ClassVar[int] = 1
     """Rows of the residual, as far as weights tell them apart."""
@@ -131,6 +134,10 @@ class Task(Value):
         if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
             raise ValueError(f"priority is {self.priority!r}; it must be a whole number, 0 (first) or more")
         self._set("priority", int(self.priority))
+        if not isinstance(self.required, bool):
+            raise TypeError(
+                f"required must be True or False, whether an answer is judged by the task, got {self.required!r}"
+            )
         settle(self)
 
     def _set(self, name: str, value: Any) -> None:
@@ -173,6 +180,11 @@ class Task(Value):
     def asked(self) -> int:
         """How many numbers it asks the joints for."""
         return sum(block.asked for block in self.blocks)
+
+    @property
+    def level(self) -> int:
+        """Its place among levels, the least first: in each priority what is required comes before what is not."""
+        return 2 * self.priority + (not self.required)
 
     @property
     def in_world(self) -> bool:
@@ -356,7 +368,7 @@ class Task(Value):
         return from_python(given) if self.lanes else plain(given)
 
 
-_SHARED: Final = frozenset(("weight", "tolerance", "priority"))
+_SHARED: Final = frozenset(("weight", "tolerance", "priority", "required"))
 
 
 @cache
@@ -431,8 +443,17 @@ def tolerance(name: str, value: float) -> float:
 
 
 def levels(tasks: Sequence[Task]) -> tuple[int, ...]:
-    """The priorities that the tasks state, the first of them first."""
-    return tuple(sorted({task.priority for task in tasks}))
+    """The levels of the tasks, the first of them first."""
+    return tuple(sorted({task.level for task in tasks}))
+
+
+def required_only(tasks: Sequence[Task], what: str) -> None:
+    """Raises ValueError, with the way out, if one of the tasks is not required; `what` does not take such tasks."""
+    for task in tasks:
+        if not task.required:
+            raise ValueError(
+                f"{what} takes required tasks only, and {task.label} has required=False: leave it out, or use solve"
+            )
 
 
 def point(name: str, value: npt.ArrayLike) -> Array:

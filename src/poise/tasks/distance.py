@@ -2,27 +2,31 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array
 from poise.tasks.aim import only
-from poise.tasks.base import goal_of, number, point, settled
+from poise.tasks.base import goal_of, number, numbers, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
+_FAR: Final = 1e100
+"""A distance that stands for an infinite one, for the numbers of a goal are finite [m]."""
+
 
 @routine
 def distance_rows(p: Any, w: Any, k: Any) -> None:
-    """What the distance to a point lacks [m], in the first row."""
+    """What the distance to a point lacks of an interval [m], in the first row; 0 within it."""
     f = seen_frame(p, w, k)
     x, y, z = load(f.target, 9) - f.px, load(f.target, 10) - f.py, load(f.target, 11) - f.pz
     square = x * x + y * y + z * z
@@ -30,7 +34,15 @@ def distance_rows(p: Any, w: Any, k: Any) -> None:
     distance = sqrt(select(far, square, 1.0))
     u0, u1, u2 = select(far, -x / distance, 1.0), select(far, -y / distance, 0.0), select(far, -z / distance, 0.0)
     linear, o = f.linear, splat(f.e, 0.0)
-    store(f.e, 0, load(f.target, 0) - select(far, distance, 0.0)), store(f.e, 1, o), store(f.e, 2, o)
+    distance, least, most = (
+        select(far, distance, select(square >= 0.0, o, square)),
+        load(f.target, 0),
+        load(f.target, 1),
+    )
+    inside = (distance > least) & (distance < most)
+    lacking = select(distance < least, least, select(distance > most, most, distance)) - distance
+    store(f.e, 0, lacking), store(f.e, 1, o), store(f.e, 2, o)
+    u0, u1, u2 = select(inside, o, u0), select(inside, o, u1), select(inside, o, u2)
     for j in range(0, len(linear), 3):
         along = u0 * load(linear, j) + u1 * load(linear, j + 1) + u2 * load(linear, j + 2)
         store(linear, j, along), store(linear, j + 1, o), store(linear, j + 2, o)
@@ -41,19 +53,25 @@ def distance_rows(p: Any, w: Any, k: Any) -> None:
 class DistanceTask(OfFrame):
     """Bring the origin of `frame` to the `distance` [m] from the point `target` [m], shape (3,).
 
-    With a `base`, the point is fixed in that frame: (0, 0, 0) keeps the distance between the two.
+    A distance of two numbers, (least, most), is an interval, within which it asks for nothing: (0.3, inf) is 0.3 m at
+    least.  With a `base`, the point is fixed in that frame: (0, 0, 0) keeps the distance between the two.
     """
 
-    distance: float
+    distance: float | tuple[float, float]
     target: npt.ArrayLike | None = None
 
     routine: ClassVar[Any] = staticmethod(distance_rows)
 
+    @property
+    def _interval(self) -> tuple[float, float]:
+        """The least and the largest distance [m], finite."""
+        least, most = self.distance if isinstance(self.distance, tuple) else (self.distance, self.distance)
+        return least, min(most, _FAR)
+
     def __post_init__(self) -> None:
         if self.target is not None:
             self._set("target", settled(point("target", self.target)))
-        if number("distance", self.distance) < 0.0:
-            raise ValueError(f"distance is {self.distance}; it must be 0 or more")
+        self._set("distance", _checked(self.distance))
         super().__post_init__()
 
     @cached_property
@@ -63,19 +81,45 @@ class DistanceTask(OfFrame):
         return (Block((weight, weight, weight), self.tolerance, "m", rows=1),)
 
     def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of the point; the fourth is the distance."""
-        return goal_of(point(name, target), (self.distance, 0.0, 0.0, 0.0))
+        """(7,) numbers of the point, and the least and the largest distance."""
+        return goal_of(point(name, target), (*self._interval, 0.0, 0.0))
 
     def at(self, model: "Model", q: Array) -> Array:
-        """(7,) the goal that the configuration `q` (nq,) fulfils: the point where it is, the distance as it is."""
+        """(7,) the goal that the configuration `q` (nq,) fulfils: the point where it is, the distance as it is.
+
+        Of an interval it is as much more as it takes.
+        """
         out = self.goal(np.zeros(3) if self.target is None else self.target)
-        out[3] = np.linalg.norm(self.seen(model, q).xyz - out[:3])
+        distance = float(np.linalg.norm(self.seen(model, q).xyz - out[:3]))
+        if isinstance(self.distance, tuple):
+            out[3:5] = min(out[3], distance), max(out[4], distance)
+        else:
+            out[3:5] = distance
         return out
 
     def target_of(self, pose: SE3) -> Array:
         """A target that the frame fulfils where it is seen at `pose`: a point behind it."""
-        return pose.act([0.0, 0.0, -self.distance])
+        least, most = self._interval
+        return pose.act([0.0, 0.0, -(least if most >= _FAR else 0.5 * (least + most))])
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) what the distances lack [m]."""
-        return [only(goal[:, 3] - np.linalg.norm(pose.xyz - goal[:, :3], axis=-1))]
+        distance = np.linalg.norm(pose.xyz - goal[:, :3], axis=-1)
+        return [only(np.clip(distance, goal[:, 3], goal[:, 4]) - distance)]
+
+
+def _checked(distance: Any) -> float | tuple[float, float]:
+    """A distance or the two ends of an interval; raises ShapeError or ValueError for what is neither."""
+    given = numbers("distance", distance)
+    if given.ndim == 0:
+        if number("distance", distance) < 0.0:
+            raise ValueError(f"distance is {distance}; it must be 0 or more")
+        return float(given)
+    if given.shape != (2,):
+        raise ShapeError(f"distance must be one number or two, (least, most), got shape {given.shape}")
+    least, most = given.tolist()
+    if not (0.0 <= least < np.inf and most >= least):
+        raise ValueError(
+            f"distance is ({least:g}, {most:g}); it must be (least, most), 0 <= least <= most, least finite"
+        )
+    return least, most

@@ -34,9 +34,32 @@ def mass_rows(p: Any, w: Any, k: Any) -> None:
     mass_columns(p.columns, effector.first_column, effector.last_column, p.bodies, w.frames, w.scratch, out)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class OfMass(Task):
+    """A task about the centre of all masses of the model."""
+
+    def needed(self, model: "Model") -> set[int]:
+        """The units of the tree with a mass; raises ValueError without masses that move."""
+        if model.mass == 0.0:
+            raise massless(model)
+        masses = model.tree.masses
+        if not masses[:-1].any():
+            raise ValueError(f"{self.label} never moves: all masses of {model.name} stand still")
+        return {int(unit) for unit in np.flatnonzero(masses[:-1])}
+
+    def moving(self, model: "Model") -> set[int]:
+        """The units of the tree that move a mass."""
+        return {u for unit in self.needed(model) for u in model.tree.path(unit)}
+
+    def effector(self, units: Units) -> Effector:
+        """It among the units of a problem."""
+        moved = [(units.number[u], 1.0) for u in sorted(self.moving(units.model))]
+        return Effector(columns=unit_columns(units.units, moved), heavy=True)
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class CentreOfMassTask(Task):
+class CentreOfMassTask(OfMass):
     """Bring the centre of all masses of the model to the point `target` [m], shape (3,), of the world.
 
     Weights [1/m] are along the world's axes: (1, 1, 0) leaves the height free.
@@ -68,24 +91,6 @@ class CentreOfMassTask(Task):
     def fulfilled(self, model: "Model", q: Array) -> Array | None:
         """(n, 7) goals that the configurations `q` (n, nq) fulfil."""
         return self.goals(model.centre_of_mass(q))
-
-    def needed(self, model: "Model") -> set[int]:
-        """The units of the tree with a mass; raises ValueError without masses that move."""
-        if model.mass == 0.0:
-            raise massless(model)
-        masses = model.tree.masses
-        if not masses[:-1].any():
-            raise ValueError(f"{self.label} never moves: all masses of {model.name} stand still")
-        return {int(unit) for unit in np.flatnonzero(masses[:-1])}
-
-    def moving(self, model: "Model") -> set[int]:
-        """The units of the tree that move a mass."""
-        return {u for unit in self.needed(model) for u in model.tree.path(unit)}
-
-    def effector(self, units: Units) -> Effector:
-        """It among the units of a problem."""
-        moved = [(units.number[u], 1.0) for u in sorted(self.moving(units.model))]
-        return Effector(columns=unit_columns(units.units, moved), heavy=True)
 
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, 1) distances at `q` (N, nq) to the goals (N, 7) [m]."""

@@ -101,9 +101,10 @@ PLACE, TURN, DIRECTION = 1, 2, 4
 """Bits of an effector's `goal`: the first three goal numbers are a place [m]; the last four are a quaternion; the first
 three are a direction, of any length.  Without TURN the last four are plain numbers."""
 
-BLOCK: Final = Record("Block", "start metres", "weight[3] inverse_weight[3] inverse_square_tolerance")
+BLOCK: Final = Record("Block", "start metres soft", "weight[3] inverse_weight[3] inverse_square_tolerance enough")
 """Three residual rows; their Jacobian begins at row `start` of the workspace's `jacobian`, column by column.  `metres`
-is 1 where they are metres."""
+is 1 where they are metres, `soft` where they are lessened, but not judged: their tolerance is then infinite, and
+`enough` the inverse square of the one below which nothing is gained."""
 
 COLUMN: Final = Record("Column", "axis place kind column", "scale pitch")
 """What one axis adds to a Jacobian: rows of its axis and its origin among the frames, the unit's kind, the column of
@@ -383,10 +384,13 @@ of the tables of routines for each width, then numbers, of which `settle` and `g
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
 where a shape has moved since the last call."""
 
-SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, MEASURE, FIRST_ROWS = range(12)
+SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, MEASURE, SOFT, FIRST_ROWS = range(
+    13
+)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
-how far they are at a configuration, how far two are, and from FIRST_ROWS on those of each kind of task."""
+how far they are at a configuration, how far two are, the search for the least of what is soft, and from FIRST_ROWS on
+those of each kind of task."""
 RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
 """Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
 

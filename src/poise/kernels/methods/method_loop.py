@@ -232,12 +232,16 @@ def iterate(address):
     """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
 
     A start ends when the tasks are within their tolerances, after `max_iterations`, when its least error has all but
-    stopped falling, or when a step is no finite number.  Phases and `chunk` are those of `lm_solver.solve`.
+    stopped falling, or when a step is no finite number.  Where some tasks are not required it goes on within the
+    tolerances, for as long as their errors fall.  Phases and `chunk` are those of `lm_solver.solve`.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
     w = narrow(p, told.narrow, told.routines)
     loop, count, phase = w.loop, len(w.q), told.phase
+    soft = False
+    for b in range(len(p.blocks)):
+        soft = soft or p.blocks[b].soft > 0
     columns = TRACE + len(w.e) + count
     trace = rows_at(told.trace, told.trace_rows * columns)
     if phase == BEGIN:
@@ -267,7 +271,7 @@ def iterate(address):
                 loop[OWNER] = loop[STARTS]
                 for i in range(count):
                     w.best[i] = w.before[i]
-            if score <= 1.0:
+            if score <= 1.0 and not soft:
                 for i in range(count):
                     w.q[i] = w.before[i]
                 near_turn(p, w, w.pool)
@@ -282,6 +286,14 @@ def iterate(address):
                     loop[FAILURES] += 1.0
                 elif stalled and loop[OWNER] == loop[STARTS]:
                     loop[ENDED] = 1.0
+                if soft:
+                    for i in range(count):
+                        w.q[i] = w.best[i]
+                    near_turn(p, w, w.pool)
+                    starts = np.int64(loop[STARTS])
+                    code = finish(p, w, np.int64(loop[SPENT]), starts, np.int64(loop[OWNER]), loop[ENDED] > 0.5)
+                    if code == SOLVED:
+                        return code
                 if loop[STARTS] >= told.max_restarts:
                     phase = END
                     break

@@ -22,7 +22,7 @@ from poise.solving.closure import refuse_loops
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task, levels
+from poise.tasks.base import Task, levels, required_only
 
 MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
@@ -53,6 +53,7 @@ class Route:
         self.tasks = tuple(task for task in given if isinstance(task, Task))
         if len(self.tasks) < len(given):
             raise ValueError("a path takes no PostureTask: each of its configurations is as near as can be to the next")
+        required_only(self.tasks, "a path")
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
         refuse_loops(model, self.tasks, "a path")

@@ -1,0 +1,380 @@
+"""Among the configurations that fulfil the required tasks, one where the soft tasks are missed least.
+
+Problem.  min 1/2 |e_s(q)|^2 subject to e_r(q) = 0 and l <= q <= u, of the rows that are soft and those required.
+Step.     dq is the least of mu |dq|^2 + |e_s - J_s dq|^2 subject to J_r dq = e_r and to the limits: with J of all rows
+          and D = diag(tiny, mu) it is J^T y, (J J^T + D) y = e, so a Levenberg-Marquardt step whose rows are damped
+          apart, and none but the soft ones count as residuals (Nocedal and Wright 2006, sections 10.3 and 16).
+Limits.   The step is the exact minimum within them, by a primal-dual active set (Hintermueller, Ito and Kunisch 2003):
+          a joint is held where q + J^T y leaves its range, until these are the same joints as before.
+Merit.    Near the required tasks 1/2 |e_s|^2 as it will be, to first order, when the last of e_r is made up for.  It
+          must not rise; farther away |e_r|^2 must fall.
+Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y_s|^2 (Nielsen 1999).
+Search.   Eight lanes, from q0 and from random starts; the least merit wins, of those that are alike the nearest to q0.
+"""
+
+import functools
+
+import numpy as np
+
+from poise.kernels.algebra.blocks import times, transpose_times
+from poise.kernels.algebra.tiles import back_substitute, factor, gram
+from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
+from poise.kernels.machine.lanes import any_of, load, select, splat, store
+from poise.kernels.machine.layout import (
+    BAD_GOAL,
+    BAD_START,
+    CALL,
+    END,
+    ITERATIONS,
+    RESTARTS,
+    SOFT,
+    START,
+    UNSOLVED,
+    WIDTH,
+)
+from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
+from poise.kernels.solver.lm_solver import (
+    INSIDE,
+    LIMIT,
+    STARTED,
+    aim_at,
+    begin,
+    clip_start,
+    draw_offsets,
+    evaluate,
+    finish,
+    near_turn,
+    square_of,
+)
+from poise.kernels.solver.step import advance, damping_factor
+
+MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
+"""Rows of `choice`; layout.CHOICE is their number.  MU is against the longest soft column, MISSED is |e_r|^2 where the
+step began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope,
+EASE the factor of the required rows' damping."""
+_STARTS = 32
+"""Starts, at most, q0 among them."""
+_MU, _LEAST_MU = 1e-2, 1e-9
+_EASE, _LEAST_EASE = 0.0075, 0.03
+"""Factors of damping at first, and the smallest that they become."""
+_FLOOR, _FLAT = 1e-13, 1e-12
+"""Damping that is left at the target [m^2]; a squared column that counts as none."""
+_NEAR = 1e-4
+"""Below this |e_r|^2 a block [m^2, rad^2] the required tasks are nearly fulfilled, and the merit counts."""
+_FAR_MU = 1e3
+"""The least damping of the soft rows farther away, against their longest column."""
+_SLIGHT, _MADE_UP = 1e-12, 0.25
+"""Above the first, |e_r|^2 that falls by the second makes a step good, whatever becomes of the merit: it knows only to
+first order what making up costs."""
+_HOPE = 10.0
+"""A start is given up where so many times what its next step is predicted to gain would leave it behind the best."""
+_BACK = 0.25
+"""What is left of a step that is taken back."""
+_REST, _LAST_REST = 1e-8, 1e-13
+"""A step that is predicted to gain no more than this share of the merit is rest: of a lane, and of the best alone."""
+_POLISH = 300
+"""Steps of the best alone, at most."""
+_LEVEL = 1e-12
+"""A merit that has risen by no more than this share has not risen."""
+_ALIKE = 1e-6
+"""Minima that differ by no more than this share are one."""
+_PASSES, _LAST_PASSES = 3, 8
+"""Active sets of a step, at most: of lanes, which go on with the last one, and of the best alone."""
+_STIFF = 1e5
+"""Damping that only steps which are taken back time and again lead to: rounding, or a kink, is all that is left."""
+_TIRED, _LONGEST = 20.0, 150.0
+"""Iterations in which a start must come near the required tasks, and after which it is given up."""
+_WAIT, _WHILE = 3, 24
+"""All starts end when this many times as many iterations have passed as the first to rest took, and so many more."""
+
+
+@kernel
+def _misses(p, w):
+    """|e_r|^2, |e_s|^2, and the largest (error / tolerance)^2 of the soft blocks."""
+    missed, left, beyond = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
+    for b in range(len(p.blocks)):
+        block = p.blocks[b]
+        e0, e1, e2 = load(w.e, 3 * b), load(w.e, 3 * b + 1), load(w.e, 3 * b + 2)
+        if block.soft:
+            left = left + (e0 * e0 + e1 * e1 + e2 * e2)
+            u0, u1, u2 = e0 * block.inverse_weight[0], e1 * block.inverse_weight[1], e2 * block.inverse_weight[2]
+            ratio = (u0 * u0 + u1 * u1 + u2 * u2) * block.enough
+            beyond = select(ratio > beyond, ratio, beyond)
+        else:
+            missed = missed + (e0 * e0 + e1 * e1 + e2 * e2)
+    return missed, left, beyond
+
+
+@kernel
+def _longest_soft_column(p, w):
+    """The largest square of a column of J_s, over the effectors."""
+    largest = splat(w.e, _FLAT)
+    for k in range(len(p.effectors)):
+        for c in range(p.effectors[k].columns):
+            square = splat(w.e, 0.0)
+            for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+                if p.blocks[b].soft:
+                    j = p.blocks[b].start + 3 * c
+                    x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
+                    square = square + (x * x + y * y + z * z)
+            largest = select(square > largest, square, largest)
+    return largest
+
+
+@kernel
+def _constrained_step(p, w, damping, mu, passes):
+    """The step above into w.step, its y into w.y; whether the active set has settled.
+
+    `damping` is that of the required rows.
+    """
+    unsettled = splat(w.q, 0.0)
+    size = len(w.e)
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x, free = load(w.q, c.q), load(w.free, c.v)
+        still = (free < 0.5) & ((x <= c.lower) | (x >= c.upper))
+        store(w.free, c.v, select(still, splat(w.q, 0.0), 1.0)), store(w.other, c.v, splat(w.q, 0.0))
+    for _ in range(passes):
+        gram(p, size, w.jacobian, w.free, w.matrix)
+        for b in range(len(p.blocks)):
+            if p.blocks[b].soft:
+                for i in range(3 * b, 3 * b + 3):
+                    store(w.matrix, i * size + i, load(w.matrix, i * size + i) + mu)
+        factor(size, damping, w.matrix)
+        times(p, w.jacobian, w.other, w.y)
+        for i in range(size):
+            store(w.y, i, load(w.e, i) - load(w.y, i))
+        back_substitute(size, w.matrix, w.y, w.y)
+        transpose_times(p, w.jacobian, w.y, w.step)
+        unsettled = splat(w.q, 0.0)
+        for r in range(len(p.coordinates)):
+            c = p.coordinates[r]
+            x, s, free = load(w.q, c.q), load(w.step, c.v), load(w.free, c.v)
+            low, high = x + s < c.lower, x + s > c.upper
+            now = select(low | high, splat(w.q, 0.0), 1.0)
+            way = select(low, c.lower - x, select(high, c.upper - x, 0.0))
+            unsettled = unsettled + (now - free) * (now - free)
+            store(w.free, c.v, now), store(w.other, c.v, way)
+            store(w.step, c.v, select(low | high, way, s))
+        if not any_of(unsettled > 0.5):
+            break
+    return unsettled < 0.5
+
+
+@kernel
+def _merits(p, w, mu):
+    """The merit at w.q, and the one that is predicted for the end of w.step, whose y is in w.y.
+
+    The first is of e_s + mu y_s for the right side (e_r, 0): what is left after the step that makes up for e_r and
+    changes the soft rows least.
+    """
+    size, promised, here = len(w.e), splat(w.e, 0.0), splat(w.e, 0.0)
+    for b in range(len(p.blocks)):
+        for i in range(3 * b, 3 * b + 3):
+            y, e = load(w.y, i), load(w.e, i)
+            if p.blocks[b].soft:
+                promised = promised + y * y
+                e = splat(w.e, 0.0)
+            store(w.y, i, e)
+    back_substitute(size, w.matrix, w.y, w.y)
+    for b in range(len(p.blocks)):
+        if p.blocks[b].soft:
+            for i in range(3 * b, 3 * b + 3):
+                left = load(w.e, i) + mu * load(w.y, i)
+                here = here + left * left
+    return 0.5 * here, 0.5 * mu * mu * promised
+
+
+@functools.partial(kernel, inline=True)
+def _improve(p, w, least_gain, least, passes):
+    """Judge where the last step led, note in RESTING how it stands, and go on; the merit there.
+
+    RESTING is 1 where the next step gains no more than the share `least_gain`, and then q stays, and -1 where it will
+    not come below the merit `least`.  `passes` are the active sets that are tried.
+    """
+    _, score = evaluate(p, w)
+    missed, _, beyond = _misses(p, w)
+    scale = _longest_soft_column(p, w)
+    mu, nu, ease, age = load(w.choice, MU), load(w.choice, NU), load(w.choice, EASE), load(w.choice, AGE)
+    far = select(missed < len(p.blocks) * 1.0, missed, len(p.blocks) * 1.0)
+    close = _NEAR * len(p.blocks)
+    near = missed < close
+    damping = select(near | (mu > _FAR_MU), mu, splat(w.e, _FAR_MU)) * scale
+    settled = _constrained_step(p, w, far * ease + _FLOOR, damping, passes)
+    merit, predicted = _merits(p, w, damping)
+    fresh = age < 0.5
+    before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
+    was_near, was_far = before < close, before >= close
+    size = select(limit > 0.0, limit, -limit)
+    level = merit <= limit + _LEVEL * size
+    nearer, restored = missed <= before, (missed < _MADE_UP * before) & (before > _SLIGHT)
+    accepted = fresh | (near & (level | was_far | restored)) | (was_far & nearer)
+    judged = near & was_near & (promised < limit) & (limit < 1e300)
+    promise = select(settled, predicted, np.inf)
+    change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
+    after = select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu)
+    store(w.choice, MU, select(settled, after, 2.0 * after))
+    store(w.choice, NU, select(accepted, splat(w.e, 2.0), 2.0 * nu))
+    store(w.choice, EASE, select(accepted, _at_least(0.5 * ease, _LEAST_EASE), 4.0 * ease))
+    store(w.choice, MISSED, select(accepted, missed, before))
+    # A step that was taken back tells nothing of the damping, nor does one whose active set is not the right one.
+    store(w.choice, PREDICTED, select(accepted, promise, np.inf))
+    store(w.state, LIMIT, select(accepted, merit, limit))
+    gain = (1.0 + mu) * (merit - predicted)
+    still = (accepted & settled & (gain <= least_gain * merit)) | (mu > _STIFF)
+    resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
+    hopeless = accepted & settled & near & was_near & (merit - _HOPE * gain > least)
+    store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
+    store(w.choice, AGE, age + 1.0)
+    for a in range(len(w.step)):
+        store(w.step, a, select(resting, splat(w.e, 0.0), load(w.step, a)))
+    advance(p, w, accepted | resting, _BACK)
+    return select(beyond <= INSIDE, splat(w.e, 0.0), merit), score
+
+
+@functools.partial(kernel, inline=True)
+def _at_least(x, least):
+    return select(x > least, x, least)
+
+
+@kernel
+def _forget(w):
+    """Let the next step of each fresh lane be its first."""
+    fresh, one = load(w.choice, FRESH) > 0.5, splat(w.q, 1.0)
+    store(w.choice, MU, select(fresh, _MU * one, load(w.choice, MU)))
+    store(w.choice, NU, select(fresh, 2.0 * one, load(w.choice, NU)))
+    store(w.choice, EASE, select(fresh, _EASE * one, load(w.choice, EASE)))
+    store(w.choice, AGE, select(fresh, 0.0 * one, load(w.choice, AGE)))
+    store(w.choice, MISSED, select(fresh, 1e300 * one, load(w.choice, MISSED)))
+    store(w.choice, PREDICTED, select(fresh, np.inf * one, load(w.choice, PREDICTED)))
+    store(w.state, LIMIT, select(fresh, np.inf * one, load(w.state, LIMIT)))
+    for a in range(len(w.free)):
+        store(w.free, a, select(fresh, one, load(w.free, a)))
+    store(w.choice, FRESH, splat(w.q, 0.0))
+
+
+@kernel
+def _begin(p, v, offsets, q0):
+    """Put each fresh lane at the start of its number."""
+    begin(p, v, load(v.choice, FRESH) > 0.5, offsets, q0)
+    _forget(v)
+
+
+@kernel
+def _polish(p, w):
+    """Go on from w.q (one number wide) to where it rests, for so many steps at most; whether it does, and the steps."""
+    for i in range(len(w.q)):
+        w.before[i] = w.q[i]
+        w.best[i] = w.q[i]
+    w.choice[FRESH] = 1.0
+    _forget(w)
+    for k in range(_POLISH):
+        _, score = _improve(p, w, _LAST_REST, np.inf, _LAST_PASSES)
+        if w.choice[RESTING] > 0.5:
+            return True, k
+        if score <= INSIDE and w.choice[PREDICTED] < np.inf:
+            for i in range(len(w.q)):
+                w.best[i] = w.before[i]
+    for i in range(len(w.q)):
+        w.q[i] = w.best[i]
+    return False, _POLISH
+
+
+@routine
+def soft_lanes(p, w, v, address):
+    """Put the best configuration that a few starts lead to into w.q, and how it was found into `out`.
+
+    A routine of its own, as the solver's search is.  START is -1 where no start fulfils the required tasks.
+    """
+    told = entry_at(address, CALL)
+    count, out = len(w.q), w.out
+    for i in range(len(w.target)):
+        store(v.target, i, w.target[i])
+    draw_offsets(w.offsets, told.seed)
+    for i in range(count):
+        store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
+    starts = min(_STARTS, 1 + told.max_restarts)
+    spent, alive, until, age = min(WIDTH, starts), min(WIDTH, starts), np.int64(_LONGEST) * 3, 0
+    for lane in range(WIDTH):
+        v.state[STARTED, lane] = lane if lane < starts else -1
+    store(v.choice, FRESH, 1.0)
+    _begin(p, v, w.offsets, w.pool)
+    out[START], out[ITERATIONS] = -1.0, 0.0
+    least, distance, found = np.inf, np.inf, False
+    while alive > 0 and age < until:
+        age += 1
+        merit, score = _improve(p, v, _REST, least, _PASSES)
+        ages = load(v.choice, AGE)
+        tired = (ages > _LONGEST) | ((ages > _TIRED) & (load(v.choice, MISSED) > _NEAR * len(p.blocks)))
+        ended = load(v.choice, RESTING)
+        if not any_of(((ended * ended > 0.5) | tired) & (load(v.state, STARTED) >= 0.0)):
+            continue
+        store(v.state, LIMIT, select(load(v.choice, RESTING) > 0.5, merit, load(v.state, LIMIT)))
+        for lane in range(WIDTH):
+            if v.state[STARTED, lane] < 0.0:
+                continue
+            resting = v.choice[RESTING, lane] > 0.5
+            given_up = (
+                v.choice[RESTING, lane] < -0.5
+                or v.choice[AGE, lane] > _LONGEST
+                or (v.choice[AGE, lane] > _TIRED and v.choice[MISSED, lane] > _NEAR * len(p.blocks))
+            )
+            if resting:
+                value, square = v.state[LIMIT, lane], square_of(p, v, lane, w.pool, w.before)
+                margin = _ALIKE * abs(least) if found else 0.0
+                if value < least - margin or (value <= least + margin and square < distance):
+                    least, distance = value, square
+                    out[START], out[ITERATIONS] = v.state[STARTED, lane], v.choice[AGE, lane]
+                    for i in range(count):
+                        w.q[i] = v.q[i, lane]
+                if not found:
+                    found, until = True, min(until, _WAIT * age + _WHILE)
+            if resting or given_up:
+                if spent < starts:
+                    v.state[STARTED, lane], v.choice[FRESH, lane] = spent, 1.0
+                    spent += 1
+                else:
+                    v.state[STARTED, lane] = -1.0
+                    alive -= 1
+        if found and not told.nearest:
+            break
+        if any_of(load(v.choice, FRESH) > 0.5):
+            _begin(p, v, w.offsets, w.pool)
+    out[RESTARTS] = spent - 1
+    if not found:
+        _, score = evaluate(p, v)
+        store(v.choice, RESTING, score)
+        left = np.inf
+        _, soft, _ = _misses(p, v)
+        store(v.choice, MISSED, soft)
+        for lane in range(WIDTH):
+            if v.choice[RESTING, lane] <= INSIDE and v.choice[MISSED, lane] < left:
+                left, out[START], out[ITERATIONS] = v.choice[MISSED, lane], 0.0, v.choice[AGE, lane]
+                for i in range(count):
+                    w.q[i] = v.q[i, lane]
+
+
+@entry_point(WHOLE)
+def optimise(address):
+    """Fulfil the required tasks from `start` or nearby, and the soft ones as well as they allow; a code, and `out`.
+
+    In the phase END `start` is the answer, and is certified as it is.
+    """
+    told = entry_at(address, CALL)
+    p = problem_at(told.problem)
+    w = narrow(p, told.narrow, told.routines)
+    out = w.out
+    if not aim_at(p, w.goal, w.target):
+        return BAD_GOAL
+    if not clip_start(p, w.start, w.pool):
+        return BAD_START
+    for i in range(len(w.q)):
+        w.q[i] = w.pool[i]
+    if told.phase == END:
+        return finish(p, w, np.int64(0), np.int64(0), np.int64(0), False)
+    call(w.routines[SOFT], p, w, wide(p, told.wide, told.wide_routines), address)
+    if out[START] < 0.0:
+        return UNSOLVED
+    resting, steps = _polish(p, w)
+    near_turn(p, w, w.pool)
+    return finish(p, w, np.int64(out[ITERATIONS]) + steps, np.int64(out[RESTARTS]), np.int64(out[START]), resting)

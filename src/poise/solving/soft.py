@@ -1,0 +1,92 @@
+"""Tasks that are not required: what a search needs for them, and what it does where no start fulfils the others."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BEGIN,
+    CHOICE,
+    CODE,
+    DISTANCE,
+    END,
+    ITERATIONS,
+    RESTARTS,
+    SOLVED,
+    START,
+    STATIONARY,
+)
+from poise.kernels.solver.soft import optimise
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask
+from poise.solving.collision import CollisionLimit
+from poise.solving.problem import Problem
+from poise.solving.scratch import PHASE, Scratch
+from poise.spatial import Array
+from poise.tasks.base import Task, levels
+from poise.tasks.posture import PostureTask
+
+
+def soft_alone(tasks: Sequence[Task]) -> bool:
+    """Whether there are soft tasks, all of one level, and all required ones of one level before it."""
+    required = [task for task in tasks if task.required]
+    soft = [task for task in tasks if not task.required]
+    if not soft or len(levels(soft)) > 1 or len(levels(required)) > 1:
+        return False
+    return not required or required[0].level < soft[0].level
+
+
+def refuse_beside_soft(tasks: Sequence[AnyTask], apart: CollisionLimit | None) -> None:
+    """Raises ValueError for what does not go with soft tasks."""
+    some = [task.label for task in tasks if isinstance(task, Task) and not task.required]
+    if some and any(isinstance(task, PostureTask) for task in tasks):
+        raise ValueError(
+            f"a PostureTask moves q where the other tasks stay as they are, which {some[0]} with required=False does "
+            "not ask for: leave one of them out"
+        )
+    if some and apart is not None:
+        raise ValueError(f"{some[0]} with required=False does not heed a CollisionLimit yet: leave one of them out")
+
+
+def with_room(problem: Problem) -> Problem:
+    """It with the rows that `poise.kernels.solver.soft` works in."""
+    return problem.extended(
+        {},
+        {"choice": CHOICE, "other": len(problem.velocities), "best": problem.rows("q").stop - problem.rows("q").start},
+    )
+
+
+def certified_start(model: Model, scratch: Scratch) -> int:
+    """Take the start as the answer; the code."""
+    scratch.call[PHASE] = END
+    try:
+        code: int = optimise(scratch.address)
+    finally:
+        scratch.call[PHASE] = BEGIN
+    return code
+
+
+def from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) -> int:
+    """Go on from what a search for the required tasks alone has written, `found`; the code.
+
+    Where it has fulfilled them the soft ones are lessened from there; else its configuration is the answer.
+    """
+    start, out = scratch.start.copy(), scratch.out
+    tried = scratch.call.copy()
+    code = -1
+    try:
+        scratch.start[:] = found[ANSWER : ANSWER + model.nq]
+        if found[CODE] == SOLVED:
+            scratch.tell(max_restarts=0)
+            code = optimise(scratch.address)
+        if code != SOLVED:
+            code = certified_start(model, scratch)
+            out[STATIONARY] = found[STATIONARY] if code != SOLVED else 0.0
+    finally:
+        scratch.call[:], scratch.start[:] = tried, start
+    out[ITERATIONS] = out[ITERATIONS] + found[ITERATIONS]
+    out[RESTARTS], out[START] = found[RESTARTS], found[START]
+    q0 = np.clip(start, model.lower, model.upper) if problem.limits else start
+    out[DISTANCE] = np.linalg.norm(model.difference(q0, out[ANSWER : ANSWER + model.nq])[list(problem.velocities)])
+    return code
