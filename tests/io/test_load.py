@@ -109,7 +109,7 @@ def test_packages_of_xacro_files_are_found(tmp_path: Path) -> None:
     (package / "arm.xacro").write_text(PART)
     path = tmp_path / "robot.xacro"
     path.write_text(XACRO.replace("parts/arm.xacro", "$(find poise_test_parts)/arm.xacro"))
-    with pytest.raises(ModelError, match=r"robot.xacro: xacro cannot expand it: .*poise_test_parts"):
+    with pytest.raises(ModelError, match=r"robot.xacro:2: xacro cannot expand it: .*poise_test_parts"):
         load(path)
     assert load(path, package_dirs=[tmp_path / "given"]).nq == 1
 
@@ -119,10 +119,14 @@ def test_errors_in_xacro_files_name_the_file(tmp_path: Path) -> None:
     path = write_xacro(tmp_path)
     part = tmp_path / "parts" / "arm.xacro"
     part.write_text(PART.replace("2 * length", "2 * lentgh"))
-    with pytest.raises(ModelError, match=rf"{re.escape(str(part))}:2: xacro cannot expand it: 'lentgh' in .* is neither"):
+    with pytest.raises(
+        ModelError, match=rf"{re.escape(str(part))}:2: xacro cannot expand it: 'lentgh' in .* is neither"
+    ):
         load(path)
     part.write_text("<robot>")
-    with pytest.raises(ModelError, match=f"{re.escape(str(part))}:1: xacro cannot expand it: not XML: no element found"):
+    with pytest.raises(
+        ModelError, match=f"{re.escape(str(part))}:1: xacro cannot expand it: not XML: no element found"
+    ):
         load(path)
     part.write_text(PART.replace('"continuous"', '"continous"'))
     with pytest.raises(ModelError, match=r"arm.urdf.xacro \(expanded\):\d+: joint 'j' has the unknown type"):

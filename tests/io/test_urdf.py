@@ -308,9 +308,7 @@ def test_unknown_tags_are_warned_of_once_with_count_and_line() -> None:
     with pytest.warns(ModelWarning) as caught:
         parse_urdf(document.replace("</robot>", "<lnik/></robot>"), file="r.urdf")
     assert [str(w.message) for w in caught] == [
-        "r.urdf:\n"
-        "  unknown tag <lnik> in <robot> (line 9)\n"
-        "  unknown tag <orgin> in <joint> (2 times, first at line 6)"
+        "r.urdf:\n  unknown tag <lnik> in <robot> (line 9)\n  unknown tag <orgin> in <joint> (2 times, first at line 6)"
     ]
 
 

@@ -106,7 +106,8 @@ class Element:
         values = []
         for token in tokens:
             if not _NUMBER.fullmatch(token):
-                raise self.error(f"{place}: {token[:60]!r} is not a number")
+                spaces = "; put spaces between numbers, no commas" if "," in token else ""
+                raise self.error(f"{place}: {token[:60]!r} is not a number{spaces}")
             value = float(token)
             if math.isnan(value) or (math.isinf(value) and not infinite):
                 raise self.error(f"{place}: {token[:60]!r} is not a finite number")

@@ -24,7 +24,7 @@ _PAGE = (
 _ROOTS = {
     "sdf": f"this is an SDF, {_CONVERT}",
     "gazebo": f"this is a file of Gazebo, {_CONVERT}",
-    "mujocoinclude": "this is a part of an MJCF, which another file includes",
+    "mujocoinclude": "this is a part that an MJCF includes; give the file that includes it",
     "COLLADA": "this is a mesh, not a robot; give the file that names it",
     "launch": "this is a launch file of ROS; give the URDF or xacro file that it names",
     "package": "this describes a package of ROS; give the URDF or xacro file in it",
@@ -57,7 +57,9 @@ def foreign_root(tag: str) -> str:
 def without_links(root: "Element") -> str:
     """Why a `<robot>` has no links."""
     if any(child.tag in _OF_SRDF for child in root.children):
-        return "this is an SRDF, which adds groups and postures to a robot; give its URDF, and an SRDF beside it is read"
+        return (
+            "this is an SRDF, which adds groups and postures to a robot; give its URDF, and an SRDF beside it is read"
+        )
     return "the robot has no <link>"
 
 

@@ -22,6 +22,7 @@ from poise.io.elements import Element, parse, read_bytes, root_tag
 from poise.io.foreign import foreign_root
 from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
 from poise.io.mjcf_assets import Compiled, compiled_without, whole
+from poise.io.parts import part_of_another
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
@@ -62,16 +63,17 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     path = Path(path)
     file = str(path)
     tag = root_tag(read_bytes(path), file)  # says what is wrong with the file itself better than MuJoCo
-    if tag != "mujoco":
-        raise ModelError(foreign_root(tag) + _includer(path), file=file)
-    mujoco = _mujoco()
-    try:
-        compiled = _compile(
-            lambda: mujoco.MjModel.from_xml_path(file), lambda: mujoco.MjSpec.from_file(file), path.parent
-        )
-    except ValueError as error:
-        raise _refusal(error, path) from error
-    return _read(compiled, file, path.stem)
+    with part_of_another(path):
+        if tag != "mujoco":
+            raise ModelError(foreign_root(tag), file=file)
+        mujoco = _mujoco()
+        try:
+            compiled = _compile(
+                lambda: mujoco.MjModel.from_xml_path(file), lambda: mujoco.MjSpec.from_file(file), path.parent
+            )
+        except ValueError as error:
+            raise _refusal(error, path) from error
+        return _read(compiled, file, path.stem)
 
 
 def parse_mjcf(document: str, *, file: str, base: Base = "fixed") -> Model:
@@ -139,21 +141,7 @@ def _refusal(error: ValueError, path: Path) -> ModelError:
     opening = re.search(r"[Ee]rror opening file '(.*?)'", message)
     if opening is not None:
         message += f"; it is looked for in {path.absolute().parent}: put it there, or mend the name"
-    elif re.search(r"unknown|not found|Schema violation.*line 0", message):
-        message += _includer(path)
     return ModelError(f"MuJoCo refuses the file: {message}", file=str(path), line=int(line[1]) if line else None)
-
-
-def _includer(path: Path) -> str:
-    """A file beside this one that includes it, for a message."""
-    named = re.compile(rb"<include[^>]*[\"'/]" + re.escape(path.name.encode()) + rb"[\"']")
-    for other in sorted(path.parent.glob("*.xml")):
-        try:
-            if other.name != path.name and named.search(other.read_bytes()):
-                return f"; {other} includes it: give that"
-        except OSError:
-            continue
-    return ""
 
 
 @final
@@ -174,8 +162,7 @@ class _Reader:
     def model(self) -> Model:
         if self.m.nbody == 1 and not self.m.ngeom and not self.m.nsite:
             raise ModelError(
-                f"this MJCF has no bodies: it is a part that another file includes{_includer(Path(self.file))}",
-                file=self.file,
+                "this MJCF has no bodies; if it is a part that another file includes, give that file", file=self.file
             )
         self.note_missing()
         self.couple()

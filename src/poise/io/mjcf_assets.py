@@ -19,7 +19,7 @@ from poise.geometry.meshes import is_lfs_pointer
 
 _CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _FACES = (0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3)
-_SIZES = (0.1, 0.2)
+_SIZES = (0.5, 1.0)
 """Of the placeholders, along their edges [m]."""
 _OPENING = re.compile(r"[Ee]rror opening file '(.*)'")
 
@@ -116,6 +116,7 @@ class _Files:
         if element in self.spec.hfields:
             element.nrow, element.ncol, element.userdata = 2, 2, [0.0] * 4
         else:
+            element.scale = [1.0] * 3
             element.uservert = [self.size * x for corner in _CORNERS for x in corner]
             element.userface = list(_FACES)
 

@@ -31,6 +31,7 @@ from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
 from poise.io.foreign import foreign_root, without_links, xacro_in
 from poise.io.packages import PackageDirs, Packages, is_remote, package_of
+from poise.io.parts import part_of_another
 from poise.io.srdf import add_srdf, find_srdf
 from poise.io.visuals import link_visuals, named_colours
 from poise.model.builder import Base, ModelBuilder
@@ -67,13 +68,9 @@ def read_urdf(path: str | os.PathLike[str], *, base: Base = "fixed", package_dir
     it passed over.
     """
     path = Path(path)
-    return parse_urdf(
-        read_bytes(path),
-        file=str(path),
-        base=base,
-        packages=Packages(path.parent, package_dirs),
-        srdf=find_srdf(path),
-    )
+    document, packages = read_bytes(path), Packages(path.parent, package_dirs)
+    with part_of_another(path):
+        return parse_urdf(document, file=str(path), base=base, packages=packages, srdf=find_srdf(path))
 
 
 def parse_urdf(

@@ -6,6 +6,7 @@ Expressions in a xacro file are Python and run as it is read: read only files th
 import os
 import re
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -15,10 +16,11 @@ from xml.parsers.expat import ExpatError
 
 import numpy as np
 
-from poise.errors import MissingExtra, ModelError, NameNotFound
+from poise.errors import MissingExtra, ModelError, ModelWarning, NameNotFound
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.foreign import macros_of, xacro_in
 from poise.io.packages import PackageDirs, Packages, package_of
+from poise.io.parts import part_of_another
 from poise.io.srdf import find_srdf
 from poise.io.urdf import parse_urdf
 from poise.model.builder import Base
@@ -30,6 +32,7 @@ XacroArgs: TypeAlias = Mapping[str, str | bool | float | os.PathLike[str]]
 _ONE_AT_A_TIME = threading.Lock()
 """xacro keeps where it is in variables of its modules."""
 _EXPRESSION = re.compile(r"when evaluating expression '(.*)'", re.DOTALL)
+_NAMED = re.compile(r"the package '(.*?)' is not found|unknown macro name: (.*)")
 _UNDEFINED = re.compile(r"name '(.*)' is not defined")
 
 
@@ -48,17 +51,18 @@ def read_xacro(
     path = Path(path)
     source = read_bytes(path)  # says what is wrong with the file itself better than xacro
     packages = Packages(path.parent, package_dirs)
-    document = _expand(str(path), None, packages, _written(arguments or {}))
-    root = parse(source, str(path))
-    _refuse_macros_alone(parse(document), root, str(path))
-    return parse_urdf(
-        document,
-        file=f"{path} (expanded)",
-        name=Path(path.stem).stem,
-        base=base,
-        packages=packages,
-        srdf=find_srdf(path),
-    )
+    with part_of_another(path):
+        root = parse(source, str(path))
+        document = _expand(str(path), None, packages, _written(arguments or {}))
+        _refuse_macros_alone(parse(document), root, str(path))
+        return parse_urdf(
+            document,
+            file=f"{path} (expanded)",
+            name=Path(path.stem).stem,
+            base=base,
+            packages=packages,
+            srdf=find_srdf(path),
+        )
 
 
 def parse_xacro(
@@ -140,8 +144,11 @@ def _expand(file: str, document: str | None, packages: Packages, given: dict[str
     except ImportError:
         raise MissingExtra("reading xacro files", "xacro", "xacro") from None
     arguments = _Arguments(given)
+    remarks: dict[str, None] = {}
     with _ONE_AT_A_TIME, _as_it_was(xacro, substitution):
         substitution._eval_find = lambda package: _find(package, packages)
+        xacro.warning = lambda *words, **_: remarks.setdefault(" ".join(map(str, words)))
+        xacro.print_location = lambda: None
         xacro.init_stacks(file)
         try:
             tree = xacro.parse(document, file)
@@ -153,14 +160,21 @@ def _expand(file: str, document: str | None, packages: Packages, given: dict[str
     if unknown:
         hint = NameNotFound(unknown[0], arguments.asked).message.partition("; ")[2]
         hint = hint if arguments.asked else "it has none"
-        raise ModelError(f"xacro_args has {unknown[0]!r}, but the file has no <xacro:arg> of that name; {hint}", file=file)
+        raise ModelError(
+            f"xacro_args has {unknown[0]!r}, but the file has no <xacro:arg> of that name; {hint}", file=file
+        )
+    if remarks:
+        warnings.warn(
+            "\n".join([f"{file}:", *(f"  xacro: {remark}" for remark in remarks)]), ModelWarning, stacklevel=3
+        )
     return text
 
 
 @contextmanager
 def _as_it_was(xacro: Any, substitution: Any) -> Iterator[None]:
     """Leaves the variables of xacro's modules as they were."""
-    kept = {name: getattr(xacro, name) for name in ("filestack", "macrostack", "all_includes", "verbosity")}
+    names = ("filestack", "macrostack", "all_includes", "verbosity", "warning", "print_location")
+    kept = {name: getattr(xacro, name) for name in names}
     context, find = dict(xacro.substitution_args_context), substitution._eval_find
     xacro.all_includes = []
     try:
@@ -190,23 +204,9 @@ def _refuse_macros_alone(expanded: Element, source: Element, file: str) -> None:
     if names and not expanded.all("link"):
         macros = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         raise ModelError(
-            f"this file only defines macros ({macros}) and calls none: it is a part that another file includes; "
-            f"give that file{_includer(Path(file))}",
+            f"this file only defines macros ({macros}) and calls none: give the file that includes and calls them",
             file=file,
         )
-
-
-def _includer(path: Path) -> str:
-    """A file beside this one that names it, for a message."""
-    beside = (other for pattern in ("*.xacro", "*.urdf") for other in sorted(path.parent.glob(pattern)))
-    named = re.compile(rb"<xacro:include[^>]*\b" + re.escape(path.name.encode()) + rb"[\"']")
-    for other in beside:
-        try:
-            if other.name != path.name and named.search(other.read_bytes()):
-                return f", such as {other}"
-        except OSError:
-            continue
-    return ""
 
 
 # What xacro raises, in our words -------------------------------------------------------------------------------------
@@ -220,25 +220,33 @@ def _explained(error: Exception, xacro: Any, file: str) -> ModelError:
         expression, cause = found[1] if found else expression, cause.exc
     files = [name for name in xacro.filestack or () if name]
     place = files[-1] if files else file
-    if isinstance(cause, ModelError):
-        return ModelError(f"xacro cannot expand it: {cause.message}", file=place)
     if isinstance(cause, ExpatError):
         return ModelError(_not_xml(str(cause)), file=place, line=cause.lineno)
-    message = _reason(cause, expression, xacro)
-    macro = xacro.macrostack[-1] if xacro.macrostack else None
+    message = " ".join(_reason(cause, expression, xacro).split())
     sources = [place]
-    if macro is not None:
+    if xacro.macrostack:
+        macro = xacro.macrostack[-1]
         message += f" (in the macro {macro.body.getAttribute('name')!r})"
         sources.insert(0, macro.history[-1][-1] or file)
     if len(files) > 1:
         message += f" (included from {files[-2]})"
-    at, line = _line(sources, None if expression is None else f"${{{expression}}}")
+    at, line = _line(sources, _written_as(cause, expression))
     return ModelError(f"xacro cannot expand it: {message}", file=at, line=line)
+
+
+def _written_as(cause: Exception, expression: str | None) -> str | None:
+    """How the file writes what went wrong."""
+    if expression is not None:
+        return f"${{{expression}}}"
+    if type(cause).__name__ == "ArgException":
+        return f"$(arg {cause})"
+    found = _NAMED.search(str(cause))
+    return found and (f"$(find {found[1]})" if found[1] else f"<{found[2]}")
 
 
 def _line(sources: list[str], text: str | None) -> tuple[str, int | None]:
     """The first of the files that has a text, and its line there; xacro remembers none."""
-    for source in sources if text is not None else ():
+    for source in sources if text else ():
         try:
             before, found, _ = Path(source).read_bytes().partition(str(text).encode())
         except (OSError, ValueError):
@@ -250,14 +258,14 @@ def _line(sources: list[str], text: str | None) -> tuple[str, int | None]:
 
 def _not_xml(message: str) -> str:
     if "unbound prefix" in message:
-        return (
-            'xacro cannot expand it: a prefix is not declared; write <robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
-        )
+        return 'xacro cannot expand it: a prefix is not declared; write <robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
     return f"xacro cannot expand it: not XML: {message}"
 
 
 def _reason(cause: Exception, expression: str | None, xacro: Any) -> str:
     text = str(cause) or type(cause).__name__
+    if isinstance(cause, ModelError):
+        return cause.message
     if isinstance(cause, OSError) and cause.filename is not None:
         package = package_of(re.sub(r".*/(?=(package|model)://)", "", str(cause.filename)))
         if package is not None:
@@ -292,5 +300,6 @@ def _of_macros(cause: Any, text: str) -> str:
     if text.startswith("Undefined parameters ["):
         return f"the call lacks {text.partition('[')[2].rstrip(']').replace(',', ', ')}"
     if macro is not None and text.startswith("Invalid parameter"):
-        return f"{NameNotFound(text.split(chr(34))[1], macro.params, owner='the macro').message}"
+        name = text.partition('"')[2].rstrip('"')
+        return NameNotFound(name, macro.params, owner="the macro").message.replace("no name", "no parameter", 1)
     return text
