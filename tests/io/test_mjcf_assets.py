@@ -27,9 +27,12 @@ MJCF = """<mujoco model="m">
 <worldbody>
 <body name="base" pos="0 0 0.1"><freejoint name="float"/><geom type="mesh" mesh="shell"/>
 <body name="upper" pos="0.1 0.2 0.3" quat="1 1 0 0"><joint name="a" axis="0 1 1" range="-1 2" ref="0.3"/>
-<inertial pos="0 0 0.1" mass="2" diaginertia="1 1 1"/><geom type="mesh" mesh="hand" material="paint"/><geom size="0.05"/>
-<body name="lower" pos="0 0 0.4"><joint name="b" type="slide" range="0 0.2"/><geom type="box" size="0.1 0.1 0.2" mass="3"/>
-<geom type="mesh" mesh="hand" mass="0" contype="0" conaffinity="0"/><site name="tool" pos="0 0 0.2" euler="0.1 0.2 0.3"/>
+<inertial pos="0 0 0.1" mass="2" diaginertia="1 1 1"/><geom type="mesh" mesh="hand" material="paint"/>
+<geom size="0.05"/>
+<body name="lower" pos="0 0 0.4"><joint name="b" type="slide" range="0 0.2"/>
+<geom type="box" size="0.1 0.1 0.2" mass="3"/>
+<geom type="mesh" mesh="hand" mass="0" contype="0" conaffinity="0"/>
+<site name="tool" pos="0 0 0.2" euler="0.1 0.2 0.3"/>
 <body name="fitted" pos="0 0 1"><joint name="c"/><geom type="capsule" mesh="hand"/></body>
 </body></body></body></worldbody>
 <equality><joint joint1="c" joint2="a" polycoef="0.1 0.5 0 0 0"/></equality>

@@ -90,3 +90,11 @@ def test_packages_are_found_by_folder_and_by_name(workspace: Path) -> None:
     assert Packages(None, workspace).find("arm") == package
     assert Packages(None, package.parent).find("arm-1.2") == package
     assert Packages(None, workspace).find("leg") is None
+
+
+def test_an_mjcf_has_no_packages(tmp_path: Path) -> None:
+    robot = tmp_path / "r.xml"
+    robot.write_text("<mujoco/>")
+    for source in (robot, "<mujoco/>"):
+        with pytest.raises(ValueError, match="package_dirs is for URDF and xacro files, and .* is an MJCF, whose"):
+            load(source, package_dirs=tmp_path)

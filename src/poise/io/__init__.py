@@ -104,6 +104,7 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: "X
     if root_tag(data, str(path)) == "mujoco":
         from poise.io.mjcf import read_mjcf
 
+        _refuse_package_dirs(package_dirs, str(path))
         return read_mjcf(path, base=base)
     from poise.io.urdf import read_urdf
 
@@ -125,10 +126,19 @@ def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: "Xa
     if root.tag == "mujoco":
         from poise.io.mjcf import parse_mjcf
 
+        _refuse_package_dirs(package_dirs, _TEXT)
         return parse_mjcf(text, file=_TEXT, base=base)
     from poise.io.urdf import parse_urdf
 
     return parse_urdf(text, file=_TEXT, name="robot", base=base, packages=Packages(None, package_dirs))
+
+
+def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:
+    if package_folders(package_dirs):
+        raise ValueError(
+            f"package_dirs is for URDF and xacro files, and {what} is an MJCF, whose <compiler> says where its files "
+            "are: leave it out"
+        )
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from poise.geometry.meshes import is_lfs_pointer
 
-_CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 4.0))
 _FACES = (0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3)
 _SIZES = (0.5, 1.0)
 """Of the placeholders, along their edges [m]."""

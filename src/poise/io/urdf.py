@@ -28,8 +28,8 @@ import numpy as np
 from poise.errors import JointNotFound, ModelError
 from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
-from poise.io.notes import Notes
 from poise.io.foreign import foreign_root, without_links, xacro_in
+from poise.io.notes import Notes
 from poise.io.packages import PackageDirs, Packages, is_remote, package_of
 from poise.io.parts import part_of_another
 from poise.io.srdf import add_srdf, find_srdf
@@ -126,8 +126,8 @@ def _refuse_xacro(root: Element) -> None:
     if found is not None:
         what = found.name if found.tag.startswith("xacro:") else f"an expression in {found.label}"
         raise found.error(
-            f"this is a xacro file ({what}): load it with xacro_args={{}}, or give it a name that ends in .xacro, if you "
-            "trust it, for its expressions are Python that runs as it is read"
+            f"this is a xacro file ({what}): load it with xacro_args={{}}, or give it a name that ends in .xacro, "
+            "if you trust it, for its expressions are Python that runs as it is read"
         )
 
 

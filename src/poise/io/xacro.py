@@ -140,7 +140,8 @@ class _Arguments(dict[str, str]):
 def _expand(file: str, document: str | None, packages: Packages, given: dict[str, str]) -> str:
     """The URDF of a xacro file, or of a document that is called `file`."""
     try:
-        xacro, substitution = import_module("xacro"), import_module("xacro.substitution_args")
+        xacro: Any = import_module("xacro")
+        substitution: Any = import_module("xacro.substitution_args")
     except ImportError:
         raise MissingExtra("reading xacro files", "xacro", "xacro") from None
     arguments = _Arguments(given)
