@@ -4,6 +4,7 @@ Defaults, includes, angle units, orientations and attachments are therefore MuJo
 The semantics of the arrays are those of `mj_kinematics` (MuJoCo documentation, "Computation" and "XML reference").
 """
 
+import math
 import os
 import re
 import warnings
@@ -165,6 +166,7 @@ class _Reader:
                 "this MJCF has no bodies; if it is a part that another file includes, give that file", file=self.file
             )
         self.note_missing()
+        self.ask_for_radians()
         self.couple()
         links = [WORLD]
         for body in range(1, self.m.nbody):
@@ -203,6 +205,15 @@ class _Reader:
         if lost:
             more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
             self.remarks.append(f"masses that come of these meshes are left out: {', '.join(lost[:3])}{more}")
+
+    def ask_for_radians(self) -> None:
+        """Remark on ranges that look like radians in a file of degrees."""
+        hinges = (self.m.jnt_type == _KINDS.index(JointKind.REVOLUTE)) & (self.m.jnt_limited != 0)
+        if hinges.sum() > 1 and (np.abs(self.m.jnt_range[hinges]) <= math.radians(2.0 * math.pi)).all():
+            self.remarks.append(
+                "no hinge turns further than 6.3 degrees from 0; an MJCF is in degrees, so if its ranges are radians, "
+                'write <compiler angle="radian"/>'
+            )
 
     # Couplings ---------------------------------------------------------------------------------------------------
 
