@@ -84,6 +84,15 @@ def test_a_mesh_that_is_a_pointer_is_called_so(tmp_path: Path) -> None:
         read_mesh(MeshShape(str(tmp_path / "a.stl")))
 
 
+def test_meshes_that_are_pointers_are_told_of_when_a_urdf_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.stl").write_text(POINTER)
+    path = tmp_path / "r.urdf"
+    mesh = '<visual><geometry><mesh filename="a.stl"/></geometry></visual>'
+    path.write_text(f'<robot name="r"><link name="a">{mesh}{mesh}</link></robot>')
+    with pytest.warns(ModelWarning, match=r"mesh is a Git LFS pointer, .* 'git lfs pull' for it \(line 1: .*a.stl\)"):
+        load(path)
+
+
 def test_a_part_of_another_file_is_told_with_that_file(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     part, whole = tmp_path / "part.xml", tmp_path / "whole.xml"

@@ -96,5 +96,5 @@ def test_an_mjcf_has_no_packages(tmp_path: Path) -> None:
     robot = tmp_path / "r.xml"
     robot.write_text("<mujoco/>")
     for source in (robot, "<mujoco/>"):
-        with pytest.raises(ValueError, match="package_dirs is for URDF and xacro files, and .* is an MJCF, whose"):
+        with pytest.raises(ValueError, match=r"package_dirs is for URDF and xacro files, and .* is an MJCF, whose"):
             load(source, package_dirs=tmp_path)

@@ -1,5 +1,6 @@
 """Meshes in files, which are read when they are needed and not before."""
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
@@ -64,6 +65,15 @@ LFS_POINTER: Final = (
 def is_lfs_pointer(content: bytes) -> bool:
     """Whether a file is what Git keeps in the place of a large one that was not fetched."""
     return content.startswith(b"version https://git-lfs")
+
+
+def is_pointer_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, and it is such a pointer."""
+    try:
+        with open(path, "rb") as stream:
+            return is_lfs_pointer(stream.read(64))
+    except (OSError, ValueError):  # none there, or a name that no file can have
+        return False
 
 
 def read_mesh(mesh: MeshShape) -> bytes:

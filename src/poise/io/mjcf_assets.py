@@ -15,13 +15,13 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.geometry.meshes import is_lfs_pointer
+from poise.geometry.meshes import is_pointer_file
 
 _CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 4.0))
 _FACES = (0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3)
 _SIZES = (0.5, 1.0)
 """Of the placeholders, along their edges [m]."""
-_OPENING = re.compile(r"[Ee]rror opening file '(.*)'")
+_OPENING = re.compile(r"[Ee]rror opening file '(.*?)'")
 
 
 @final
@@ -84,7 +84,7 @@ class _Files:
         for element, path in list(self.elements()):
             if not os.path.isabs(path):
                 self.leave_out(element, path)
-            elif _is_pointer(path):
+            elif is_pointer_file(path):
                 self.pointers += 1
                 self.leave_out(element, path)
 
@@ -104,7 +104,7 @@ class _Files:
         """The meshes, height fields and skins that have files, and where these are to be."""
         for element in (*self.spec.meshes, *self.spec.hfields, *self.spec.skins):
             if element.file:
-                inside = os.path.join(self.spec.compiler.meshdir, element.file)
+                inside = os.path.join(self.spec.meshdir, element.file)
                 yield element, inside if self.folder is None else os.path.join(self.folder.absolute(), inside)
 
     def leave_out(self, element: Any, path: str) -> None:
@@ -112,6 +112,7 @@ class _Files:
         if element in self.spec.skins:
             self.spec.delete(element)
             return
+        element.name = element.name or Path(element.file).stem  # as MuJoCo names it
         element.file = ""
         if element in self.spec.hfields:
             element.nrow, element.ncol, element.userdata = 2, 2, [0.0] * 4
@@ -124,11 +125,3 @@ class _Files:
 def _ends(path: str, file: str) -> bool:
     """Whether a path that MuJoCo tried is that of a file, of which it may have left out the folders."""
     return path == file or path.endswith((f"/{file}", f"/{os.path.basename(file)}")) or path == os.path.basename(file)
-
-
-def _is_pointer(path: str) -> bool:
-    try:
-        with open(path, "rb") as stream:
-            return is_lfs_pointer(stream.read(64))
-    except (OSError, ValueError):
-        return False

@@ -26,6 +26,7 @@ from typing import final
 import numpy as np
 
 from poise.errors import JointNotFound, ModelError
+from poise.geometry.meshes import is_pointer_file
 from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.foreign import foreign_root, without_links, xacro_in
@@ -293,6 +294,12 @@ class _Meshes:
         for mesh in (m for shape in shapes for geometry in shape.all("geometry") for m in geometry.all("mesh")):
             uri = mesh.attributes.get("filename", "")
             found, tried = self.look(uri)
+            if found is not None and is_pointer_file(found):
+                notes.add(
+                    "mesh is a Git LFS pointer, which kinematics does not mind; run 'git lfs pull' for it",
+                    mesh.line,
+                    str(found),
+                )
             if self.packages is None or found is not None or is_remote(uri) or not uri:
                 continue
             remark, package = "mesh not found, which kinematics does not need", package_of(uri)
