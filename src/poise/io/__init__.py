@@ -3,15 +3,12 @@
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from poise.errors import ModelError, NameNotFound
 from poise.io.packages import PackageDirs, package_folders
+from poise.io.xacro_args import XacroArgs
 from poise.model.builder import Base
 from poise.model.model import Model
-
-if TYPE_CHECKING:
-    from poise.io.xacro import XacroArgs
 
 _INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
@@ -25,7 +22,7 @@ def load(
     *,
     base: Base = "fixed",
     package_dirs: PackageDirs = (),
-    xacro_args: "XacroArgs | None" = None,
+    xacro_args: XacroArgs | None = None,
 ) -> Model:
     """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text.
 
@@ -63,7 +60,7 @@ def robot_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*TEXTBOOK, *installed_robots()]))
 
 
-def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: "XacroArgs | None") -> Model | None:
+def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model | None:
     from poise.io.installed import installed_robots
     from poise.io.urdf import read_urdf
     from poise.robots import TEXTBOOK
@@ -86,7 +83,7 @@ def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: "Xa
     return textbook()
 
 
-def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: "XacroArgs | None") -> Model:
+def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
     if path.suffix.lower() == ".xacro":
         from poise.io.xacro import read_xacro
 
@@ -111,7 +108,7 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: "X
     return read_urdf(path, base=base, package_dirs=package_dirs)
 
 
-def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: "XacroArgs | None") -> Model:
+def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
     from poise.io.elements import parse
     from poise.io.foreign import refuse_foreign
     from poise.io.packages import Packages

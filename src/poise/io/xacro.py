@@ -7,14 +7,12 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import Any
 from xml.parsers.expat import ExpatError
-
-import numpy as np
 
 from poise.errors import MissingExtra, ModelError, ModelWarning, NameNotFound
 from poise.io.elements import Element, parse, read_bytes
@@ -23,11 +21,9 @@ from poise.io.packages import PackageDirs, Packages, package_of
 from poise.io.parts import part_of_another
 from poise.io.srdf import find_srdf
 from poise.io.urdf import parse_urdf
+from poise.io.xacro_args import Arguments, XacroArgs, written
 from poise.model.builder import Base
 from poise.model.model import Model
-
-XacroArgs: TypeAlias = Mapping[str, str | bool | float | os.PathLike[str]]
-"""Values of `<xacro:arg>` by name; xacro is told True and False as "true" and "false"."""
 
 _ONE_AT_A_TIME = threading.Lock()
 """xacro keeps where it is in variables of its modules."""
@@ -53,7 +49,7 @@ def read_xacro(
     packages = Packages(path.parent, package_dirs)
     with part_of_another(path):
         root = parse(source, str(path))
-        document = _expand(str(path), None, packages, _written(arguments or {}))
+        document = _expand(str(path), None, packages, written({} if arguments is None else arguments))
         _refuse_macros_alone(parse(document), root, str(path))
         return parse_urdf(
             document,
@@ -83,7 +79,7 @@ def parse_xacro(
                 "give the path of the file instead"
             )
     packages = Packages(None, package_dirs)
-    expanded = _expand(file, document, packages, _written(arguments or {}))
+    expanded = _expand(file, document, packages, written({} if arguments is None else arguments))
     _refuse_macros_alone(parse(expanded), root, file)
     return parse_urdf(expanded, file=f"{file} (expanded)", name="robot", base=base, packages=packages)
 
@@ -103,40 +99,6 @@ def _includes(root: Element) -> Iterator[Element]:
         pending += element.children
 
 
-def _written(arguments: XacroArgs) -> dict[str, str]:
-    """The arguments as xacro takes them."""
-    if not isinstance(arguments, Mapping):
-        raise TypeError(f"xacro_args is a mapping of names to values, got {type(arguments).__name__}: {arguments!r}")
-    written = {}
-    for name, value in arguments.items():
-        if not isinstance(name, str):
-            raise TypeError(f"xacro_args has the name {name!r}; names are str")
-        if isinstance(value, (bool, np.bool_)):
-            written[name] = "true" if value else "false"
-        elif isinstance(value, (str, int, float, np.integer, np.floating, os.PathLike)):
-            written[name] = os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-        else:
-            raise TypeError(f"xacro_args has {name}={value!r}; a value is a str, a number, a bool or a path")
-    return written
-
-
-@final
-class _Arguments(dict[str, str]):
-    """Values of arguments by name; remembers which the document asks for."""
-
-    def __init__(self, given: dict[str, str]) -> None:
-        super().__init__(given)
-        self.asked: dict[str, None] = {}
-
-    def __contains__(self, name: object) -> bool:
-        self.asked[str(name)] = None
-        return super().__contains__(name)
-
-    def __getitem__(self, name: str) -> str:
-        self.asked[name] = None
-        return super().__getitem__(name)
-
-
 def _expand(file: str, document: str | None, packages: Packages, given: dict[str, str]) -> str:
     """The URDF of a xacro file, or of a document that is called `file`."""
     try:
@@ -144,7 +106,7 @@ def _expand(file: str, document: str | None, packages: Packages, given: dict[str
         substitution: Any = import_module("xacro.substitution_args")
     except ImportError:
         raise MissingExtra("reading xacro files", "xacro", "xacro") from None
-    arguments = _Arguments(given)
+    arguments = Arguments(given)
     remarks: dict[str, None] = {}
     with _ONE_AT_A_TIME, _as_it_was(xacro, substitution):
         substitution._eval_find = lambda package: _find(package, packages)
