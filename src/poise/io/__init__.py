@@ -29,10 +29,10 @@ def load(
     A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
     robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.
 
-    base: how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed.
-    package_dirs: a folder, or several, in which to look for the packages of `package://` and `$(find ...)` first.
-    xacro_args: values of `<xacro:arg>` by name: str, numbers, bool or paths.  Files that end in `.xacro` are expanded
-        with or without; others, and texts, only with it, if it is empty: expressions of xacro are Python and run.
+    `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed.
+    `package_dirs` is a folder, or several, in which to look first for the packages of `package://` and `$(find ...)`.
+    `xacro_args` are values of `<xacro:arg>` by name: str, numbers, bool or paths.  Files that end in `.xacro` are
+    expanded in any case, others and texts only if it is given, `{}` for none: expressions of xacro are Python and run.
 
     Files that a robot names and that are not there are warned of (ModelWarning), for kinematics needs no meshes.
     Raises ModelError, with file and line, for a file that is no kinematic tree, and with the nearest names for an

@@ -58,7 +58,8 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
 
     The velocity of a free or ball joint is along fixed axes here, while MuJoCo's angular qvel is along the body's
     own.  Raises MissingExtra without mujoco, ModelError with the compiler's message for a file that it refuses.
-    Warns once (ModelWarning) of what a tree cannot hold: closed loops, nonlinear couplings, cone limits.
+    Warns once (ModelWarning) of what a tree cannot hold: closed loops, nonlinear couplings, cone limits; and of meshes
+    that are not there, which are left out, and with them the masses that come of them.
     """
     _check_base(base)
     path = Path(path)
