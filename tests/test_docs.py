@@ -23,6 +23,7 @@ PAGES = [
     ROOT / "CONVENTIONS.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted(METHODS.glob("*.md")),
+    *sorted((ROOT / "docs" / "recipes").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 MODULES = [module.name for module in pkgutil.walk_packages(poise.__path__, "poise.") if "__main__" not in module.name]

@@ -349,7 +349,7 @@ def test_what_a_model_holds_cannot_be_written() -> None:
 @pytest.mark.parametrize("name", ["home", "joints", "nq", "tree", "neutral", "colour"])
 def test_a_model_takes_no_attributes_and_says_what_to_do_instead(name: str) -> None:
     model = hand()
-    way = r"of hand: a Model does not change; make another with its chain or lock, with ModelBuilder"
+    way = r"of hand: a Model does not change; make another with its chain, lock or with_limits, with ModelBuilder"
     with pytest.raises(AttributeError, match=f"cannot set '{name}' {way}"):
         setattr(model, name, None)
     with pytest.raises(AttributeError, match=f"cannot delete '{name}' {way}"):

@@ -56,6 +56,7 @@ TREE = [
     pz.Mimic(joint="elbow", multiplier=-2.0),
     pz.Joint(name="j", kind=pz.JointKind.HELICAL, parent="a", child="b", origin=POSE, pitch=0.1, lower=(-1.0,)),
     pz.Frame(name="tip", link="b", origin=POSE),
+    pz.Loop("tip", "hook", "pose"),
     pz.DH(a=1.0, alpha=0.1, d=0.2, limits=(-1.0, 2.0)),
 ]
 SHAPES = [
@@ -71,6 +72,7 @@ TASKS = [
     pz.OrientationTask("hand", POSE.rotation),
     pz.AxisTask("hand", THREE, -THREE, weight=0.5),
     pz.LookAtTask("hand", THREE, -THREE),
+    pz.LoopTask("hand", "hook", "pose", weight=2.0),
     pz.PlaneTask("hand", THREE, THREE),
     pz.LineTask("hand", THREE, THREE, tolerance=1e-3),
     pz.DistanceTask("hand", 0.3, THREE),

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from poise.model.joint import Joint as Joint
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
+    from poise.model.loop import Loop as Loop
     from poise.model.model import Model as Model
     from poise.model.proximity import Proximities as Proximities
     from poise.model.proximity import Proximity as Proximity
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from poise.tasks.coupling import JointCouplingTask as JointCouplingTask
     from poise.tasks.distance import DistanceTask as DistanceTask
     from poise.tasks.error import TaskError as TaskError
+    from poise.tasks.loop import LoopTask as LoopTask
     from poise.tasks.mass import CentreOfMassTask as CentreOfMassTask
     from poise.tasks.pose import OrientationTask as OrientationTask
     from poise.tasks.pose import PoseTask as PoseTask
@@ -197,6 +199,8 @@ _HOME = {
     "TwistLimit": "poise.solving.inequalities",
     "VelocityLimit": "poise.solving.inequalities",
     "LookAtTask": "poise.tasks.aim",
+    "Loop": "poise.model.loop",
+    "LoopTask": "poise.tasks.loop",
     "MaciejewskiKlein": "poise.methods.damping",
     "Manipulability": "poise.methods.criteria",
     "MaxNorm": "poise.methods.damping",

@@ -429,6 +429,16 @@ def pose_of(array: Array) -> SE3:
     return pose
 
 
+def one_pose(name: str, value: Any) -> SE3:
+    """One pose, as `SE3.parse` takes it; raises ShapeError for a batch, ValueError for one that is too far away."""
+    pose = SE3.parse(value, name)
+    if pose.array.ndim != 1:
+        raise ShapeError(f"{name} must be one pose, got {pose!r}")
+    if not (np.abs(pose.xyz) <= LARGEST).all():
+        raise ValueError(f"{name} stands at {pose.xyz.tolist()}; {BOUND}")
+    return pose
+
+
 def rotation_of(wxyz: Array) -> SO3:
     """The rotation of (..., 4) unit quaternions: neither checked nor copied; read-only from here on."""
     wxyz.flags.writeable = False

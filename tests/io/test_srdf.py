@@ -177,3 +177,33 @@ def test_a_position_that_a_follower_cannot_take_is_refused(tmp_path: Path) -> No
     )
     with pytest.raises(ModelError, match=r"arm.srdf:2: joint 'side' .* beyond what joints that follow it can take"):
         read_urdf(tmp_path / "arm.urdf")
+
+
+@pytest.mark.parametrize(
+    ("inside", "ends", "tip"),
+    [
+        # The group is the arm: it ends at this link.
+        (
+            '<group name="g"><joint name="elbow"/></group><end_effector parent_link="lower" group="g"/>',
+            {"lower": ()},
+            "lower",
+        ),
+        # The group is the gripper: it is mounted on this link.
+        (
+            '<group name="g"><joint name="swivel"/></group><end_effector parent_link="hand" group="g"/>',
+            {"hand": ("swivel",)},
+            "hand",
+        ),
+        # A group without joints, a link or a group that is not there, a finger.
+        ('<group name="g"/><end_effector parent_link="hand" group="g"/>', {}, "hand"),
+        ('<end_effector parent_link="hand" group="none"/><end_effector/>', {}, "hand"),
+        ('<group name="g"><joint name="elbow"/></group><end_effector parent_link="nowhere" group="g"/>', {}, "hand"),
+        ('<group name="g"><joint name="grip"/></group><end_effector parent_link="finger" group="g"/>', {}, "hand"),
+    ],
+)
+def test_end_effectors_say_where_an_arm_ends(
+    tmp_path: Path, inside: str, ends: dict[str, tuple[str, ...]], tip: str
+) -> None:
+    model = load(tmp_path, inside)
+    assert dict(model.end_effectors) == ends
+    assert model.tip == tip

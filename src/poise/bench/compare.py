@@ -16,6 +16,7 @@ from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, several, whole
+from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
@@ -69,6 +70,7 @@ def compare(
     Raises FrameNotFound, ShapeError, and ValueError for arguments that make no sense or if no method can do the tasks.
     """
     followed = _frame_tasks(tasks)
+    refuse_loops(model, followed, "compare")
     problems = _problems(model, followed, targets, q0, count, seed)
     entrants, refused = _entrants(
         model, followed, methods, limits=limits, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,

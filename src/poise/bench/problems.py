@@ -79,8 +79,8 @@ def unreachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> P
     targets = []
     for task in tasks:
         assert isinstance(task, OfFrame)
-        pose = model.pose(task.frame, answers).array.copy()
-        reach = np.linalg.norm(model.pose(task.frame, probes).xyz, axis=-1).max()
+        pose = task.seen(model, answers).array.copy()
+        reach = np.linalg.norm(task.seen(model, probes).xyz, axis=-1).max()
         pose[:, :3] *= _BEYOND * reach / np.linalg.norm(pose[:, :3], axis=-1, keepdims=True)
         targets.append([task.target_of(SE3(row)) for row in pose])
     return Problems(_by_problem(targets), starts(model, count, seed))
@@ -144,6 +144,9 @@ def _rows(model: Model, task: Task, q: Array) -> Array:
     if not isinstance(task, OfFrame) or not task.in_world:
         raise ValueError(f"singular poses are of frames in the world, not of {task.label}: choose other problems")
     jacobian, units = model.jacobian(task.frame, q), {block.unit for block in task.blocks}
+    if task.offset is not None:  # the tool's own velocity: v + w x r
+        arm = (task.seen(model, q).xyz - model.pose(task.frame, q).xyz)[..., None]
+        jacobian[..., :3, :] += np.cross(jacobian[..., 3:, :], arm, axis=-2)
     return jacobian[..., 0 if "m" in units else 3 : 6 if "rad" in units else 3, :]
 
 

@@ -85,6 +85,7 @@ def _facts(model: "Model") -> dict[str, Any]:
         "frames": model.frames,
         "groups": dict(model.groups),
         "postures": dict(model.postures),
+        "loops": [[loop.first, loop.second, loop.kind] for loop in model.loops],
     }
 
 
@@ -112,5 +113,6 @@ def _lists(model: "Model") -> list[tuple[str, list[str]]]:
         (f"frames, of which {model.tip} is the tip", list(model.frames)),
         ("groups", groups),
         ("postures", list(model.postures)),
+        ("loops", [f"{loop.first} and {loop.second} ({loop.kind})" for loop in model.loops]),
     ]
     return [(title, names) for title, names in lists if names]

@@ -59,7 +59,7 @@ class Solve:
         solver(q0=self.q0)
         first_time = time.perf_counter() - begin
         solution = solver(q0=self.q0)
-        (error,) = solution.errors
+        error = solution.errors[0]  # those of loops come after
         if self.json:
             print_json(
                 {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from poise.errors import ShapeError, ShapeNotFound
 from poise.geometry.shapes import Point, Shape
-from poise.spatial import SE3, finite
+from poise.spatial import SE3, finite, one_pose
 
 _SHOWN = 8
 """How many shapes a `repr` names."""
@@ -254,10 +254,7 @@ def _links(links: Iterable[str]) -> frozenset[str]:
 
 
 def _pose(pose: SE3) -> SE3:
-    parsed = SE3.parse(pose)
-    if parsed.array.ndim != 1:
-        raise ShapeError(f"pose must be one pose, got {parsed!r}")
-    return parsed
+    return one_pose("pose", pose)
 
 
 def _velocity(velocity: Point) -> tuple[float, ...]:

@@ -34,6 +34,10 @@ _KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKin
 """Joint kinds in the order of `mjtJoint`: free, ball, slide, hinge."""
 _EQUALITIES = {0: "connect", 1: "weld", 2: "joint", 3: "tendon"}
 """Equality constraints by `mjtEq`; all others are of flexes."""
+_LOOPS = ("connect", "weld")
+_SITE = 6
+"""A site's `mjtObj`."""
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
@@ -54,12 +58,14 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | geoms that MuJoCo never looks at together | pair of links in `disabled` |
     | site | frame; `site/site` if a body has its name |
     | active `equality/joint`, at most linear | a joint that mimics another, or is fixed at a constant |
+    | active `equality/connect` and `weld` | loops of points and of poses: frames `NAME/1` and `NAME/2`, or the sites |
     | keyframes | postures; `home` is the one named "home", else the first, else `qpos0` |
 
     The velocity of a free or ball joint is along fixed axes here, while MuJoCo's angular qvel is along the body's
     own.  Raises MissingExtra without mujoco, ModelError with the compiler's message for a file that it refuses.
-    Warns once (ModelWarning) of what a tree cannot hold: closed loops, nonlinear couplings, cone limits; and of meshes
-    that are not there, which are left out, and with them the masses that come of them.
+    Warns once (ModelWarning) of what is not held here: nonlinear couplings, equalities of tendons and flexes, welds to
+    a mocap body, which is led by hand, and cone limits; and of meshes that are not there, which are left out, and with
+    them the masses that come of them.
     """
     _check_base(base)
     path = Path(path)
@@ -157,6 +163,8 @@ class _Reader:
         self.joints = [m.joint(i).name or f"joint{i}" for i in range(m.njnt)]
         self.followers: dict[int, tuple[int, float, float]] = {}
         """Driving joint (-1 for none), multiplier and offset by driven joint."""
+        self.sites: list[str] = []
+        """The names of their frames."""
         self.remarks: list[str] = []
         own = m.names.split(b"\0", 1)[0].decode()
         self.builder = ModelBuilder(name if own == "MuJoCo Model" else own, file=file)
@@ -173,6 +181,7 @@ class _Reader:
         for body in range(1, self.m.nbody):
             links += self.add_body(body)
         self.add_sites(links)
+        self.add_loops()
         self.add_shapes()
         self.add_visuals()
         cones = [self.joints[j] for j in np.flatnonzero(self.m.jnt_limited) if self.kind(int(j)) is JointKind.SPHERICAL]
@@ -221,26 +230,28 @@ class _Reader:
     def couple(self) -> None:
         """Read y - y0 = a0 + a1 (x - x0) of the active joint equalities; remark on all others."""
         m = self.m
-        loops: Counter[str] = Counter()
+        lost: Counter[str] = Counter()
         for i in np.flatnonzero(m.eq_active0):
             kind = _EQUALITIES.get(int(m.eq_type[i]), "flex")
             if kind != "joint":
-                loops[kind] += 1
+                lost[kind] += kind not in _LOOPS
                 continue
             driven, source = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
             name = repr(self.joints[driven])
             constant, slope, *higher = self.numbers(f"the coupling of {name}", "polycoef", m.eq_data[i, :5]).tolist()
             if source >= 0 and any(higher):
-                self.remarks.append(f"the nonlinear coupling of {name} is ignored")
+                self.remarks.append(f"the nonlinear coupling of {name} is ignored, so the joint moves by itself")
             elif driven in self.followers or self.driver(source)[0] == driven:
                 self.remarks.append(f"a second coupling of {name} is ignored")
             elif source < 0 or slope == 0.0:
                 self.followers[driven] = (-1, 0.0, self.zero(driven) + constant)
             else:
                 self.followers[driven] = (source, slope, self.zero(driven) + constant - slope * self.zero(source))
-        if loops:
-            counts = ", ".join(f"{count} {kind}" for kind, count in loops.items())
-            self.remarks.append(f"equality constraints are ignored ({counts}), because a tree has no loops")
+        if lost := +lost:
+            counts = ", ".join(f"{count} {kind}" for kind, count in lost.items())
+            self.remarks.append(
+                f"equality constraints are ignored ({counts}): only those of joints and bodies are read"
+            )
 
     def driver(self, joint: int) -> tuple[int, float, float]:
         """The free joint (-1 for none) that sets `joint`, the multiplier and the offset."""
@@ -264,6 +275,55 @@ class _Reader:
         if np.linalg.norm(self.numbers(what, "quaternion", wxyz)) < 1e-12:
             raise ModelError(f"{what} has a zero quaternion, which is no rotation", file=self.file)
         return SE3.from_xyz_wxyz(self.numbers(what, "pos", xyz), wxyz)
+
+    # Loops -------------------------------------------------------------------------------------------------------
+
+    def add_loops(self) -> None:
+        """Add the active connects and welds: two points, or two poses, that stay together.
+
+        A weld's numbers are its anchor in the second body, then the second body's pose in the first; one without
+        `torquescale` is a connect.
+        """
+        m = self.m
+        for i in np.flatnonzero(m.eq_active0).tolist():
+            kind = _EQUALITIES.get(int(m.eq_type[i]))
+            if kind not in _LOOPS:
+                continue
+            name = m.eq(i).name or f"{kind}{i}"
+            sites = m.eq_objtype[i] == _SITE
+            objects = [int(m.eq_obj1id[i]), int(m.eq_obj2id[i])]
+            bodies = [int(m.site_bodyid[x]) for x in objects] if sites else objects
+            led = [body for body in bodies if m.body_mocapid[body] >= 0]
+            if led:
+                self.remarks.append(f"{kind} {name!r} is ignored: {self.bodies[led[0]]!r} is a mocap body, led by hand")
+                continue
+            if self.movers(bodies[0]) == self.movers(bodies[1]):
+                self.remarks.append(f"{kind} {name!r} is ignored: no joint moves one of its bodies against the other")
+                continue
+            data = self.numbers(f"{kind} {name!r}", "data", m.eq_data[i])
+            rigid = kind == "weld" and data[10] > 0.0
+            if sites:
+                first, second = (self.sites[x] for x in objects)
+            else:
+                first, second = f"{name}/1", f"{name}/2"
+                places = (data[:3], data[3:6]) if kind == "connect" else (data[3:6], data[:3])
+                turns = (data[6:10] if rigid else _UPRIGHT, _UPRIGHT)
+                for frame, body, xyz, wxyz in zip((first, second), bodies, places, turns, strict=True):
+                    self.builder.frame(
+                        frame,
+                        link=self.bodies[body] if body else WORLD,
+                        origin=self.pose(f"{kind} {name!r}", xyz, wxyz),
+                    )
+            self.builder.loop(first, second, "pose" if rigid else "point")
+
+    def movers(self, body: int) -> set[int]:
+        """The joints that move a body in the world."""
+        found: set[int] = set()
+        while body:
+            first = int(self.m.body_jntadr[body])
+            found |= {j for j in range(first, first + int(self.m.body_jntnum[body])) if self.driver(j)[0] >= 0}
+            body = int(self.m.body_parentid[body])
+        return found
 
     # Bodies and sites --------------------------------------------------------------------------------------------
 
@@ -329,8 +389,9 @@ class _Reader:
         m = self.m
         for i in range(m.nsite):
             name = m.site(i).name or f"site{i}"
+            self.sites.append(f"{name}/site" if name in links else name)
             self.builder.frame(
-                f"{name}/site" if name in links else name,
+                self.sites[i],
                 link=self.bodies[m.site_bodyid[i]],
                 origin=self.pose(f"site {name!r}", m.site_pos[i], m.site_quat[i]),
             )

@@ -16,6 +16,7 @@ from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import Joint
 from poise.model.model import Model
+from poise.model.tip import fingers
 from poise.spatial import unit_quaternion
 
 _HOMES = (
@@ -69,6 +70,8 @@ def add_srdf(builder: ModelBuilder, model: Model, path: Path) -> str | None:
     postures = reader.postures()
     for name, positions in postures.items():
         builder.posture(name, positions)
+    for link, beyond in reader.end_effectors().items():
+        builder.end_effector(link, beyond)
     for (first, second), line in reader.disabled().items():
         builder.disable(first, second, line=line)
     notes.warn()
@@ -138,6 +141,24 @@ class _Reader:
         if link != WORLD and link not in self.model.links:
             self.notes.add("a <group> names a link that the robot does not have", element.line, link)
         return self.model.root_path(link)
+
+    def end_effectors(self) -> dict[str, tuple[str, ...]]:
+        """The links where arms and legs end, and of each the joints beyond it that are in its group.
+
+        A link that is missing is passed over, as one SRDF serves several robots; so is one of a finger, and one whose
+        group has no joints, neither before it nor beyond.
+        """
+        beyond = fingers(self.model)
+        found = {}
+        for element in self.root.all("end_effector"):
+            link, group = element.attributes.get("parent_link", ""), element.attributes.get("group", "")
+            if link not in self.model.links or link in beyond:
+                continue
+            above = {joint.name for joint in self.model.root_path(link)}
+            members = self.members(group) if group in self.groups else ()
+            if members:
+                found[link] = () if above.intersection(members) else members
+        return found
 
     # Collisions --------------------------------------------------------------------------------------------------
 

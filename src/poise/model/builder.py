@@ -14,6 +14,7 @@ from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.visuals import VISUALS, Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic
+from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
 from poise.spatial import BOUND, LARGEST, SE3
 
@@ -51,6 +52,8 @@ class ModelBuilder:
         self._lines: dict[str, int | None] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
         self._postures: dict[str, dict[str, Sequence[float]]] = {}
+        self._end_effectors: dict[str, tuple[str, ...]] = {}
+        self._loops: dict[Loop, int | None] = {}
 
     def link(self, name: str, *, line: int | None = None) -> None:
         """Declare a link; joints declare theirs themselves, unless `build(declared=True)` wants it said."""
@@ -212,6 +215,28 @@ class ModelBuilder:
             raise self._error(f"collisions of link {first!r} with itself are never looked at; name two links", line)
         self._disabled.setdefault(frozenset((first, second)), line)
 
+    def end_effector(self, link: str, fingers: Sequence[str] = ()) -> None:
+        """Say that an arm or a leg ends at a link, and which joints beyond it are fingers; none are named: all.
+
+        `build` raises ModelError for a link that does not exist.
+        """
+        self._end_effectors[link] = tuple(fingers)
+
+    def loop(self, first: str, second: str, kind: LoopKind = "point", *, line: int | None = None) -> None:
+        """Close a chain: two frames stay together, their origins ("point") or their whole poses ("pose").
+
+        A tree holds each link once, so a loop is cut at one of its joints, and what the joint held together is said
+        here: `frame` both sides of it, then close them.  A hinge is two points on its axis, in a plane one.
+        Raises ModelError for an unknown kind and for one frame twice.
+        """
+        for frame in (first, second):
+            self._name("frame of a loop", frame, line)
+        if kind not in LOOP_KINDS:
+            raise self._error(f"the loop of {first!r} and {second!r} has the kind {kind!r}; it is point or pose", line)
+        if first == second:
+            raise self._error(f"a loop is of two frames, and {first!r} is named twice; name the other one", line)
+        self._loops.setdefault(Loop(first, second, kind), line)
+
     def group(self, name: str, joints: Sequence[str]) -> None:
         """Name a set of joints."""
         self._groups[name] = tuple(joints)
@@ -224,7 +249,8 @@ class ModelBuilder:
         """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
 
         Raises ModelError for links with two parents, cycles, unknown parents (when `declared`), a mimic of a missing
-        joint or in a circle, frames, masses, shapes or visuals on missing links.
+        joint or in a circle, frames, end effectors, masses, shapes or visuals on missing links, loops of missing
+        frames or of frames that no joint moves against each other.
         """
         links = self._check_links(declared)
         known = {*links, WORLD}
@@ -245,6 +271,9 @@ class ModelBuilder:
                 raise self._error(
                     f"frame {frame.name!r} has the name of a link; give it another", self._lines["frame " + frame.name]
                 )
+        for link in self._end_effectors:
+            if link not in known:
+                raise self._error(f"an arm or a leg ends at the link {link!r}, which does not exist")
         for link in self._masses:
             if link not in known:
                 raise self._error(
@@ -270,16 +299,19 @@ class ModelBuilder:
             order,
             self._frames.values(),
             groups=self._groups,
+            end_effectors=self._end_effectors,
             masses=self._masses,
             shapes=self._shapes,
             visuals=self._visuals,
             disabled=self._disabled,
+            loops=self._loops,
         )
         try:
             model = whole()
         except ModelError as error:  # the model itself knows no file
             raise self._error(error.message) from None
         self._check_positions(model)
+        self._check_loops(model)
         if not self._postures:
             return model
         postures = {name: self._configuration(model, name) for name in self._postures}
@@ -426,6 +458,17 @@ class ModelBuilder:
                             "narrow its limits or lower the multiplier",
                             self._lines[joint.name],
                         )
+
+    def _check_loops(self, model: Model) -> None:
+        for loop, line in self._loops.items():
+            for frame in (loop.first, loop.second):
+                if frame not in model.frames:
+                    raise self._error(f"{loop.label} is of the frame {frame!r}, which does not exist", line)
+            first, second = ({j.name for j in model.root_path(model.frame(f).link)} for f in (loop.first, loop.second))
+            if not any(model.joint(name).size for name in first ^ second):
+                raise self._error(
+                    f"{loop.label} closes nothing: no joint moves one of its frames against the other", line
+                )
 
     def _grounding(self, base: Base, root: str, count: int) -> Joint:
         name = "root" if count == 1 else f"root_{root}"

@@ -5,6 +5,7 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import accumulate
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.errors import FrameNotFound, JointNotFound, ModelError, ModelWarning, ShapeError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
+from poise.model.loop import Loop, named
 from poise.spatial import (
     LARGEST,
     SE3,
@@ -42,7 +44,10 @@ if TYPE_CHECKING:
 
 _WIDE = 20.0
 """Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
-_IMMUTABLE = "a Model does not change; make another with its chain or lock, with ModelBuilder or poise.load"
+_IMMUTABLE = (
+    "a Model does not change; make another with its chain, lock or with_limits, with ModelBuilder or poise.load"
+)
+_I = SE3.identity()
 
 
 @final
@@ -76,6 +81,8 @@ class Model:
     """Named sets of joints, from an SRDF."""
     postures: Mapping[str, Array]
     """Named configurations (nq,), from an SRDF or the keyframes of an MJCF."""
+    end_effectors: Mapping[str, tuple[str, ...]]
+    """Links at which an arm or a leg ends, from an SRDF, and the joints beyond each that are fingers; none: all are."""
     masses: Mapping[str, tuple[float, Array]]
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
     mass: float
@@ -88,6 +95,9 @@ class Model:
     nothing is drawn are left out.  Meshes in files are not opened."""
     disabled: frozenset[frozenset[str]]
     """Pairs of links that need never be looked at for a collision between them."""
+    loops: tuple[Loop, ...]
+    """What closes the chains that were cut to make it a tree: frames that stay together.  `solve` and `Tracker` keep
+    them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
     queries: dict[Any, Any]
     """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
     _joint_at: dict[str, int]
@@ -105,10 +115,12 @@ class Model:
         home: npt.ArrayLike | None = None,
         groups: Mapping[str, tuple[str, ...]] | None = None,
         postures: Mapping[str, Array] | None = None,
+        end_effectors: Mapping[str, Sequence[str]] | None = None,
         masses: Mapping[str, tuple[float, Array]] | None = None,
         shapes: Mapping[str, Sequence[LinkShape]] | None = None,
         visuals: Mapping[str, Sequence[Visual]] | None = None,
         disabled: Iterable[frozenset[str]] = (),
+        loops: Iterable[Loop] = (),
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
@@ -124,11 +136,13 @@ class Model:
         own["farthest"] = self._farthest()
         own["groups"] = MappingProxyType({k: tuple(names) for k, names in (groups or {}).items()})
         own["postures"] = MappingProxyType({k: frozen(q) for k, q in (postures or {}).items()})
+        own["end_effectors"] = MappingProxyType({k: tuple(names) for k, names in (end_effectors or {}).items()})
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
         own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
+        own["loops"] = tuple(loops)
         start = self.neutral if home is None else finite("home", home, self.nq)
         own["home"] = frozen(np.clip(start, self.lower, self.upper))
         own["queries"] = {}
@@ -159,13 +173,12 @@ class Model:
         """The frames that a task may name: links, then sites and tools, and the world."""
         return tuple(self._frames)
 
-    @property
+    @cached_property
     def tip(self) -> str:
-        """The last link of the longest chain: the hand of an arm."""
-        depth = {WORLD: 0}
-        for joint in self.joints:
-            depth[joint.child] = depth.get(joint.parent, 0) + 1
-        return max(self.links, key=lambda link: depth.get(link, 0), default=WORLD)
+        """The last link of the longest chain, before the fingers: the hand of an arm; see `poise.model.tip`."""
+        from poise.model.tip import tip_of
+
+        return tip_of(self)
 
     def joint(self, name: str) -> Joint:
         """The joint `name`; raises JointNotFound, with the nearest names."""
@@ -511,7 +524,7 @@ class Model:
                 )
         # What stands in the world stays where it was only if `base` does.
         world = set() if self.root_path(root.link) else {WORLD}
-        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world)
+        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world, {end.link: ()})
 
     def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
@@ -536,7 +549,8 @@ class Model:
                     name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin
                 )
             kept.append(joint)
-        return self._derived(self.name, kept, self.links, self._own_frames(), {*self.links, WORLD})
+        bodies = {*self.links, WORLD}
+        return self._derived(self.name, kept, self.links, self._own_frames(), bodies, self.end_effectors)
 
     def with_shapes(
         self,
@@ -549,7 +563,7 @@ class Model:
         an unknown link, TypeError for what is no shape, ValueError for what is no pair.
         """
         known = dict.fromkeys([*self.links, WORLD])
-        carried = self._carried()
+        carried: dict[str, Any] = {}
         carried["shapes"] = {link: (s,) if isinstance(s, LinkShape) else tuple(s) for link, s in shapes.items()}
         for link, those in carried["shapes"].items():
             self._check_link(link, known)
@@ -564,7 +578,71 @@ class Model:
                 if len(pair) != 2:
                     raise ValueError(f"disabled holds {tuple(sorted(pair))}; a pair is two links")
             carried["disabled"] = pairs
-        return Model(self.name, self.joints, self.links, self._own_frames(), **carried)
+        return self._with(**carried)
+
+    def with_frame(self, name: str, *, link: str, origin: SE3 | npt.ArrayLike = _I) -> "Model":
+        """The model with one more frame, `name`, at the pose `origin` in `link`, which may be any frame: a tool.
+
+        Raises ModelError for a name that is there already, FrameNotFound for an unknown `link`.
+        """
+        from poise.model.changes import another_frame
+
+        return self._with(frames=[*self._own_frames(), another_frame(self, name, link, origin)])
+
+    def with_limits(
+        self,
+        limits: "Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]] | None" = None,
+        *,
+        velocity: Mapping[str, npt.ArrayLike] | None = None,
+    ) -> "Model":
+        """The model with other limits: `{joint: (lower, upper)}` [rad or m], `velocity={joint: most}` [rad/s or m/s].
+
+        What is stated takes the place of what the file says, be it narrower or wider; whether the arm can go there is
+        yours to know.  A joint of several coordinates takes a number for all or one for each, but none for its
+        quaternion; math.inf is none.  A continuous joint with limits is a revolute one.  `home` moves to the nearest
+        place inside; `postures` stay.
+        Raises JointNotFound for an unknown name, ValueError for limits that are no numbers or the wrong way round, for
+        a fixed joint, and for one that another, which moves with it by `mimic` and is not named, would hold to less.
+        """
+        from poise.model.changes import limited, refuse_held
+
+        limits, velocity = limits or {}, velocity or {}
+        made = self._with(joints=limited(self, limits, velocity))
+        refuse_held(made, limits, velocity)
+        return made
+
+    def with_base(self, pose: SE3 | npt.ArrayLike) -> "Model":
+        """The model mounted elsewhere: what stood at the world's origin stands at `pose`, on a table, upside down.
+
+        A fixed joint, or the place of the first one, carries it; q, limits and names stay.  What is fixed to the world
+        itself, its frames and shapes, stays where it is, but for what a loop ties the robot to.  On a model that was
+        mounted before, `pose` comes on top.
+        """
+        from poise.model.changes import anchored, mounted
+
+        return self._with(joints=mounted(self, pose), frames=anchored(self, pose))
+
+    def with_payload(self, mass: float, *, link: str, centre: npt.ArrayLike = (0.0, 0.0, 0.0)) -> "Model":
+        """The model with `mass` [kg] more on `link`, which may be any frame, at `centre` (3,) [m] in it.
+
+        The centre of mass moves; nothing else does.  Raises FrameNotFound for an unknown `link`, ValueError for a mass
+        that is not a finite number above 0.
+        """
+        from poise.model.changes import loaded
+
+        return self._with(masses=loaded(self, mass, link, centre))
+
+    def _with(
+        self, *, joints: Iterable[Joint] | None = None, frames: Iterable[Frame] | None = None, **carried: Any
+    ) -> "Model":
+        """The model with these in place of its own."""
+        return Model(
+            self.name,
+            self.joints if joints is None else joints,
+            self.links,
+            self._own_frames() if frames is None else frames,
+            **(self._carried() | carried),
+        )
 
     def _check_link(self, link: str, known: Iterable[str]) -> None:
         if link not in known:
@@ -576,14 +654,22 @@ class Model:
             "home": self.home,
             "groups": dict(self.groups),
             "postures": dict(self.postures),
+            "end_effectors": dict(self.end_effectors),
             "masses": dict(self.masses),
             "shapes": dict(self.shapes),
             "visuals": dict(self.visuals),
             "disabled": self.disabled,
+            "loops": self.loops,
         }
 
     def _derived(
-        self, name: str, joints: list[Joint], links: Sequence[str], frames: Iterable[Frame], bodies: set[str]
+        self,
+        name: str,
+        joints: list[Joint],
+        links: Sequence[str],
+        frames: Iterable[Frame],
+        bodies: set[str],
+        end_effectors: Mapping[str, Sequence[str]],
     ) -> "Model":
         """The model of these joints, links and frames; what may collide and what is drawn is left on `bodies`."""
         kept = [joint.name for joint in joints if joint.nq]
@@ -591,19 +677,42 @@ class Model:
         postures = {key: q[places] for key, q in self.postures.items()}
         groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
         masses = {link: mass for link, mass in self.masses.items() if link in links}
+        frames = tuple(frames)
         return Model(
             name,
             joints,
             links,
             frames,
+            loops=self._loops_left({*links, *(frame.name for frame in frames), WORLD}, kept),
             home=self.home[places],
             groups=groups,
             postures=postures,
+            end_effectors=end_effectors,
             masses=masses,
             shapes={link: shapes for link, shapes in self.shapes.items() if link in bodies},
             visuals={link: visuals for link, visuals in self.visuals.items() if link in bodies},
             disabled=[pair for pair in self.disabled if pair <= bodies],
         )
+
+    def _loops_left(self, frames: set[str], kept: Sequence[str]) -> list[Loop]:
+        """The loops that the `kept` joints still move, both frames being there.
+
+        Warns (ModelWarning) of those that lose a frame, though joints that are kept move them.
+        """
+        left: list[Loop] = []
+        lost: list[Loop] = []
+        for loop in self.loops:
+            one, other = (set(self.root_path(self.frame(name).link)) for name in (loop.first, loop.second))
+            if {self.follows(joint)[0] for joint in one ^ other}.intersection(kept):
+                (left if {loop.first, loop.second} <= frames else lost).append(loop)
+        if lost:
+            warnings.warn(
+                f"{named(lost)} of {self.name} is lost, for the frames are not all kept: the chain that is left is "
+                "open, and its joints move by themselves",
+                ModelWarning,
+                stacklevel=4,
+            )
+        return left
 
     # Details -----------------------------------------------------------------------------------------------------
 
@@ -653,7 +762,8 @@ class Model:
         return frozen(farthest)
 
     def __repr__(self) -> str:
-        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+        loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
+        return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv}{loops})"
 
     def __str__(self) -> str:
         head = ("joint", "kind", "lower", "upper", "parent", "child")
@@ -673,6 +783,7 @@ class Model:
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         fixed = sum(joint.kind is JointKind.FIXED for joint in self.joints)
         title = f"{self.name}: nq {self.nq}, nv {self.nv}, {len(self.links)} links, {fixed} fixed joints [rad, m]"
+        lines += [f"{loop.first} stays with {loop.second}, a {loop.kind}" for loop in self.loops]
         return "\n".join([title, *lines])
 
 

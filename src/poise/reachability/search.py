@@ -17,6 +17,7 @@ from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
 from poise.solving.arguments import whole
+from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
 from poise.spatial import SO3, Array, rotate
 from poise.tasks.pose import PoseTask, PositionTask
@@ -69,6 +70,7 @@ def reach(
     whole("effort", effort, 0)
     turns = _turns(orientations)
     task = PositionTask(name) if turns is None else PoseTask(name)
+    refuse_loops(model, [task], "reach")
     solver = Solver(model, task, limits=limits, prefer="first", seed=seed, max_restarts=effort)
 
     each = 1 if turns is None else len(turns.wxyz)

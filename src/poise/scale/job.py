@@ -70,6 +70,7 @@ def job_of(solver: Solver, source: Source, rows: int) -> Job:
         "model": solver.model.name,
         "model_digest": digest(solver.model),
         "frame": task.frame,
+        "offset": None if task.offset is None else task.offset.array.tolist(),
         "task": type(task).__name__,
         "tolerances": [block.tolerance for block in task.blocks],
         "prefer": solver.prefer,

@@ -252,7 +252,9 @@ def run_batch(
         raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
-    goals, starts, postures = problems_of(model, search.tasks, targets, q0)
+    goals, starts, postures = problems_of(model, search.stated, targets, q0)
+    loops = np.concatenate([np.zeros(0), *search.loop_goals])
+    goals = np.hstack([goals, np.broadcast_to(loops, (len(goals), len(loops)))])
     batch = _Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
     batch.run(threads, progress)
     return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
@@ -400,6 +402,9 @@ class _Batch:
             given=self.given, closest=self.closest,
         )  # fmt: skip
         codes = self.raw[some, CODE].astype(np.int8)
+        for row in self.raw[some]:
+            if row[CODE] == SOLVED:
+                self.search.close_aside(self.model, row[ANSWER : ANSWER + self.model.nq])
         self.raw[some, CODE] = 0.0
         if not self.closest:
             codes[codes == RUNNING] = GIVEN_UP

@@ -38,6 +38,7 @@ from poise.solving.arguments import (
 )
 from poise.solving.batch import problems_of
 from poise.solving.closed_form import ClosedForm, closed_form
+from poise.solving.closure import refuse_loops
 from poise.solving.explain import task_errors
 from poise.solving.pieces import Pieces
 from poise.solving.prepared import keep, recall
@@ -338,6 +339,7 @@ class Branching:
                 "a PostureTask asks for one solution, the nearest, so solve_all does not take it; give the posture as "
                 "q0, and the first solution is the nearest to it of those that are found"
             )
+        refuse_loops(model, self.tasks, "solve_all")
         self.limits, self.turns, self.samples = bool(limits), turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None

@@ -10,7 +10,10 @@ from poise.model.model import Model
 from poise.solving.outcome import Outcome, Status
 from poise.solving.rows import rows_at
 from poise.spatial import Array
+from poise.tasks.effector import Place
 from poise.tasks.error import TaskError
+from poise.tasks.frame import OfFrame
+from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
@@ -104,20 +107,20 @@ def _out_of_reach(outcome: Outcome) -> list[str]:
     for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):
         if task.placed is None:
             continue
+        assert isinstance(task, OfFrame)
         frame, tolerance = task.placed
-        root, reach = _reach(outcome.model, frame, limits=outcome.asked.problem.limits)
+        root, reach = _reach(outcome.model, task.place(outcome.model), limits=outcome.asked.problem.limits)
         beyond = float(np.linalg.norm(goal[:3] - root)) - reach
         if beyond > tolerance:
             out.append(f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m.")
     return out
 
 
-def _reach(model: Model, frame: str, *, limits: bool) -> tuple[Array, float]:
+def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
     """Where the first joint stands, and how far the frame can ever be from there [m]; inf if it can go anywhere."""
     tree = model.tree
-    unit, hangs = tree.links[model.frame(frame).link]
-    path = tree.path(unit)
-    reach = float(np.linalg.norm((hangs @ model.frame(frame).origin).xyz))
+    path = tree.path(at.tip)
+    reach = float(np.linalg.norm(at.hang.xyz))
     for i in path:
         u = tree.units[i]
         if i != path[0]:
@@ -131,6 +134,8 @@ def _reach(model: Model, frame: str, *, limits: bool) -> tuple[Array, float]:
 
 def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the tasks ask for more rows than there are joints to follow them."""
+    if any(isinstance(task, LoopTask) for task in outcome.asked.frame_tasks):
+        return []  # rows of loops depend on each other, and say nothing of how many joints there should be
     rows = sum(task.asked for task in outcome.asked.frame_tasks)
     joints = len(outcome.asked.problem.velocities)
     if joints >= rows:

@@ -13,6 +13,7 @@ from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, joined, several
 from poise.solving.bound_method import BoundMethod
+from poise.solving.closure import refuse_loops
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
 from poise.spatial import Array
@@ -52,6 +53,7 @@ def relax(
     if the updates do not come to rest.
     """
     given = _frame_tasks(tasks)
+    refuse_loops(model, given, "the search for an optimum")
     method = ExtendedJacobian() if method is None else method
     tracker = Tracker(model, tasks, method, limits=limits)
     now = _one(model, q)
@@ -76,6 +78,7 @@ def algorithmic_singularity(
     Where it is 0 while the Jacobian has full rank, the minimum of the criterion that the method follows ends.
     """
     given = _frame_tasks(tasks)
+    refuse_loops(model, given, "the search for an optimum")
     method = ExtendedJacobian() if method is None else method
     many = np.array(model.check_q(q, "q"))
     problem = pack(model, given)

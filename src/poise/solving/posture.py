@@ -51,6 +51,11 @@ class Posture:
         away = goal - q if model.nq == model.nv else model.difference(q, goal)
         return float(np.abs(away[self._counts]).max(initial=0.0))
 
+    def measure(self, model: Model, scratch: Scratch) -> None:
+        """Let the last entry of `out` be how far its configuration is from the posture."""
+        q = scratch.out[ANSWER : ANSWER + model.nq]
+        scratch.out[-1] = self._distance(model, q, scratch.posture_goal)
+
     def settle(self, model: Model, scratch: Scratch, code: int) -> int:
         """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
 
@@ -66,7 +71,7 @@ class Posture:
             if self._weight.any():
                 prepare(settle)
                 code = settle(scratch.address)
-        out[-1] = self._distance(model, q, goal)
+        self.measure(model, scratch)
         if code == SOLVED and out[-1] > self._tolerance:
             out[STATIONARY] = 1.0
             code = UNSOLVED

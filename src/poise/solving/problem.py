@@ -133,7 +133,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
         effectors.append(
             (
                 -1 if task.routine is None else layout.FIRST_ROWS + layout.ENTRIES * kinds.index(type(task)),
-                task.goal_kind if task.takes_target else 0,
+                task.goal_read,
                 places["m"],
                 places["rad"],
                 e.tip,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import BEGIN, END, GO_ON, RUNNING, SOLVED
+from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.base import Method, method_of
@@ -26,15 +26,18 @@ from poise.solving.arguments import (
 )
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
+from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.collision import CollisionLimit, guarded, position_limits
 from poise.solving.posture import Posture
 from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
+from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
 from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _ITERATIONS: Final = 200
@@ -61,7 +64,9 @@ class Search:
     """
 
     __slots__ = (
+        "_aside",
         "_bound",
+        "_closure",
         "_entry",
         "_home",
         "_idle",
@@ -79,6 +84,7 @@ class Search:
         "prefer",
         "problem",
         "seed",
+        "stated",
         "tasks",
         "trace",
     )
@@ -97,7 +103,9 @@ class Search:
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
-        self.tasks: tuple[AnyTask, ...] = several(tasks)
+        self.stated = several(tasks)
+        """Those that targets are given to; the loops of the model come after them."""
+        self.tasks: tuple[AnyTask, ...] = (*self.stated, *loop_tasks(model, self.stated))
         self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
         if method is None and len(levels(self.frame_tasks)) > 1:
             method = "priority"
@@ -137,6 +145,9 @@ class Search:
         self._prepared: BoundMethod | None = None
         if chosen is not None:
             self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits, apart=self.apart)
+        loops = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
+        self._closure = Closure(model, loops, limits=bool(limits)) if loops else None
+        self._aside = Aside.of(model, self.stated, limits=bool(limits))
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
@@ -212,6 +223,7 @@ class Search:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
             if self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
+            self._close(model, scratch, code)
             out = scratch.out.copy()
             trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
         finally:
@@ -245,9 +257,37 @@ class Search:
                 code, late = self._go_on(scratch, began)
             if code >= 0 and self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
+            self._close(model, scratch, code)
         finally:
             scratch.call[SEED] = self.seed
         return code, late
+
+    def close_aside(self, model: Model, q: Array) -> None:
+        """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not."""
+        if self._aside is not None:
+            self._aside.close(model, q)
+
+    def _close(self, model: Model, scratch: Scratch, code: int) -> None:
+        """Let the loops that no task moves be closed, and those of an answer that missed its target between both."""
+        if self._aside is None and self._closure is None:
+            return
+        at = slice(ANSWER, ANSWER + model.nq)
+        if code in (SOLVED, UNSOLVED):
+            self.close_aside(model, scratch.out[at])
+        if self._closure is None or code != UNSOLVED or scratch.out[CODE] == SOLVED:
+            return  # where the posture alone is missed, loops are closed
+        q = self._closure.closed(model, scratch.out[at].copy())
+        if q is None:
+            return
+        goals, sizes = scratch.goal.reshape(-1, 1, 7), []
+        for task, goal in zip(self.frame_tasks, goals, strict=True):
+            sizes.append(task.judged(model, goal, q[None])[0])
+        scratch.out[at] = q
+        scratch.out[at.stop : at.stop + self.problem.blocks] = np.concatenate(sizes)
+        e, _ = rows_at(model, self.frame_tasks, self.problem, q, scratch.goal)
+        scratch.out[COST] = e @ e
+        if self._posture is not None:
+            self._posture.measure(model, scratch)
 
     @property
     def in_lanes(self) -> bool:
@@ -307,13 +347,18 @@ class Search:
                 raise ValueError("the tasks have no target; give one to the tasks or to the call")
             return self._own
         goals = []
-        for task, (name, value) in zip(self.tasks, one_a_task(self.tasks, target), strict=True):
+        for task, (name, value) in zip(self.stated, one_a_task(self.stated, target), strict=True):
             if isinstance(task, PostureTask):
                 if self._posture is not None:
                     self._posture.aim(scratch, model, value, name)
             else:
                 goals.append(task.goal(value, name))
-        return joined(goals)
+        return joined([*goals, *self.loop_goals])
+
+    @property
+    def loop_goals(self) -> list[Array]:
+        """(7,) numbers of each loop of the model, which come after those of the stated tasks."""
+        return [task.goal(None) for task in self.tasks[len(self.stated) :] if isinstance(task, LoopTask)]
 
 
 def prepared_search(

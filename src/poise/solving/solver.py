@@ -61,8 +61,8 @@ class Solver:
 
     @property
     def tasks(self) -> tuple[AnyTask, ...]:
-        """What it solves for, in the order of targets and errors."""
-        return self._search.tasks
+        """What it solves for, in the order of targets and errors; errors go on with the loops of the model."""
+        return self._search.stated
 
     @property
     def method(self) -> Method | None:
@@ -166,6 +166,10 @@ def solve(
 
     Joint limits are kept at every iterate, unless `limits` is False.  Returns the best configuration found, whether or
     not it converged; its errors are recomputed by forward kinematics.
+
+    The loops of the model are closed: those that the tasks move are solved for with them, and their errors stand after
+    those of the tasks; others that are open at `q0` are closed by their own joints.  An answer that misses its target
+    is closed all the same, where Newton's steps from it lead to a closed one.
 
     The model keeps what it prepared for tasks of this structure, so the next call with other targets does not pay
     for it again.  Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite or for what the

@@ -32,9 +32,11 @@ from poise.solving.arguments import (
     whole,
 )
 from poise.solving.bound_method import BoundMethod
+from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
+from poise.solving.kept import kept
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.spatial import SE3, Array
@@ -59,7 +61,7 @@ class Tracker:
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
     them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
     shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
-    back no faster.
+    back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.
     The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
     `CollisionLimit` do, and "priority", which bounds each joint's speed by itself, where tasks have different
     priorities.  A step that turns back makes the next ones shorter, until targets move, so that
@@ -68,17 +70,25 @@ class Tracker:
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.
 
+    The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
+    rad, within joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is
+    open is closed first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks
+    have priorities.  Of other limits only a VelocityLimit is kept together with loops, and `explore` is not.
+
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
     """
 
     __slots__ = (
         "_apart",
+        "_aside",
         "_bound",
         "_count",
         "_dt",
         "_explorer",
+        "_followed",
         "_guide",
+        "_kept",
         "_lock",
         "_points",
         "_points_shape",
@@ -108,8 +118,10 @@ class Tracker:
         limits: bool | Sequence[Limit | CollisionLimit] = True,
         settle: bool = True,
         explore: bool = False,
+        speed: float = 1.0,
     ) -> None:
         whole("updates", updates, 1)
+        pace = _pace(model, speed, dt)
         if not isinstance(settle, bool):
             raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
         if dt is not None:
@@ -127,20 +139,23 @@ class Tracker:
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
+        self._followed = (*self.tasks, *loop_tasks(model, self.tasks))
+        self._aside = Aside.of(model, self.tasks, limits=limits is not False)
+        self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
-            method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied else "dls"
+            method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied or self._kept else "dls"
         self.model, self.method = model, method_of(method)
-        problem = pack(model, self.tasks, limits=limits is not False)
+        problem = pack(model, self._followed, limits=limits is not False)
         self._prepared = BoundMethod(
             model,
-            self.tasks,
+            self._followed,
             problem,
             self.method,
             limits=limits is not False,
             also=[
                 *(limit for limit in stated if limit is not self._apart),
-                *(() if dt is None else (VelocityLimit(),)),
+                *(() if dt is None else (pace,)),
             ],
             apart=self._apart,
             dt=dt,
@@ -153,10 +168,10 @@ class Tracker:
                 raise ValueError("explore=True does not keep a JerkLimit: leave one of them out")
             held = limits is not False
             self._explorer = Explorer(model, self.tasks, self._apart, limits=held)
-            self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits)
+            self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits, speed=speed)
         self._bind()
         self._targets[:, 3] = 1.0
-        for k, task in enumerate(self.tasks):
+        for k, task in enumerate(self._followed):
             self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
 
     def _bind(self) -> None:
@@ -169,9 +184,9 @@ class Tracker:
         self._start = scratch.start_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
-        self._points = self._targets[:, :3]
+        self._points = self._targets[: len(self.tasks), :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
-        self._pose_alone = [task.leads for task in self.tasks] == [(POSITION, ROTATION)]
+        self._pose_alone = [task.leads for task in self._followed] == [(POSITION, ROTATION)]
         if self._apart is not None:
             scratch.surround(self._apart.scene(self.model, ahead=self._dt or 0.0))
         prepare(method_loop.step)
@@ -179,7 +194,8 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_count", "_dt", "_explorer", "_guide", "_prepared", "_settles", "method", "model", "tasks",
+            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_prepared", "_settles",
+            "method", "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
@@ -194,14 +210,14 @@ class Tracker:
     @property
     def targets(self) -> Array:
         """(tasks, 7) place and quaternion wxyz of each target, which the next step reads; write into it at will."""
-        return self._targets
+        return self._targets[: len(self.tasks)]
 
     @targets.setter
     def targets(self, values: npt.ArrayLike) -> None:
         given = np.asarray(values, dtype=np.float64)
-        if given.shape != self._targets.shape:
-            raise ShapeError(f"targets must have shape {self._targets.shape}, got {given.shape}")
-        self._targets[:] = given
+        if given.shape != self.targets.shape:
+            raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
+        self.targets[:] = given
 
     def step(self, q: npt.ArrayLike, target: Any = None) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
@@ -233,7 +249,11 @@ class Tracker:
                 self._warned = True
                 warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=2)
             if code < 0:
-                refuse_numbers(code, self.model, self.tasks, self._scratch.goal, self._scratch.start, "q")
+                refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
+            if self._aside is not None:
+                self._aside.watch(self.model, self._scratch.start)
+            if self._kept is not None:
+                self._q[:] = self._kept(self._scratch.start, self._q)
         finally:
             self._lock.release()
         return self._q
@@ -283,6 +303,8 @@ class Tracker:
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None:
             self._explorer.forget()
+        if self._kept is not None:
+            self._kept.forget()
 
     @property
     def _memory(self) -> Array:
@@ -319,6 +341,8 @@ class Tracker:
         """
         if threads is not None:
             whole("threads", threads, 1)
+        if self._kept is not None:
+            raise ValueError(f"a rollout does not keep loops closed, as of {self._kept.labels}: take steps")
         if self._explorer is not None:
             raise ValueError("a rollout does not explore: take steps, or make a Tracker without explore")
         start = self.model.check_q(q, "q")
@@ -409,6 +433,26 @@ class Tracker:
             refuse_goal(self.tasks, goals[0, 0].ravel())
         if code == BAD_START:
             refuse_start(starts[0], "q")
+
+
+def _pace(model: Model, speed: float, dt: float | None) -> VelocityLimit:
+    """The part `speed` of the model's velocity limits; raises ValueError where it is none, or says nothing."""
+    if (
+        isinstance(speed, bool)
+        or not isinstance(speed, (int, float, np.floating, np.integer))
+        or not 0.0 < speed <= 1.0
+    ):
+        raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
+    if speed == 1.0:
+        return VelocityLimit()
+    if dt is None:
+        raise ValueError(f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
+    if not np.isfinite(model.velocity).any():
+        raise ValueError(
+            f"speed={speed:g} is a part of the model's velocity limits, and {model.name} has none: state them with "
+            "model.with_limits(velocity={joint: rad/s or m/s})"
+        )
+    return VelocityLimit(speed * model.velocity)
 
 
 def _limits_beside(limits: bool | Sequence[Limit | CollisionLimit]) -> Sequence[Any]:

@@ -190,6 +190,11 @@ class Task(Value):
     # Targets ------------------------------------------------------------------------------------------------------
 
     @property
+    def goal_read(self) -> int:
+        """What its rows read of the goal numbers: `goal_kind`, or 0 where nobody gives it a target."""
+        return self.goal_kind if self.takes_target else 0
+
+    @property
     def aimed(self) -> bool:
         """Whether it has a target, or needs none."""
         return self.target is not None or not self.takes_target

@@ -1,11 +1,11 @@
 """What tasks about one frame have in common: the frame, and the base from which it is seen."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, one_pose
 from poise.tasks.base import Task
 from poise.tasks.effector import NO_TOOL, Effector, Place, Units, place
 
@@ -20,8 +20,15 @@ class OfFrame(Task):
     frame: str
     base: str | None = field(default=None, kw_only=True)
     """The frame from which it is seen, and along whose axes the target and the rows are; None: the world."""
+    offset: SE3 | None = field(default=None, kw_only=True)
+    """Pose in the frame of a tool of the moment, which the task leads in the frame's place; None: the frame itself."""
 
     routine: ClassVar[Any] = None
+
+    def __post_init__(self) -> None:
+        if self.offset is not None:
+            self._set("offset", one_pose("offset", self.offset))
+        super().__post_init__()
 
     @property
     def label(self) -> str:
@@ -35,8 +42,10 @@ class OfFrame(Task):
         return self.base is None
 
     def seen(self, model: "Model", q: Array) -> SE3:
-        """Poses of the frame at `q` (..., nq), seen from the base."""
+        """Poses of the frame, or of the tool on it, at `q` (..., nq), seen from the base."""
         pose = model.pose(self.frame, q)
+        if self.offset is not None:
+            pose = pose @ self.offset
         return pose if self.base is None else model.pose(self.base, q).inverse() @ pose
 
     def target_of(self, pose: SE3) -> Any:
@@ -52,13 +61,13 @@ class OfFrame(Task):
         return self.goals(self.target_of(self.seen(model, q)))
 
     def place(self, model: "Model") -> Place:
-        """Where the frame hangs; raises FrameNotFound, and ValueError for one that does not move."""
+        """Where the frame, or its tool, hangs; raises FrameNotFound, and ValueError for one that does not move."""
         found = place(model, self.frame, self.base)
         if found.tip < 0:
             raise ValueError(f"the frame {self.frame!r} does not move: no joint of {model.name} carries it")
         if not found.moved(model):
             raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
-        return found
+        return found if self.offset is None else replace(found, hang=found.hang @ self.offset)
 
     def needed(self, model: "Model") -> set[int]:
         """The units of the tree whose frames it reads; raises as `place` does."""

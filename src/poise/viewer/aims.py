@@ -6,11 +6,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.spatial import Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
+from poise.tasks.frame import OfFrame
 from poise.tasks.mass import CentreOfMassTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 
@@ -72,8 +72,9 @@ def gizmo_of(task: Task) -> Gizmo | None:
 
 
 def _frame_pose(task: Task, model: Model, q: Array) -> Array:
-    frame = getattr(task, "frame", WORLD)
-    return model.pose(frame, q).array if frame in model.frames else np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    if isinstance(task, OfFrame) and task.frame in model.frames:
+        return task.seen(model, q).array
+    return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 def _at_goal(task: Task, goal: Array, model: Model, q: Array) -> Array:

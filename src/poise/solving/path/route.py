@@ -18,6 +18,7 @@ from poise.model.model import Model
 from poise.solving.arguments import AnyTask, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
+from poise.solving.closure import refuse_loops
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -54,6 +55,7 @@ class Route:
             raise ValueError("a path takes no PostureTask: each of its configurations is as near as can be to the next")
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
+        refuse_loops(model, self.tasks, "a path")
         self.model, self.seed, self.threads = model, seed, threads
         self.search, self.near = (
             prepared_search(

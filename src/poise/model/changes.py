@@ -1,0 +1,180 @@
+"""What is changed of a loaded robot: its limits, where it stands, a tool or a load on it; parts of a new model."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ModelError
+from poise.model.frame import WORLD, Frame
+from poise.model.joint import Joint, JointKind
+from poise.spatial import BOUND, LARGEST, Array, finite, one_pose
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
+Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+"""Lower and upper limit of a joint: a number each, or one for each of its coordinates [rad or m]."""
+_ROUNDING = 1e-12
+"""A limit that is taken through a joint that mimics comes back to within this part of itself."""
+
+
+def another_frame(model: "Model", name: str, link: str, origin: Any) -> Frame:
+    """The frame of `Model.with_frame`."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"the name of a frame is a text that is not empty, got {name!r}")
+    if name in model.frames:
+        raise ModelError(f"{model.name} has a frame {name!r} already; give the new one another name")
+    carrier = model.frame(link)
+    return Frame(name=name, link=carrier.link, origin=carrier.origin @ one_pose("origin", origin))
+
+
+def loaded(model: "Model", mass: float, link: str, centre: npt.ArrayLike) -> dict[str, tuple[float, Array]]:
+    """The masses of `Model.with_payload`."""
+    carrier = model.frame(link)
+    if carrier.link == WORLD:
+        raise ModelError(f"{WORLD!r} has no mass; name a link that carries the payload")
+    number = isinstance(mass, (int, float, np.floating, np.integer)) and not isinstance(mass, bool)
+    if not number or not 0.0 < mass <= LARGEST:
+        raise ValueError(f"mass is {mass!r}; it must be a finite number of kg, above 0")
+    place = carrier.origin.act(finite("centre", centre, 3))
+    if not (np.abs(place) <= LARGEST).all():
+        raise ValueError(f"centre is {np.asarray(centre).tolist()}; {BOUND}")
+    before, at = model.masses.get(carrier.link, (0.0, np.zeros(3)))
+    whole = before + float(mass)
+    return {**model.masses, carrier.link: (whole, at + (place - at) * (float(mass) / whole))}
+
+
+def mounted(model: "Model", pose: Any) -> list[Joint]:
+    """The joints of `Model.with_base`."""
+    stand = one_pose("pose", pose)
+    carried = {joint.child for joint in model.joints}
+    loose = [link for link in model.links if link not in carried]
+    taken = {joint.name for joint in model.joints}
+    mounts = [
+        Joint(name=_unused(f"{link}_mount", taken), kind=JointKind.FIXED, parent=WORLD, child=link, origin=stand)
+        for link in loose
+    ]
+    moved = [replace(j, origin=stand @ j.origin) if j.parent == WORLD else j for j in model.joints]
+    return [*mounts, *moved]
+
+
+def anchored(model: "Model", pose: Any) -> list[Frame]:
+    """The frames of `Model.with_base`: those on the world to which loops tie the robot move with it."""
+    stand = one_pose("pose", pose)
+    tied = {name for loop in model.loops for name in (loop.first, loop.second)}
+    if WORLD in tied:
+        raise ModelError(
+            f"a loop ties {model.name} to the world's own origin, which does not move with a base: tie it to a frame "
+            f"on the world instead, builder.frame('anchor', link={WORLD!r})"
+        )
+    own = (model.frame(name) for name in model.frames if name not in model.links and name != WORLD)
+    return [replace(f, origin=stand @ f.origin) if f.link == WORLD and f.name in tied else f for f in own]
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    return _unused(name + "_", taken) if name in taken else name
+
+
+def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, npt.ArrayLike]) -> tuple[Joint, ...]:
+    """The joints of `Model.with_limits`, before what joints that mimic say of one another is looked at."""
+    if not limits and not velocity:
+        raise ValueError("with_limits names no joint: give it {joint: (lower, upper)}, velocity={joint: speed} or both")
+    joints = {joint.name: joint for joint in model.joints}
+    for name in {**limits, **velocity}:
+        if model.joint(name).kind is JointKind.FIXED:
+            raise ValueError(f"the joint {name!r} is fixed and has no limits: leave it out")
+    for name, span in limits.items():
+        joint = joints[name]
+        lower, upper = _ends(joint, span)
+        kind = JointKind.REVOLUTE if joint.kind is JointKind.CONTINUOUS else joint.kind
+        joints[name] = replace(joint, kind=kind, lower=lower, upper=upper)
+    for name, speed in velocity.items():
+        joints[name] = replace(joints[name], velocity=_speeds(joints[name], speed))
+    return tuple(joints.values())
+
+
+def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The limits of a joint, one a coordinate; raises ValueError for what no joint can keep."""
+    if not isinstance(span, (tuple, list, np.ndarray)) or len(span) != 2:
+        raise ValueError(f"the limits of {joint.name!r} must be (lower, upper), got {span!r}")
+    count = joint.size if joint.quaternion_at is None else joint.quaternion_at
+    if count == 0:
+        raise ValueError(f"the joint {joint.name!r} is {joint.kind.value} and can have no limits: leave it out")
+    lower, upper = (_numbers(joint, "limits", end, count) for end in span)
+    for low, high in zip(lower, upper, strict=True):
+        if low > high:
+            raise ValueError(f"the limits of {joint.name!r} are the wrong way round: lower {low:g} > upper {high:g}")
+        if low == math.inf or high == -math.inf or any(LARGEST < abs(x) < math.inf for x in (low, high)):
+            raise ValueError(f"the limits of {joint.name!r} are {low:g} to {high:g}; {BOUND}, and math.inf is none")
+    free = (math.inf,) * (joint.size - count)  # a quaternion has no limits
+    return (*lower, *(-x for x in free)), (*upper, *free)
+
+
+def _speeds(joint: Joint, speed: npt.ArrayLike) -> tuple[float, ...]:
+    """The velocity limits of a joint; raises ValueError for one that is not above 0."""
+    speeds = _numbers(joint, "velocity limit", speed, joint.speeds)
+    for one in speeds:
+        if not one >= 1e-100:
+            raise ValueError(
+                f"the velocity limit of {joint.name!r} is {one:g}; it must be above 0: model.lock({joint.name}=...) "
+                "holds a joint still, and math.inf is no limit"
+            )
+    return speeds
+
+
+def _numbers(joint: Joint, what: str, value: npt.ArrayLike, size: int) -> tuple[float, ...]:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array(np.nan)
+    if numbers.ndim == 0:
+        numbers = np.full(size, float(numbers))
+    if numbers.shape != (size,):
+        raise ValueError(f"the {what} of {joint.name!r} must be a number or {size} of them, got {value!r}")
+    if np.isnan(numbers).any():
+        raise ValueError(f"the {what} of {joint.name!r} holds {value!r}, which is no number")
+    return tuple(map(float, numbers))
+
+
+def refuse_held(model: "Model", limits: Iterable[str], velocity: Iterable[str]) -> None:
+    """Raises ValueError for a joint that another one, which was not named, holds to less than was asked for it."""
+    for names, what, word in ((set(limits), _range, "limits"), (set(velocity), _speed, "velocity limit")):
+        for name in sorted(names):
+            joint = model.joint(name)
+            source, multiplier, _ = model.follows(joint)
+            if joint.size != 1 or multiplier == 0.0:
+                continue
+            asked = what(model, joint)
+            for other in model.joints:
+                if other.name in names or other.size != 1 or model.follows(other)[0] != source:
+                    continue
+                if _narrower(what(model, other), asked):
+                    raise ValueError(
+                        f"the {word} of {name!r} would be held to less by {other.name!r}, which moves with it: name "
+                        f"{other.name!r} too"
+                    )
+
+
+def _narrower(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether one range leaves out some of the other, beyond rounding."""
+    (low, high), (least, most) = one, other
+    return low > least + _ROUNDING * max(1.0, abs(low)) or high < most - _ROUNDING * max(1.0, abs(high))
+
+
+def _range(model: "Model", joint: Joint) -> tuple[float, float]:
+    """What the limits of a joint alone leave of the position that it follows."""
+    _, multiplier, offset = model.follows(joint)
+    if multiplier == 0.0:
+        return -math.inf, math.inf
+    ends = ((joint.lower[0] - offset) / multiplier, (joint.upper[0] - offset) / multiplier)
+    return min(ends), max(ends)
+
+
+def _speed(model: "Model", joint: Joint) -> tuple[float, float]:
+    """The same of its velocity."""
+    _, multiplier, _ = model.follows(joint)
+    return -math.inf, joint.velocity[0] / abs(multiplier) if multiplier else math.inf

@@ -1,0 +1,256 @@
+"""Loops that stay closed: the tasks that they are, and the way back to where they are closed.
+
+The configurations in which all loops are closed are a surface c(q) = 0.  A step that a method took leads beside it by
+the square of its length, and Newton's steps of least length, dq = J^+ c, bring it back, each joint held at what limits
+and speeds leave it.  Where they do not, as near a dead centre, a step half as long is tried, and so on.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.model.loop import named
+from poise.model.model import Model
+from poise.solving.problem import pack
+from poise.solving.rows import active_rows
+from poise.solving.scratch import bind
+from poise.spatial import Array
+from poise.tasks.base import Task
+from poise.tasks.loop import LoopTask
+from poise.tasks.posture import PostureTask
+
+LOOP_WEIGHT: Final = 10.0
+"""Weight of a model's loops beside tasks [1/m, 1/rad], so that what cannot be reached hardly pulls them open."""
+_EXACT: Final = 1e-10
+"""Newton's steps go on until this much is left [m or rad]."""
+CLOSED: Final = 1e-7
+"""What counts as closed [m or rad]."""
+_STEPS: Final = 8
+"""Newton's steps back from the end of a step, at most."""
+_MORE_STEPS: Final = 60
+"""The same from a configuration that may be far from closed ones."""
+_LONGEST: Final = 0.5
+"""The longest of Newton's steps [rad or m], so that they lead to a near solution."""
+_HALVINGS: Final = 10
+"""How often a step is halved before the joints rest."""
+_RANK: Final = 1e-7
+"""Against the largest singular value of the loops' Jacobian, one that counts as 0."""
+
+
+def loop_tasks(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[LoopTask, ...]:
+    """The loops of a model that share joints with the tasks, or with other loops that do, as tasks.
+
+    The others stay as they are, whatever the tasks ask for: an open gripper's, where an arm is led by its wrist.
+    """
+    return _shared(model, tasks)[0]
+
+
+def _shared(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[tuple[LoopTask, ...], tuple[LoopTask, ...]]:
+    """The loops that the tasks move, and those that they do not."""
+    if not model.loops:
+        return (), ()
+    loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
+    frame_tasks = [task for task in tasks if isinstance(task, Task)]
+    if len(frame_tasks) < len(tasks):
+        return tuple(loops), ()  # a posture is of all joints
+    moved = {loop: _places(model, loop) for loop in loops}
+    touched = set[int]().union(*(_places(model, task) for task in frame_tasks))
+    found: set[LoopTask] = set()
+    while more := {loop for loop in loops if loop not in found and moved[loop] & touched}:
+        found |= more
+        touched = touched.union(*(moved[loop] for loop in more))
+    return tuple(loop for loop in loops if loop in found), tuple(loop for loop in loops if loop not in found)
+
+
+def _places(model: Model, task: Task) -> set[int]:
+    """Where the joints that move a task begin in q."""
+    return {model.tree.units[unit].iq for unit in task.moving(model)}
+
+
+def refuse_loops(model: Model, tasks: Sequence[Task | PostureTask], what: str) -> None:
+    """Raises ValueError for loops that the tasks move, or a LoopTask among them, where they would not stay closed."""
+    found = [*(task for task in tasks if isinstance(task, LoopTask)), *loop_tasks(model, tasks)]
+    if found:
+        raise ValueError(
+            f"{what} does not keep loops closed, and the tasks move {named(found)} of {model.name}: use solve, "
+            "solve_batch or a Tracker, which do, or lock the joints of the loop"
+        )
+
+
+@final
+class Aside:
+    """Loops of a model that no task moves, so that they stay as they are at the start."""
+
+    __slots__ = ("_closure", "_last", "_places")
+
+    def __init__(self, closure: "Closure") -> None:
+        self._closure, self._places = closure, closure.places
+        self._last: tuple[Array, Array] | None = None
+        """The numbers of q of their joints that were seen last, and those at which the loops are closed."""
+
+    @staticmethod
+    def of(model: Model, tasks: Sequence[Task | PostureTask], *, limits: bool) -> "Aside | None":
+        """Those of a model beside the tasks; None if there are none."""
+        loops = _shared(model, tasks)[1]
+        return Aside(Closure(model, loops, limits=limits)) if loops else None
+
+    def close(self, model: Model, q: Array) -> None:
+        """Let q (nq,) change to where they are closed; warns (RuntimeWarning) if they cannot be."""
+        seen, last = q[self._places], self._last
+        if last is None or not np.array_equal(seen, last[0]):
+            gap = self._closure.gap(q)
+            found = q if gap <= CLOSED else self._closure.closed(model, q)
+            if found is None:
+                self._warn(model, gap)
+                found = q
+            last = self._last = (seen, found[self._places])
+        q[self._places] = last[1]
+
+    def watch(self, model: Model, q: Array) -> None:
+        """Warns (RuntimeWarning) where they are open at q (nq,), each time that their joints stand elsewhere."""
+        seen = q[self._places]
+        if self._last is None or not np.array_equal(seen, self._last[0]):
+            self._last = (seen, seen)
+            gap = self._closure.gap(q)
+            if gap > CLOSED:
+                self._warn(model, gap)
+
+    def _warn(self, model: Model, gap: float) -> None:
+        warnings.warn(
+            f"{named(self._closure.loops)} of {model.name}, which no task moves, is open by {gap:.3g} m "
+            "or rad and stays so: begin at a q that closes it",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+@final
+class Closure:
+    """Loops of a model, which it does not hold: whether they are closed, and which q near by closes them."""
+
+    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
+
+    def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
+        """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
+        self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
+        self._problem = pack(model, self.loops, limits=False)
+        self._columns = np.array(self._problem.velocities)
+        self.limits = limits
+        """Whether joint limits hold."""
+        self._lower = model.lower if limits else np.full(model.nq, -np.inf)
+        self._upper = model.upper if limits else np.full(model.nq, np.inf)
+        self._high = np.full(model.nv, np.inf) if changes is None else changes
+        self._low = -self._high
+
+    @property
+    def places(self) -> npt.NDArray[np.intp]:
+        """The places in q of the joints that move the loops."""
+        single = [int(i) for i in self._problem.section("coordinates")["q"]]
+        balls = [int(ball["q"]) + k for ball in self._problem.section("balls") for k in range(4)]
+        return np.array([*single, *balls], dtype=np.intp)
+
+    def gap(self, q: Array) -> float:
+        """How far the worst loop is open at q (nq,) [m or rad]."""
+        return _largest(self._rows(q)[0])
+
+    def closed(self, model: Model, q: Array) -> Array | None:
+        """(nq,) a configuration near to q (nq,) in which all loops are closed, within the limits of joints.
+
+        None if Newton's steps lead to none.
+        """
+        low, high = self._between(model, q, np.full(model.nv, np.inf))
+        return self._back(model, q, np.zeros(model.nv), low, high, _MORE_STEPS)
+
+    def kept(self, model: Model, start: Array, q: Array) -> Array | None:
+        """(nq,) where a step from `start` to `q` (nq,) leads if all loops are closed at its end.
+
+        It is within the limits, and no longer than a step may be.  None if no step is, because `start` is not closed
+        or because no part of the step can be closed.
+        """
+        low, high = self._between(model, start, self._high)
+        way, begun_closed = model.difference(start, q), self.gap(start) <= CLOSED
+        for _ in range(_HALVINGS if begun_closed else 1):
+            found = self._back(model, start, way, low, high)
+            if found is not None:
+                # What is farther off than the step was long belongs to another way to assemble the links.
+                aside = np.linalg.norm(model.difference(start, found) - way)
+                if not begun_closed or aside <= np.linalg.norm(way) + CLOSED:
+                    return found
+            way = 0.5 * way
+        return None
+
+    def towards(self, model: Model, start: Array, q: Array) -> Array:
+        """(nq,) a step on the straight way from `start` to `q` (nq,), as far as a step may go."""
+        low, high = self._between(model, start, self._high)
+        way = model.difference(start, q)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(way > 0.0, high / way, np.where(way < 0.0, low / way, np.inf))
+        way = way * min(1.0, max(0.0, float(share.min(initial=1.0))))
+        return self._at(model, start, np.clip(way, low, high))
+
+    def _rows(self, q: Array) -> tuple[Array, Array]:
+        """What the loops lack (m,) [m, rad], and the Jacobian (m, n) of the joints that move them."""
+        with bind(self._problem).scratch() as scratch:
+            scratch.goal[:] = np.concatenate([loop.goal(None) for loop in self.loops])
+            scratch.start[:] = q
+            _, e, jacobian = active_rows(self._problem, scratch)
+        return e, jacobian
+
+    def _between(self, model: Model, start: Array, most: Array) -> tuple[Array, Array]:
+        """(nv,) and (nv,) the least and the largest change from `start`; what is beyond a limit comes back."""
+        high, low = most.copy(), -most
+        at_q, at_v = model._plain
+        below, above = self._lower[at_q] - start[at_q], self._upper[at_q] - start[at_q]
+        low[at_v] = np.maximum(low[at_v], np.minimum(below, most[at_v]))
+        high[at_v] = np.minimum(high[at_v], np.maximum(above, -most[at_v]))
+        return low, high
+
+    def _at(self, model: Model, start: Array, way: Array) -> Array:
+        """(nq,) where a way (nv,) from `start` leads; a limit that it ends at is met to the last bit."""
+        q = model.integrate(start, way)
+        return np.clip(q, np.minimum(self._lower, start), np.maximum(self._upper, start))
+
+    def _back(
+        self, model: Model, start: Array, way: Array, low: Array, high: Array, steps: int = _STEPS
+    ) -> Array | None:
+        """(nq,) the closed configuration that Newton's steps from the end of `way` (nv,) lead to; None if to none."""
+        way = np.clip(way, low, high)
+        before = np.inf
+        for _ in range(steps):
+            q = self._at(model, start, way)
+            e, jacobian = self._rows(q)
+            left = _largest(e)
+            if left <= _EXACT or (left <= CLOSED and left > 0.5 * before):
+                return q
+            before = left
+            change = np.zeros(len(way))
+            some = self._columns
+            change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])
+            change *= min(1.0, _LONGEST / max(float(np.abs(change).max(initial=0.0)), _LONGEST))
+            way = np.clip(model.difference(start, model.integrate(q, change)), low, high)
+        return None
+
+
+def _largest(e: Array) -> float:
+    """The largest norm of three rows."""
+    return float(np.sqrt((e.reshape(-1, 3) ** 2).sum(1).max(initial=0.0)))
+
+
+def _within(jacobian: Array, e: Array, low: Array, high: Array) -> Array:
+    """(n,) the shortest change with J dq = e, as nearly as those can that are left when others meet low or high."""
+    free = np.ones(len(low), dtype=bool)
+    change = np.zeros(len(low))
+    while free.any():
+        rest = e - jacobian[:, ~free] @ change[~free]
+        change[free] = np.linalg.lstsq(jacobian[:, free], rest, rcond=_RANK)[0]
+        within = np.clip(change, low, high)
+        met = free & (within != change)
+        change = within
+        if not met.any():
+            break
+        free &= ~met
+    return change
