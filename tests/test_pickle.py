@@ -105,7 +105,7 @@ ERRORS = [
     ExperimentNotFound("bus", ["buss"]),
     ReferenceNotFound("bus", ["buss2004"]),
     pz.ShapeError("q must have shape (7,), got (6,)"),
-    pz.MissingExtra("reading xacro", "xacrodoc", "xacro"),
+    pz.MissingExtra("reading xacro", "xacro", "xacro"),
     pz.ModelWarning("arm.urdf: unknown tags"),
     Unreadable("work.npz is no work"),
 ]

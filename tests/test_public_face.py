@@ -55,7 +55,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_costs_nothing() -> None:
-    heavy = ["numpy", "numba", "mujoco", "xacrodoc", "tyro", "rich", "defusedxml", "matplotlib", "pyarrow"]
+    heavy = ["numpy", "numba", "mujoco", "xacro", "tyro", "rich", "defusedxml", "matplotlib", "pyarrow"]
     code = f"import sys, poise; print(*sorted(sys.modules.keys() & set({heavy})))"
     run = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True)
     assert run.stdout.strip() == ""

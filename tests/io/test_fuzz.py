@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poise.errors import ModelError, ModelWarning
+from poise.io import load
 from poise.io.dh import DH, from_dh
 from poise.io.mjcf import read_mjcf
 from poise.io.urdf import parse_urdf, read_urdf
@@ -91,6 +92,50 @@ MJCF = """<mujoco model="m">
 <key name="home" qpos="0 0 0.4 1 0 0 0 0.2 0.1 0.2 0.1 1 0 0 0"/>
 </keyframe>
 </mujoco>
+"""
+MESHES = """<mujoco>
+<compiler meshdir="none"/>
+<asset>
+<mesh name="m" file="m.stl"/>
+<mesh file="n.obj" scale="1 2 3"/>
+<hfield name="h" file="h.png" size="1 1 1 1"/>
+<texture name="t" type="2d" file="t.png"/>
+<material name="p" texture="t"/>
+</asset>
+<worldbody>
+<geom type="hfield" hfield="h"/>
+<body name="a">
+<joint name="j" range="0 90"/>
+<geom type="mesh" mesh="m" material="p"/>
+<body name="b">
+<joint name="k" type="slide"/>
+<geom name="g" type="capsule" mesh="n"/>
+<geom size="0.1"/>
+</body>
+</body>
+</worldbody>
+<contact>
+<exclude body1="a" body2="b"/>
+</contact>
+</mujoco>
+"""
+XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:arg name="length" default="1"/>
+<xacro:property name="half" value="${0.5 * 3}"/>
+<xacro:macro name="arm" params="name parent:=base">
+<link name="${name}"/>
+<joint name="${name}_joint" type="continuous">
+<parent link="${parent}"/>
+<child link="${name}"/>
+<origin xyz="0 0 ${half}"/>
+</joint>
+</xacro:macro>
+<link name="base"/>
+<xacro:arm name="upper"/>
+<xacro:if value="$(arg length)">
+<xacro:arm name="lower" parent="upper"/>
+</xacro:if>
+</robot>
 """
 SRDF = """<robot name="r">
 <virtual_joint name="v" type="planar" parent_frame="odom" child_link="root"/>
@@ -241,6 +286,26 @@ def test_mutated_mjcfs(tmp_path: Path, changes: list[Change]) -> None:
     with pytest.MonkeyPatch.context() as patch, only_model_errors(f"{file}:"):
         patch.chdir(tmp_path)  # where MuJoCo writes MUJOCO_LOG.TXT
         check_sound(read_mjcf(file))
+
+
+@often
+@given(mutations(MESHES))
+@pytest.mark.skipif(not importlib.util.find_spec("mujoco"), reason="needs mujoco")
+def test_mutated_mjcf_texts_without_their_files(tmp_path: Path, changes: list[Change]) -> None:
+    text = changed(MESHES, changes)
+    with pytest.MonkeyPatch.context() as patch, only_model_errors("the text:"):
+        patch.chdir(tmp_path)  # where MuJoCo writes MUJOCO_LOG.TXT
+        check_sound(load(f"<{text.lstrip('<')}"))
+
+
+@seldom
+@given(mutations(XACRO))
+@pytest.mark.skipif(not importlib.util.find_spec("xacro"), reason="needs xacro")
+def test_mutated_xacros(tmp_path: Path, changes: list[Change]) -> None:
+    file = tmp_path / "fuzz.xacro"
+    file.write_text(changed(XACRO, changes), "utf-8", errors="surrogatepass")
+    with only_model_errors(f"{file}"):
+        check_sound(load(file, xacro_args={"length": 2}))
 
 
 @seldom

@@ -92,7 +92,7 @@ def write_xacro(folder: Path) -> Path:
 
 
 def test_xacro_files_are_expanded(tmp_path: Path) -> None:
-    pytest.importorskip("xacrodoc")
+    pytest.importorskip("xacro")
     path = write_xacro(tmp_path)
     (tmp_path / "arm.srdf").write_text('<robot><group name="g"><joint name="j"/></group></robot>')
     model = load(path)
@@ -102,27 +102,31 @@ def test_xacro_files_are_expanded(tmp_path: Path) -> None:
 
 
 def test_packages_of_xacro_files_are_found(tmp_path: Path) -> None:
-    pytest.importorskip("xacrodoc")
+    pytest.importorskip("xacro")
     package = tmp_path / "given" / "poise_test_parts"
     package.mkdir(parents=True)
     (package / "package.xml").write_text("<package><name>poise_test_parts</name><version>1.0.0</version></package>")
     (package / "arm.xacro").write_text(PART)
     path = tmp_path / "robot.xacro"
     path.write_text(XACRO.replace("parts/arm.xacro", "$(find poise_test_parts)/arm.xacro"))
-    with pytest.raises(ModelError, match=r"robot.xacro: xacro cannot expand it: .*poise_test_parts"):
+    with pytest.raises(ModelError, match=r"robot.xacro:2: xacro cannot expand it: .*poise_test_parts"):
         load(path)
     assert load(path, package_dirs=[tmp_path / "given"]).nq == 1
 
 
 def test_errors_in_xacro_files_name_the_file(tmp_path: Path) -> None:
-    pytest.importorskip("xacrodoc")
+    pytest.importorskip("xacro")
     path = write_xacro(tmp_path)
     part = tmp_path / "parts" / "arm.xacro"
     part.write_text(PART.replace("2 * length", "2 * lentgh"))
-    with pytest.raises(ModelError, match=f"{re.escape(str(path))}: xacro cannot expand it: name 'lentgh' is not"):
+    with pytest.raises(
+        ModelError, match=rf"{re.escape(str(part))}:2: xacro cannot expand it: 'lentgh' in .* is neither"
+    ):
         load(path)
     part.write_text("<robot>")
-    with pytest.raises(ModelError, match=f"{re.escape(str(part))}: xacro cannot expand it: no element found"):
+    with pytest.raises(
+        ModelError, match=f"{re.escape(str(part))}:1: xacro cannot expand it: not XML: no element found"
+    ):
         load(path)
     part.write_text(PART.replace('"continuous"', '"continous"'))
     with pytest.raises(ModelError, match=r"arm.urdf.xacro \(expanded\):\d+: joint 'j' has the unknown type"):
@@ -130,10 +134,10 @@ def test_errors_in_xacro_files_name_the_file(tmp_path: Path) -> None:
 
 
 def test_xacro_without_the_extra_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [name for name in sys.modules if name.partition(".")[0] == "xacrodoc"]:
+    for module in [name for name in sys.modules if name.partition(".")[0] == "xacro"]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "xacrodoc", None)
-    with pytest.raises(MissingExtra, match=re.escape('reading xacro files needs xacrodoc: pip install "poise[xacro]"')):
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    with pytest.raises(MissingExtra, match=re.escape('reading xacro files needs xacro: pip install "poise[xacro]"')):
         load(write_xacro(tmp_path))
 
 
@@ -185,7 +189,9 @@ def test_textbook_robots_go_before_installed_ones() -> None:
 @pytest.mark.usefixtures("share")
 def test_arguments_that_a_name_cannot_take_are_refused() -> None:
     with pytest.raises(ValueError, match="package_dirs is for files"):
-        load("y1", package_dirs=["somewhere"])
+        load("y1", package_dirs=["."])
+    with pytest.raises(ValueError, match="xacro_args is for xacro files, and the robot 'y1' is none"):
+        load("y1", xacro_args={})
     with pytest.raises(ValueError, match="the textbook robot 'panda' stands fixed; base='floating' is for robots"):
         load("panda", base="floating")
     with pytest.raises(ValueError, match="base must be 'fixed', 'planar' or 'floating'"):
@@ -211,10 +217,7 @@ def test_without_the_installed_robots_the_answer_says_how_to_get_them(monkeypatc
 
 ROBOTS = installed_robots()
 ROOT = next(iter(ROBOTS.values())).parents[2] if ROBOTS else Path()
-BROKEN = {
-    "ur3.urdf": "the robot has no <link>",
-    "alex_psyonic_hands.urdf": "joint 'Left_index_q2' mimics 'index_q1', which does not exist",
-}
+BROKEN = {"ur3.urdf": "the robot has no <link>"}
 """Files that no tree can be made of, and why."""
 FILES = [file for file in sorted(ROOT.glob("*/*/*.urdf")) if file.name not in BROKEN] if ROBOTS else []
 each_file = pytest.mark.parametrize("file", FILES, ids=[str(file.relative_to(ROOT)) for file in FILES])
@@ -241,6 +244,14 @@ def carrier(model: Model, joint: Joint) -> tuple[str, SE3]:
 def test_broken_installed_robots_are_refused(name: str) -> None:
     with pytest.raises(ModelError, match=re.escape(BROKEN[name])):
         read(next(ROOT.glob(f"*/*/{name}")))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_robot_that_is_listed_loads(name: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        assert load(f"example-robot-data/{name}").links
+    assert not any("degrees" in str(warning.message) for warning in caught)
 
 
 @each_file

@@ -9,7 +9,7 @@ import pytest
 
 from poise.errors import ModelError, ModelWarning
 from poise.io import load
-from poise.io.packages import find_file
+from poise.io.packages import Packages
 from poise.io.urdf import parse_urdf, read_urdf
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -170,7 +170,6 @@ def test_a_robot_without_a_name_has_its_file_s() -> None:
         ("revolute", '<limit lower="nan" upper="1"/>', "'nan' is not a finite number", 6),
         ("revolute", '<limit lower="1 2" upper="1"/>', "it needs 1 number, not 2", 6),
         ("revolute", '<limit upper="1" velocity="-1"/>', "negative velocity", 4),
-        ("continuous", '<mimic joint="k"/>', "joint 'j' mimics 'k', which does not exist", 4),
         ("continuous", '<mimic joint="j"/>', "joint 'j' mimics itself", 4),
         ("continuous", "<mimic/>", "<mimic> of joint 'j' has no 'joint'", 6),
         ("continuous", '<mimic joint="j" multiplier="two"/>', "'two' is not a number", 6),
@@ -235,8 +234,8 @@ def test_mimics_whose_limits_disagree_are_refused() -> None:
 def test_what_is_not_a_urdf_is_refused() -> None:
     refused("<robot/>", "the robot has no <link>", 1)
     refused("<mujoco/>", "this is an MJCF, not a URDF", 1)
-    refused("<sdf/>", "convert it to URDF", 1)
-    refused("\n<html/>", "the root of a URDF is <robot>, not <html>", 2)
+    refused("<sdf/>", "this is an SDF, which poise does not read; export the robot as URDF or MJCF", 1)
+    refused("\n<html/>", "this is a web page, not the file that it shows", 2)
     refused("<robot>\n<link>\n</robot>", "not XML: mismatched tag", 3)
     refused(b"\x7fELF\x00\x01", "not XML: not well-formed (invalid token)", 1)
     refused("hello", "not XML: syntax error", 1)
@@ -305,15 +304,41 @@ def test_what_kinematics_does_not_need_is_passed_over_silently() -> None:
 
 
 def test_unknown_tags_are_warned_of_once_with_count_and_line() -> None:
-    document = TWO_LINKS.format(JOINT.format(type="fixed", attributes="", inside="<orgin/>\n<orgin/><xacro:if/>"))
+    document = TWO_LINKS.format(JOINT.format(type="fixed", attributes="", inside="<orgin/>\n<orgin/>"))
     with pytest.warns(ModelWarning) as caught:
         parse_urdf(document.replace("</robot>", "<lnik/></robot>"), file="r.urdf")
     assert [str(w.message) for w in caught] == [
-        "r.urdf:\n"
-        "  unknown tag <lnik> in <robot> (line 9)\n"
-        "  unknown tag <orgin> in <joint> (2 times, first at line 6)\n"
-        "  xacro macros are not expanded; give the file a name that ends in .xacro (line 7)"
+        "r.urdf:\n  unknown tag <lnik> in <robot> (line 9)\n  unknown tag <orgin> in <joint> (2 times, first at line 6)"
     ]
+
+
+def test_a_mimic_of_a_joint_that_is_not_there_is_passed_over_with_the_nearest() -> None:
+    hand = "".join(
+        f"""<link name="{side}"/><joint name="{side}_q1" type="revolute"><parent link="palm"/><child link="{side}"/>
+        <limit lower="0" upper="1"/>{mimic}</joint>"""
+        for side, mimic in (("left", ""), ("right", '<mimic joint="let_q1" multiplier="2"/>'))
+    )
+    with pytest.warns(ModelWarning) as caught:
+        model = parse_urdf(f'<robot name="r"><link name="palm"/>{hand}</robot>', file="r.urdf")
+    assert model.joint_names == ("left_q1", "right_q1")
+    words = "moves by itself (line 3: joint 'right_q1': the robot has no joint 'let_q1'; did you mean 'left_q1'?)"
+    assert words in str(caught[0].message)
+
+
+def test_limits_that_look_like_degrees_are_asked_about_once() -> None:
+    def document(lower: float, upper: float, kind: str = "revolute") -> str:
+        limit = f'<limit lower="{lower}" upper="{upper}" velocity="1" effort="1"/>'
+        return TWO_LINKS.format(JOINT.format(type=kind, attributes="", inside=limit))
+
+    with pytest.warns(ModelWarning) as caught:
+        model = parse_urdf(document(-180, 172.5), file="r.urdf")
+    assert len(caught) == 1
+    words = r"r.urdf:\n  limits of more than three turns; .* by pi/180 \(line 4: joint 'j' from -180 to 172.5\)"
+    assert re.fullmatch(words, str(caught[0].message))
+    np.testing.assert_array_equal(model.upper, [172.5])
+    for lower, upper in ((-6.3, 6.3), (-18.9, 18.9), (0, 1000), (-1e6, 1e6)):  # screws, and ways to say none
+        parse_urdf(document(lower, upper))
+    parse_urdf(document(-100, 100, "prismatic"))
 
 
 # Masses ----------------------------------------------------------------------------------------------------------
@@ -403,12 +428,14 @@ def test_meshes_that_exist_are_not_mentioned(tmp_path: Path) -> None:
 
 def test_missing_meshes_are_counted_with_an_example(tmp_path: Path) -> None:
     path = write_urdf(tmp_path / "r.urdf", "package://my_robot/a.stl", "b.stl", "", "x" * 300)
-    with pytest.warns(
-        ModelWarning, match=r"mesh not found, .* \(4 times, first at line 2: 'package://my_robot/a.stl'"
-    ) as w:
+    with pytest.warns(ModelWarning, match=r"mesh not found, .* \(2 times, first at line 3: 'b.stl', tried ") as w:
         read_urdf(path)
     assert len(w) == 1
-    assert f"tried {tmp_path / 'my_robot' / 'a.stl'}, " in str(w[0].message)
+    assert f"tried {tmp_path / 'b.stl'})" in str(w[0].message)
+    assert "give package_dirs= the folder that holds 'my_robot' (line 2: 'package://my_robot/a.stl'" in str(
+        w[0].message
+    )
+    assert f"looked in {tmp_path}, " in str(w[0].message)
 
 
 def test_packages_are_looked_for_where_ros_says_and_where_the_caller_says(
@@ -421,20 +448,20 @@ def test_packages_are_looked_for_where_ros_says_and_where_the_caller_says(
     here, uri = tmp_path / "elsewhere", "package://pkg/a.stl"
     monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
-    assert find_file(uri, here)[0] is None
-    assert find_file(uri, here, [tmp_path / "given"])[0] == tmp_path / "given" / "pkg" / "a.stl"
-    assert find_file(uri, here, [tmp_path / "given" / "pkg"])[0] == tmp_path / "given" / "pkg" / "a.stl"
+    assert Packages(here).file(uri)[0] is None
+    assert Packages(here, [tmp_path / "given"]).file(uri)[0] == tmp_path / "given" / "pkg" / "a.stl"
+    assert Packages(here, [tmp_path / "given" / "pkg"]).file(uri)[0] == tmp_path / "given" / "pkg" / "a.stl"
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "ament"))
-    assert find_file(uri, here)[0] == tmp_path / "ament" / "share" / "pkg" / "a.stl"
+    assert Packages(here).file(uri)[0] == tmp_path / "ament" / "share" / "pkg" / "a.stl"
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
-    assert find_file(uri, here)[0] == tmp_path / "ros" / "pkg" / "a.stl"
+    assert Packages(here).file(uri)[0] == tmp_path / "ros" / "pkg" / "a.stl"
     path = write_urdf(tmp_path / "elsewhere" / "r.urdf", "package://mine/a.stl")
     read_urdf(path, package_dirs=(folder for folder in [tmp_path / "given" / "pkg"]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="drive letters are resolved there")
 def test_file_uris_of_windows_lose_their_slash(tmp_path: Path) -> None:
-    assert find_file("file:///C:/a.stl", tmp_path)[1] == (tmp_path / "C:/a.stl",)
+    assert Packages(tmp_path).file("file:///C:/a.stl")[1] == (tmp_path / "C:/a.stl",)
 
 
 def follower(limit: str, *multipliers: str) -> str:

@@ -1,5 +1,6 @@
 """Meshes in files, which are read when they are needed and not before."""
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
@@ -54,13 +55,37 @@ SHAPES: Final = "a shape is a Sphere, a Capsule, a Box, a HalfSpace, a ConvexHul
 """For messages."""
 
 
+LFS_POINTER: Final = (
+    "this is a Git LFS pointer, not the file that it stands for; run 'git lfs pull' in its repository, "
+    "or download the file itself"
+)
+"""For messages."""
+
+
+def is_lfs_pointer(content: bytes) -> bool:
+    """Whether a file is what Git keeps in the place of a large one that was not fetched."""
+    return content.startswith(b"version https://git-lfs")
+
+
+def is_pointer_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, and it is such a pointer."""
+    try:
+        with open(path, "rb") as stream:
+            return is_lfs_pointer(stream.read(64))
+    except (OSError, ValueError):  # none there, or a name that no file can have
+        return False
+
+
 def read_mesh(mesh: MeshShape) -> bytes:
     """The content of the file; raises ModelError if there is none."""
     try:
-        return Path(mesh.file).read_bytes()
+        content = Path(mesh.file).read_bytes()
     except (OSError, ValueError) as error:
         reason = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
         raise ModelError(f"{reason}; load the model with package_dirs that hold it", file=mesh.file) from None
+    if is_lfs_pointer(content):
+        raise ModelError(LFS_POINTER, file=mesh.file)
+    return content
 
 
 def mesh_triangles(mesh: MeshShape, content: bytes) -> Array:

@@ -1,39 +1,55 @@
-"""Read robots: from files, and by name."""
+"""Read robots: from files, from text, and by name."""
 
 import os
+import re
 from pathlib import Path
 
 from poise.errors import ModelError, NameNotFound
-from poise.io.packages import PackageDirs
+from poise.io.packages import PackageDirs, package_folders
+from poise.io.xacro_args import XacroArgs
 from poise.model.builder import Base
 from poise.model.model import Model
 
 _INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
 _SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf"}
+_TEXT = "the text"
+"""What messages call a robot that is given as text."""
 
 
-def load(source: str | os.PathLike[str], *, base: Base = "fixed", package_dirs: PackageDirs = ()) -> Model:
-    """The robot of a file (.urdf, .xacro, .xml or .mjcf) or of a name in `robot_names()`.
+def load(
+    source: str | os.PathLike[str],
+    *,
+    base: Base = "fixed",
+    package_dirs: PackageDirs = (),
+    xacro_args: XacroArgs | None = None,
+) -> Model:
+    """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text.
 
-    A str that has a suffix or a separator is a path.  Textbook robots go before installed ones of the same name;
-    "example-robot-data/panda" is the installed one.  `base` is how the robot's root is joined to the world: "fixed",
-    "planar" or "floating"; textbook robots stand fixed.  `package_dirs` are more folders in which to look for
-    `package://` files.
+    A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
+    robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.
 
+    `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed.
+    `package_dirs` is a folder, or several, in which to look first for the packages of `package://` and `$(find ...)`.
+    `xacro_args` are values of `<xacro:arg>` by name: str, numbers, bool or paths.  Files that end in `.xacro` are
+    expanded in any case, others and texts only if it is given, `{}` for none: expressions of xacro are Python and run.
+
+    Files that a robot names and that are not there are warned of (ModelWarning), for kinematics needs no meshes.
     Raises ModelError, with file and line, for a file that is no kinematic tree, and with the nearest names for an
-    unknown name; MissingExtra if the format needs an extra that is not installed; ValueError for an argument that a
-    named robot cannot take.
+    unknown name or argument; MissingExtra if the format needs an extra that is not installed; ValueError for a folder
+    that is not there, and for an argument that such a robot cannot take.
     """
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return _load_text(source.lstrip("\ufeff"), base, package_dirs, xacro_args)
     if not isinstance(source, str):
-        return _load_file(Path(source), base, package_dirs)
+        return _load_file(Path(source), base, package_dirs, xacro_args)
     if Path(source).suffix.lower() not in _SUFFIXES:
-        model = _load_name(source, base, package_dirs)
+        model = _load_name(source, base, package_dirs, xacro_args)
         if model is not None:
             return model
         if not Path(source).suffix and not any(mark in source for mark in ("/", os.sep)):
             raise _unknown(source, robot_names())
-    return _load_file(Path(source).expanduser(), base, package_dirs)
+    return _load_file(Path(source).expanduser(), base, package_dirs, xacro_args)
 
 
 def robot_names() -> tuple[str, ...]:
@@ -44,7 +60,7 @@ def robot_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*TEXTBOOK, *installed_robots()]))
 
 
-def _load_name(name: str, base: Base, package_dirs: PackageDirs) -> Model | None:
+def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model | None:
     from poise.io.installed import installed_robots
     from poise.io.urdf import read_urdf
     from poise.robots import TEXTBOOK
@@ -56,8 +72,10 @@ def _load_name(name: str, base: Base, package_dirs: PackageDirs) -> Model | None
         raise _unknown(asked, tuple(installed))
     if textbook is None and asked not in installed:
         return None
-    if tuple(package_dirs):
+    if package_folders(package_dirs):
         raise ValueError(f"package_dirs is for files; the robot {name!r} knows where its own are")
+    if xacro_args is not None:
+        raise ValueError(f"xacro_args is for xacro files, and the robot {name!r} is none; leave it out")
     if textbook is None:
         return read_urdf(installed[asked], base=base)
     if base != "fixed":
@@ -65,25 +83,59 @@ def _load_name(name: str, base: Base, package_dirs: PackageDirs) -> Model | None
     return textbook()
 
 
-def _load_file(path: Path, base: Base, package_dirs: PackageDirs) -> Model:
-    suffix = path.suffix.lower()
-    if suffix == ".urdf":
-        from poise.io.urdf import read_urdf
-
-        return read_urdf(path, base=base, package_dirs=package_dirs)
-    if suffix == ".xacro":
+def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
+    if path.suffix.lower() == ".xacro":
         from poise.io.xacro import read_xacro
 
-        return read_xacro(path, base=base, package_dirs=package_dirs)
-    from poise.io.elements import read_bytes, root_tag
+        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args)
+    if re.match(r"[a-z]{2,}://?[^/]", str(path)):  # two slashes are one to Path
+        raise ModelError("this is an address, not a path; download the file, and give its path", file=str(path))
+    from poise.io.elements import parse, read_bytes, root_tag
 
-    if root_tag(read_bytes(path), str(path)) == "mujoco":
+    data = read_bytes(path)
+    if xacro_args is not None:
+        from poise.io.xacro import check_xacro, read_xacro
+
+        check_xacro(parse(data, str(path)), str(path))
+        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args)
+    if root_tag(data, str(path)) == "mujoco":
         from poise.io.mjcf import read_mjcf
 
+        _refuse_package_dirs(package_dirs, str(path))
         return read_mjcf(path, base=base)
     from poise.io.urdf import read_urdf
 
     return read_urdf(path, base=base, package_dirs=package_dirs)
+
+
+def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
+    from poise.io.elements import parse
+    from poise.io.foreign import refuse_foreign
+    from poise.io.packages import Packages
+
+    refuse_foreign(text[:256].encode(errors="replace"), _TEXT)
+    root = parse(text, _TEXT)
+    if xacro_args is not None:
+        from poise.io.xacro import check_xacro, parse_xacro
+
+        check_xacro(root, _TEXT)
+        return parse_xacro(text, file=_TEXT, base=base, package_dirs=package_dirs, arguments=xacro_args)
+    if root.tag == "mujoco":
+        from poise.io.mjcf import parse_mjcf
+
+        _refuse_package_dirs(package_dirs, _TEXT)
+        return parse_mjcf(text, file=_TEXT, base=base)
+    from poise.io.urdf import parse_urdf
+
+    return parse_urdf(text, file=_TEXT, name="robot", base=base, packages=Packages(None, package_dirs))
+
+
+def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:
+    if package_folders(package_dirs):
+        raise ValueError(
+            f"package_dirs is for URDF and xacro files, and {what} is an MJCF, whose <compiler> says where its files "
+            "are: leave it out"
+        )
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:

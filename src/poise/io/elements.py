@@ -21,10 +21,13 @@ from defusedxml import DefusedXmlException
 from defusedxml.sax import make_parser
 
 from poise.errors import ModelError
+from poise.io.foreign import refuse_foreign
 from poise.spatial import BOUND, LARGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _MIB = 2**20
+ROBOT_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
+"""Of files that may describe robots."""
 _FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 50_000
 """The largest file and the longest tag or text [bytes], and the most elements."""
 
@@ -103,7 +106,8 @@ class Element:
         values = []
         for token in tokens:
             if not _NUMBER.fullmatch(token):
-                raise self.error(f"{place}: {token[:60]!r} is not a number")
+                spaces = "; put spaces between numbers, no commas" if "," in token else ""
+                raise self.error(f"{place}: {token[:60]!r} is not a number{spaces}")
             value = float(token)
             if math.isnan(value) or (math.isinf(value) and not infinite):
                 raise self.error(f"{place}: {token[:60]!r} is not a finite number")
@@ -154,7 +158,10 @@ class _Collector(ContentHandler):
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's content; raises ModelError if there is no such file, it cannot be read, is empty or too large."""
+    """The file's content.
+
+    Raises ModelError if there is no such file, it cannot be read, is empty, too large, or of a kind that is no robot's.
+    """
     try:
         with path.open("rb") as stream:
             data = stream.read(_FILE + 1)
@@ -162,18 +169,26 @@ def read_bytes(path: Path) -> bytes:
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
         raise ModelError(f"no such file{where}", file=str(path)) from None
     except OSError as error:
-        reason = "it is a directory; give a file in it" if os.path.isdir(path) else error.strerror
+        reason = f"it is a directory; give a file in it{_example(path)}" if os.path.isdir(path) else error.strerror
         raise ModelError(f"cannot be read: {reason}", file=str(path)) from None
     except ValueError as error:  # a name that no file can have
         raise ModelError(f"cannot be read: {error}", file=str(path)) from None
     if not data.strip():
         raise ModelError("the file is empty", file=str(path))
+    refuse_foreign(data, str(path))
     if len(data) > _FILE:
         raise ModelError(
             f"the file has more than {_FILE // _MIB} MiB, which no robot needs; keep meshes in files of their own",
             file=str(path),
         )
     return data
+
+
+def _example(folder: Path) -> str:
+    """One of the robots' files below a folder, for a message."""
+    near = (path for pattern in ("*", "*/*") for path in sorted(folder.glob(pattern)))
+    found = next((path for path in near if path.suffix.lower() in ROBOT_SUFFIXES), None)
+    return "" if found is None else f", such as {found}"
 
 
 def parse(document: str | bytes, file: str | None = None) -> Element:

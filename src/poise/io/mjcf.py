@@ -4,10 +4,12 @@ Defaults, includes, angle units, orientations and attachments are therefore MuJo
 The semantics of the arrays are those of `mj_kinematics` (MuJoCo documentation, "Computation" and "XML reference").
 """
 
+import math
 import os
 import re
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, final
 
@@ -17,8 +19,11 @@ from poise.errors import MissingExtra, ModelError, ModelWarning
 from poise.geometry.enclosing import Cylinder, enclosed
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
-from poise.io.elements import read_bytes
+from poise.io.elements import Element, parse, read_bytes, root_tag
+from poise.io.foreign import foreign_root
 from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
+from poise.io.mjcf_assets import Compiled, compiled_without, whole
+from poise.io.parts import part_of_another
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
@@ -59,55 +64,118 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     The velocity of a free or ball joint is along fixed axes here, while MuJoCo's angular qvel is along the body's
     own.  Raises MissingExtra without mujoco, ModelError with the compiler's message for a file that it refuses.
     Warns once (ModelWarning) of what is not held here: nonlinear couplings, equalities of tendons and flexes, welds to
-    a mocap body, which is led by hand, and cone limits.
+    a mocap body, which is led by hand, and cone limits; and of meshes that are not there, which are left out, and with
+    them the masses that come of them.
     """
+    _check_base(base)
+    path = Path(path)
+    file = str(path)
+    tag = root_tag(read_bytes(path), file)  # says what is wrong with the file itself better than MuJoCo
+    with part_of_another(path):
+        if tag != "mujoco":
+            raise ModelError(foreign_root(tag), file=file)
+        mujoco = _mujoco()
+        try:
+            compiled = _compile(
+                lambda: mujoco.MjModel.from_xml_path(file), lambda: mujoco.MjSpec.from_file(file), path.parent
+            )
+        except ValueError as error:
+            raise _refusal(error, path) from error
+        return _read(compiled, file, path.stem)
+
+
+def parse_mjcf(document: str, *, file: str, base: Base = "fixed") -> Model:
+    """The kinematic tree of an MJCF document, `file` in messages; all meshes that it names are missing.
+
+    Otherwise as `read_mjcf`.
+    """
+    _check_base(base)
+    root = parse(document, file)
+    _refuse_other_files(root)
+    mujoco = _mujoco()
+    try:
+        compiled = compiled_without(lambda: mujoco.MjSpec.from_string(document), None)
+    except ValueError as error:
+        raise _refusal(error, Path(file)) from error
+    return _read(compiled, file, "robot")
+
+
+def _check_base(base: Base) -> None:
     if base != "fixed":
         raise ValueError(f"base must be 'fixed' for an MJCF, whose bodies declare their own freejoints; got {base!r}")
-    file = os.fspath(path)
-    compiled = _compile(file)
-    try:
-        return _Reader(compiled, file).model()
-    except UnicodeDecodeError as error:  # MuJoCo keeps names as bytes
-        raise ModelError(f"a name cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
 
 
-def _compile(file: str) -> Any:
+def _mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
         raise MissingExtra("reading MJCF files", "mujoco", "mjcf") from None
-    read_bytes(Path(file))  # says what is wrong with the file itself better than MuJoCo
+    return mujoco
+
+
+def _compile(load: Callable[[], Any], parse: Callable[[], Any], folder: Path) -> Compiled:
     try:
-        return mujoco.MjModel.from_xml_path(file)
-    except ValueError as error:
-        message = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
-        message = re.sub(r"^(XML )?Error: ", "", message)
-        if "opening file" in message:
-            message += "; MuJoCo needs all the files that an MJCF names: see `meshdir` and `assetdir` of its <compiler>"
-        # Line 0 is MuJoCo's for an element of an included file, which it does not name.
-        line = re.search(r"[Ll]ine(?: number=| )([1-9]\d*)", message)
-        raise ModelError(
-            f"MuJoCo refuses the file: {message}", file=file, line=int(line[1]) if line else None
-        ) from error
+        return whole(load())
+    except ValueError:
+        return compiled_without(parse, folder)
+
+
+def _read(compiled: Compiled, file: str, name: str) -> Model:
+    try:
+        return _Reader(compiled, file, name).model()
+    except UnicodeDecodeError as error:  # MuJoCo keeps names as bytes
+        raise ModelError(f"a name cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
+
+
+def _refuse_other_files(root: Element) -> None:
+    """Raises ModelError for the files that a document without a folder cannot include."""
+    pending = [root]
+    while pending:
+        element = pending.pop()
+        if element.tag in ("include", "model") and not os.path.isabs(element.attributes.get("file", "/")):
+            raise element.error(
+                f"it names the file {element.attributes['file']!r}, and a text has no folder in which that could be; "
+                "give the path of the MJCF instead"
+            )
+        pending += element.children
+
+
+def _refusal(error: ValueError, path: Path) -> ModelError:
+    """What MuJoCo says of a file, with its place and what to do."""
+    message = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+    message = re.sub(r"^(XML )?Error: ", "", message)
+    # Line 0 is MuJoCo's for an element of an included file, which it does not name.
+    line = re.search(r"[Ll]ine(?: number=| )([1-9]\d*)", message)
+    opening = re.search(r"[Ee]rror opening file '(.*?)'", message)
+    if opening is not None:
+        message += f"; it is looked for in {path.absolute().parent}: put it there, or mend the name"
+    return ModelError(f"MuJoCo refuses the file: {message}", file=str(path), line=int(line[1]) if line else None)
 
 
 @final
 class _Reader:
     """One compiled file on its way to a model; joints, bodies and sites are MuJoCo's indices."""
 
-    def __init__(self, compiled: Any, file: str) -> None:
-        self.m, self.file = compiled, file
-        self.bodies = [compiled.body(i).name or f"body{i}" for i in range(compiled.nbody)]
-        self.joints = [compiled.joint(i).name or f"joint{i}" for i in range(compiled.njnt)]
+    def __init__(self, compiled: Compiled, file: str, name: str) -> None:
+        self.compiled, self.file = compiled, file
+        self.m = m = compiled.model
+        self.bodies = [m.body(i).name or f"body{i}" for i in range(m.nbody)]
+        self.joints = [m.joint(i).name or f"joint{i}" for i in range(m.njnt)]
         self.followers: dict[int, tuple[int, float, float]] = {}
         """Driving joint (-1 for none), multiplier and offset by driven joint."""
         self.sites: list[str] = []
         """The names of their frames."""
         self.remarks: list[str] = []
-        name = compiled.names.split(b"\0", 1)[0].decode()
-        self.builder = ModelBuilder(Path(file).stem if name == "MuJoCo Model" else name, file=file)
+        own = m.names.split(b"\0", 1)[0].decode()
+        self.builder = ModelBuilder(name if own == "MuJoCo Model" else own, file=file)
 
     def model(self) -> Model:
+        if self.m.nbody == 1 and not self.m.ngeom and not self.m.nsite:
+            raise ModelError(
+                "this MJCF has no bodies; if it is a part that another file includes, give that file", file=self.file
+            )
+        self.note_missing()
+        self.ask_for_radians()
         self.couple()
         links = [WORLD]
         for body in range(1, self.m.nbody):
@@ -121,7 +189,7 @@ class _Reader:
             self.remarks.append(f"the cone limits of the ball joints {', '.join(cones)} are ignored")
         home = self.add_postures()
         if self.remarks:
-            warnings.warn(f"{self.file}: {'; '.join(self.remarks)}", ModelWarning, stacklevel=3)
+            warnings.warn(f"{self.file}: {'; '.join(self.remarks)}", ModelWarning, stacklevel=4)
         return self.builder.build(home=home)
 
     def kind(self, joint: int) -> JointKind:
@@ -130,6 +198,32 @@ class _Reader:
     def zero(self, joint: int) -> float:
         """Position of a one-axis joint at which its body stands where the file draws it [rad or m]."""
         return float(self.m.qpos0[self.m.jnt_qposadr[joint]])
+
+    def note_missing(self) -> None:
+        """Remark on the files that are not there, and on what is left out for them."""
+        missing, pointers = self.compiled.missing, self.compiled.pointers
+        if not missing:
+            return
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        self.remarks.append(
+            f"{len(missing)} mesh file{'s are' if more else ' is'} not found, which kinematics does not need, and "
+            f"geoms made of them are left out: {missing[0]}{more}"
+        )
+        if pointers:
+            self.remarks.append(f"{pointers} of them are Git LFS pointers: run 'git lfs pull' in their repository")
+        lost = [repr(self.bodies[body]) for body in np.flatnonzero(self.compiled.bodies)]
+        if lost:
+            more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+            self.remarks.append(f"masses that come of these meshes are left out: {', '.join(lost[:3])}{more}")
+
+    def ask_for_radians(self) -> None:
+        """Remark on ranges that look like radians in a file of degrees."""
+        hinges = (self.m.jnt_type == _KINDS.index(JointKind.REVOLUTE)) & (self.m.jnt_limited != 0)
+        if hinges.sum() > 1 and (np.abs(self.m.jnt_range[hinges]) <= math.radians(2.0 * math.pi)).all():
+            self.remarks.append(
+                "no hinge turns further than 6.3 degrees from 0; an MJCF is in degrees, so if its ranges are radians, "
+                'write <compiler angle="radian"/>'
+            )
 
     # Couplings ---------------------------------------------------------------------------------------------------
 
@@ -252,7 +346,7 @@ class _Reader:
             self.add_joint(joint, link, child, here @ SE3.from_parts(anchor))
             link, here = child, SE3.from_parts(-anchor)
             links.append(child)
-        if m.body_mass[body]:
+        if m.body_mass[body] and not self.compiled.bodies[body]:
             self.builder.mass(name, m.body_mass[body], centre=m.body_ipos[body])
         if link != name:
             self.builder.joint(f"{name}/fixed", JointKind.FIXED, parent=link, child=name, origin=here)
@@ -306,7 +400,7 @@ class _Reader:
         m = self.m
         parts: dict[int, list[Shape | Cylinder]] = {}
         left_out: Counter[str] = Counter()
-        for i in colliding(m).tolist():
+        for i in colliding(m)[~self.compiled.geoms[colliding(m)]].tolist():
             what = f"geom {m.geom(i).name!r}" if m.geom(i).name else f"geom {i}"
             pose = self.pose(what, m.geom_pos[i], m.geom_quat[i])
             found = part(m, i, pose, self.numbers(what, "size", m.geom_size[i]))
@@ -324,7 +418,7 @@ class _Reader:
 
     def add_visuals(self) -> None:
         m, painted = self.m, colours(self.m)
-        for i in seen(m).tolist():
+        for i in seen(m)[~self.compiled.geoms[seen(m)]].tolist():
             what = f"geom {m.geom(i).name!r}" if m.geom(i).name else f"geom {i}"
             try:
                 pose = self.pose(what, m.geom_pos[i], m.geom_quat[i])

@@ -9,7 +9,7 @@ What the format leaves open is read thus:
   but a joint that mimics another and gives neither is limited by the other alone.
 - A limit of 1e16, as SDF has it, or of the largest number of four or eight bytes is a placeholder for none.
 - A `velocity` of 0 is a placeholder of exporters and sets no limit.
-- A `<mimic>` on a fixed joint has no effect.
+- A `<mimic>` on a fixed joint has no effect, nor has one of a joint that is not there.
 - Limits on continuous, planar, spherical and floating joints are passed over, except for the velocity of continuous.
 - Of two types that URDF lacks, `helical` has the attribute `pitch` [m/rad], and `spherical` may be called `ball`.
 - A link called "world" is the world, which has no mass.
@@ -19,16 +19,20 @@ What the format leaves open is read thus:
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import final
 
 import numpy as np
 
-from poise.errors import ModelError
+from poise.errors import JointNotFound, ModelError
+from poise.geometry.meshes import is_pointer_file
 from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
+from poise.io.foreign import foreign_root, without_links, xacro_in
 from poise.io.notes import Notes
-from poise.io.packages import PackageDirs, find_file, is_remote
+from poise.io.packages import PackageDirs, Packages, is_remote, package_of
+from poise.io.parts import part_of_another
 from poise.io.srdf import add_srdf, find_srdf
 from poise.io.visuals import link_visuals, named_colours
 from poise.model.builder import Base, ModelBuilder
@@ -51,6 +55,8 @@ _PASSED_OVER = {
 }
 _ONE_AXIS = {JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL}
 _LIMITED = _ONE_AXIS - {JointKind.CONTINUOUS}
+_DEGREES = (20.0, 360.0)
+"""Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""
 _NONE = (1e16, 3.402823e38, 1.797693e308)
 """Limits that exporters write for none: that of SDF, and the largest numbers of four and of eight bytes."""
 
@@ -63,31 +69,31 @@ def read_urdf(path: str | os.PathLike[str], *, base: Base = "fixed", package_dir
     it passed over.
     """
     path = Path(path)
-    return parse_urdf(
-        read_bytes(path), file=str(path), base=base, folder=path.parent, package_dirs=package_dirs, srdf=find_srdf(path)
-    )
+    document, packages = read_bytes(path), Packages(path.parent, package_dirs)
+    with part_of_another(path):
+        return parse_urdf(document, file=str(path), base=base, packages=packages, srdf=find_srdf(path))
 
 
 def parse_urdf(
     document: str | bytes,
     *,
     file: str | None = None,
+    name: str | None = None,
     base: Base = "fixed",
-    folder: Path | None = None,
-    package_dirs: PackageDirs = (),
+    packages: Packages | None = None,
     srdf: Path | None = None,
 ) -> Model:
-    """The robot of a URDF document; `file` is its name in messages.
+    """The robot of a URDF document; `file` is its name in messages, `name` that of a robot without one.
 
-    Meshes are looked for only if the document has a `folder`.  Raises and warns as `read_urdf` does.
+    Meshes are looked for in `packages`.  Raises and warns as `read_urdf` does.
     """
     root = parse(document, file)
     if root.tag != "robot":
         raise root.error(_not_a_robot(root.tag))
-    name = root.attributes.get("name") or Path(file or "robot").stem
-    builder = ModelBuilder(name, file=file)
+    _refuse_xacro(root)
+    builder = ModelBuilder(root.attributes.get("name") or name or Path(file or "robot").stem, file=file)
     notes = Notes(file)
-    meshes = _Meshes(folder, tuple(package_dirs))
+    meshes = _Meshes(packages)
     colours = named_colours(root, notes)
     for link in root.all("link"):
         builder.link(link.text("name"), line=link.line)
@@ -96,8 +102,9 @@ def parse_urdf(
             builder.shape(link.text("name"), *shapes, line=link.line)
         if visuals := link_visuals(link, _pose, meshes.find, colours, notes):
             builder.visual(link.text("name"), *visuals, line=link.line)
+    names = {joint.text("name") for joint in root.all("joint")}
     for joint in root.all("joint"):
-        _add_joint(builder, joint, notes)
+        _add_joint(builder, joint, names, notes)
     model = _build(builder, root, base)
     _check_root(root, base)
     _note_unknown(root, notes)
@@ -110,13 +117,19 @@ def parse_urdf(
 
 
 def _not_a_robot(tag: str) -> str:
-    match tag:
-        case "mujoco":
-            return "this is an MJCF, not a URDF; give the file a name that ends in .xml"
-        case "sdf":
-            return "this is an SDF, which poise does not read; convert it to URDF"
-        case _:
-            return f"the root of a URDF is <robot>, not <{tag}>"
+    if tag == "mujoco":
+        return "this is an MJCF, not a URDF; give the file a name that ends in .xml"
+    return foreign_root(tag)
+
+
+def _refuse_xacro(root: Element) -> None:
+    found = xacro_in(root)
+    if found is not None:
+        what = found.name if found.tag.startswith("xacro:") else f"an expression in {found.label}"
+        raise found.error(
+            f"this is a xacro file ({what}): load it with xacro_args={{}}, or give it a name that ends in .xacro, "
+            "if you trust it, for its expressions are Python that runs as it is read"
+        )
 
 
 def _build(builder: ModelBuilder, root: Element, base: Base, home: str | None = None) -> Model:
@@ -132,7 +145,7 @@ def _check_root(root: Element, base: Base) -> None:
     """A URDF has one root; another one is a link that some joint forgot."""
     links = root.all("link")
     if not links:
-        raise root.error("the robot has no <link>")
+        raise root.error(without_links(root))
     joints = root.all("joint")
     moved = {joint.required("child").text("link") for joint in joints}
     loose = [link for link in links if link.text("name") not in moved]
@@ -152,10 +165,13 @@ def _check_root(root: Element, base: Base) -> None:
         )
 
 
-def _add_joint(builder: ModelBuilder, element: Element, notes: Notes) -> None:
+def _add_joint(builder: ModelBuilder, element: Element, names: set[str], notes: Notes) -> None:
     name, written = element.text("name"), element.text("type")
     kind = _ALIASES.get(written, written)
-    origin, limit, mimic = element.child("origin"), element.child("limit"), element.child("mimic")
+    origin, limit = element.child("origin"), element.child("limit")
+    limits = _limits(element, limit, notes) if kind in _LIMITED else None
+    if limits is not None and kind == JointKind.REVOLUTE:
+        _ask_for_degrees(element, limits, notes)
     builder.joint(
         name,
         kind,
@@ -163,12 +179,18 @@ def _add_joint(builder: ModelBuilder, element: Element, notes: Notes) -> None:
         child=element.required("child").text("link"),
         origin=None if origin is None else _pose(origin),
         axis=_axis(element, kind),
-        limits=_limits(element, limit, notes) if kind in _LIMITED else None,
+        limits=limits,
         velocity=_velocity(limit, notes) if limit is not None and kind in _ONE_AXIS else None,
         pitch=element.number("pitch") if kind == JointKind.HELICAL else 0.0,
-        mimic=None if mimic is None or kind == JointKind.FIXED else _mimic(mimic),
+        mimic=None if kind == JointKind.FIXED else _mimic(element, names, notes),
         line=element.line,
     )
+
+
+def _ask_for_degrees(element: Element, limits: tuple[float, float], notes: Notes) -> None:
+    if any(_DEGREES[0] < abs(limit) <= _DEGREES[1] for limit in limits):
+        remark = "limits of more than three turns; a URDF is in radians: if these are degrees, multiply them by pi/180"
+        notes.add(remark, element.line, f"{element.label} from {limits[0]:g} to {limits[1]:g}")
 
 
 def _add_mass(builder: ModelBuilder, link: Element, notes: Notes) -> None:
@@ -225,21 +247,24 @@ def _velocity(limit: Element, notes: Notes) -> float:
     return velocity
 
 
-def _mimic(element: Element) -> Mimic:
-    return Mimic(
-        joint=element.text("joint"),
-        multiplier=element.number("multiplier", 1.0),
-        offset=element.number("offset", 0.0),
-    )
+def _mimic(element: Element, names: set[str], notes: Notes) -> Mimic | None:
+    mimic = element.child("mimic")
+    if mimic is None:
+        return None
+    joint, multiplier, offset = mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+    if joint not in names:
+        remark = "a <mimic> of a joint that is not there is passed over, and its own joint moves by itself"
+        missing = JointNotFound(joint, sorted(names - {element.text("name")}), owner="the robot")
+        notes.add(remark, mimic.line, f"{element.label}: {missing.message}")
+        return None
+    return Mimic(joint=joint, multiplier=multiplier, offset=offset)
 
 
 def _note_unknown(root: Element, notes: Notes) -> None:
     for element in (root, *root.all("link"), *root.all("joint")):
         known = _READ.get(element.tag, set()) | _PASSED_OVER[element.tag]
         for child in element.children:
-            if child.tag.startswith("xacro:"):
-                notes.add("xacro macros are not expanded; give the file a name that ends in .xacro", child.line)
-            elif child.tag not in known and ":" not in child.tag:  # a prefix marks an extension
+            if child.tag not in known and ":" not in child.tag:  # a prefix marks an extension
                 notes.add(f"unknown tag <{child.tag}> in <{element.tag}>", child.line)
 
 
@@ -247,15 +272,15 @@ def _note_unknown(root: Element, notes: Notes) -> None:
 class _Meshes:
     """Where the meshes of a document are; each is looked for once."""
 
-    def __init__(self, folder: Path | None, package_dirs: tuple[str | os.PathLike[str], ...]) -> None:
-        self.folder, self.package_dirs = folder, package_dirs
+    def __init__(self, packages: Packages | None) -> None:
+        self.packages = packages
         self.known: dict[str, tuple[Path | None, tuple[Path, ...]]] = {}
 
     def look(self, uri: str) -> tuple[Path | None, tuple[Path, ...]]:
         """The file, or None, and the paths that were tried."""
         if uri not in self.known:
-            nowhere = self.folder is None or is_remote(uri)
-            self.known[uri] = (None, ()) if nowhere else find_file(uri, self.folder or Path(), self.package_dirs)
+            nowhere: tuple[Path | None, tuple[Path, ...]] = (None, ())
+            self.known[uri] = nowhere if self.packages is None or is_remote(uri) else self.packages.file(uri)
         return self.known[uri]
 
     def find(self, uri: str) -> str:
@@ -269,6 +294,24 @@ class _Meshes:
         for mesh in (m for shape in shapes for geometry in shape.all("geometry") for m in geometry.all("mesh")):
             uri = mesh.attributes.get("filename", "")
             found, tried = self.look(uri)
-            if found is None and tried:
-                paths = ", ".join(map(str, tried[:3])) + (", ..." if len(tried) > 3 else "")
-                notes.add("mesh not found, which kinematics does not need", mesh.line, f"{uri!r}, tried {paths}")
+            if found is not None and is_pointer_file(found):
+                notes.add(
+                    "mesh is a Git LFS pointer, which kinematics does not mind; run 'git lfs pull' for it",
+                    mesh.line,
+                    str(found),
+                )
+            if self.packages is None or found is not None or is_remote(uri) or not uri:
+                continue
+            remark, package = "mesh not found, which kinematics does not need", package_of(uri)
+            if package is not None and self.packages.find(package) is None:
+                holders = self.packages.holders
+                paths, remark = _few(holders), f"{remark}; give package_dirs= the folder that holds {package!r}"
+                notes.add(remark, mesh.line, f"{uri!r}, looked in {paths}" if holders else repr(uri))
+            elif tried:
+                notes.add(remark, mesh.line, f"{uri!r}, tried {_few(tried)}")
+            else:
+                notes.add(f"{remark}; a text has no folder to look in", mesh.line, repr(uri))
+
+
+def _few(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")

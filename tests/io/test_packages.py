@@ -1,0 +1,100 @@
+"""The packages that robot files name: where they are looked for, and what is said where they are not found."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poise.errors import ModelWarning
+from poise.io import load
+from poise.io.packages import Packages, package_folders
+
+URDF = """<robot name="r"><link name="a"><visual><geometry>
+<mesh filename="package://arm/meshes/a.stl"/></geometry></visual></link></robot>"""
+
+
+@pytest.fixture(autouse=True)
+def no_ros(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A package `arm` two folders down, in a folder of another name."""
+    package = tmp_path / "ws" / "src" / "vendor" / "arm-1.2"
+    (package / "meshes").mkdir(parents=True)
+    (package / "meshes" / "a.stl").touch()
+    (package / "package.xml").write_text('<?xml version="1.0"?>\n<package format="3">\n <name> arm </name></package>')
+    return tmp_path / "ws"
+
+
+@pytest.mark.parametrize("given", [str, Path, lambda path: [path], lambda path: (str(p) for p in [path])])
+@pytest.mark.parametrize("inside", ["", "src", "src/vendor", "src/vendor/arm-1.2"])
+def test_one_folder_or_several(workspace: Path, given: Callable[[Path], Any], inside: str) -> None:
+    robot = workspace.parent / "elsewhere" / "r.urdf"
+    robot.parent.mkdir()
+    robot.write_text(URDF)
+    load(robot, package_dirs=given(workspace / inside))  # a warning would be an error
+    load(URDF, package_dirs=given(workspace / inside))
+
+
+def test_a_folder_of_the_home_may_be_written_with_a_tilde(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(workspace))
+    assert package_folders("~/src") == (workspace / "src",)
+
+
+def test_folders_that_are_not_there_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = tmp_path / "r.urdf"
+    robot.write_text(URDF)
+    monkeypatch.chdir(tmp_path)
+    for source in (robot, str(robot), URDF):
+        with pytest.raises(ValueError, match=re.escape(f"package_dirs has '{tmp_path}/no', which is not there")):
+            load(source, package_dirs=tmp_path / "no")
+        with pytest.raises(ValueError, match=re.escape(f"package_dirs has 'no' (in {tmp_path}), which is not there")):
+            load(source, package_dirs=[".", "no"])
+        with pytest.raises(ValueError, match="which is a file; give the folder that holds the package"):
+            load(source, package_dirs=robot)
+
+
+def test_a_package_that_is_not_found_is_named_with_the_folders(tmp_path: Path) -> None:
+    robot = tmp_path / "r.urdf"
+    robot.write_text(URDF)
+    (tmp_path / "given").mkdir()
+    words = (
+        "give package_dirs= the folder that holds 'arm' "
+        f"(line 2: 'package://arm/meshes/a.stl', looked in {tmp_path / 'given'}, {tmp_path}, "
+    )
+    with pytest.warns(ModelWarning, match=re.escape(words)):
+        load(robot, package_dirs=tmp_path / "given")
+    with pytest.warns(ModelWarning, match=r"'arm' \(line 2: 'package://arm/meshes/a.stl'\)"):
+        load(URDF)
+
+
+def test_the_disk_is_not_walked(tmp_path: Path, workspace: Path) -> None:
+    deep = tmp_path / "a" / "b" / "c" / "d" / "e" / "pkg"
+    hidden = tmp_path / ".hidden" / "pkg"
+    inner = workspace / "src" / "vendor" / "arm-1.2" / "inner"  # a package has no packages in it
+    for folder in (deep, hidden, inner):
+        folder.mkdir(parents=True)
+        (folder / "package.xml").write_text("<package><name>other</name></package>")
+    assert Packages(None, tmp_path).find("other") is None
+    assert Packages(None, deep.parent).find("other") == deep
+
+
+def test_packages_are_found_by_folder_and_by_name(workspace: Path) -> None:
+    package = workspace / "src" / "vendor" / "arm-1.2"
+    assert Packages(package / "urdf").find("arm") == package
+    assert Packages(None, workspace).find("arm") == package
+    assert Packages(None, package.parent).find("arm-1.2") == package
+    assert Packages(None, workspace).find("leg") is None
+
+
+def test_an_mjcf_has_no_packages(tmp_path: Path) -> None:
+    robot = tmp_path / "r.xml"
+    robot.write_text("<mujoco/>")
+    for source in (robot, "<mujoco/>"):
+        with pytest.raises(ValueError, match=r"package_dirs is for URDF and xacro files, and .* is an MJCF, whose"):
+            load(source, package_dirs=tmp_path)
