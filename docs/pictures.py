@@ -121,9 +121,9 @@ def draw_methods(folder: Path) -> None:
                     ax.text(0.05, 0.08, f"not for {name}", transform=ax.transAxes, color=MAIN)
                 ax.set_title(title)
                 ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
-                ax.set(xlim=(0, ITERATIONS), xlabel="iteration", yscale="log")
+                ax.set(xlim=(0, ITERATIONS), xlabel="iteration [count]", yscale="log")
                 ax.xaxis.set_major_formatter("{x:.0f}")
-            axes[0].set_ylabel("median error [m, rad]")
+            axes[0].set_ylabel(f"median error [m, rad]\n({TOLERANCE:g} where it is less)")
 
 
 # --- what each damping rule gives -------------------------------------------------------------------------------------
