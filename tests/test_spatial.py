@@ -517,7 +517,7 @@ def test_rounded_decimals_are_refused_and_made_the_nearest_rotation_on_request(r
     np.testing.assert_allclose(nearest.matrix(), polar(rounded)[0], rtol=0, atol=1e-12)
     assert nearest.isclose(rotation, atol=4.0 * 10.0**-digits)
     whole = SE3.from_parts([1, 2, 3], rotation).matrix().round(digits)
-    np.testing.assert_array_equal(SE3.from_matrix(whole, orthonormalise=True).rotation.wxyz, nearest.wxyz)
+    assert SE3.from_matrix(whole, orthonormalise=True).rotation.isclose(nearest, atol=1e-12)
 
 
 @pytest.mark.parametrize("orthonormalise", [False, True])
