@@ -13,7 +13,6 @@ import pytest
 
 import poise as pz
 from poise.cli import main
-from poise.cli.reproduce import cells
 from poise.experiments.base import judge, judge_spread
 from poise.experiments.buss import experiment
 from poise.experiments.buss.claims import SWEEPS, Results, claims
@@ -22,12 +21,11 @@ from poise.experiments.buss.sweep import Sweep
 from poise.experiments.buss.tables import tables
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, PINV, SDLS, Run, jitter_of, others, track, tuned
 from poise.methods.registry import METHODS
-from poise.tables import aligned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from figures import drawn, legible, named
-from readable import assert_readable
+from readable import assert_tables_readable
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
 SHARED = Path(__file__).parents[3] / "shared" / "experiments" / "buss_shapes.json"
@@ -331,11 +329,7 @@ def test_an_unknown_experiment_is_an_error(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
-    for table in tables(results):
-        columns, rows = list(table.columns), cells(table)
-        numbers = [name for name, form in table.columns.items() if form]
-        for width in (80, None):
-            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)
+    assert_tables_readable(tables(results))
 
 
 def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:

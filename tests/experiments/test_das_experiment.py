@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.cli.reproduce import cells
 from poise.experiments.das.claims import Results, claims
 from poise.experiments.das.experiment import measure
 from poise.experiments.das.fields import (
@@ -27,12 +26,11 @@ from poise.experiments.das.fields import (
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
 from poise.experiments.das.tables import tables
 from poise.robots.planar import planar
-from poise.tables import aligned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from figures import drawn, legible, named
-from readable import assert_readable
+from readable import assert_tables_readable
 
 
 @pytest.fixture(scope="module")
@@ -147,11 +145,7 @@ def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
 
 
 def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
-    for table in tables(results):
-        columns, rows = list(table.columns), cells(table)
-        numbers = [name for name, form in table.columns.items() if form]
-        for width in (80, None):
-            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)
+    assert_tables_readable(tables(results))
 
 
 def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:

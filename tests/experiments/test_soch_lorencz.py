@@ -11,7 +11,6 @@ import pytest
 
 import poise as pz
 from poise.cli import main
-from poise.cli.reproduce import cells
 from poise.experiments.soch_lorencz import experiment
 from poise.experiments.soch_lorencz.claims import Results, claims
 from poise.experiments.soch_lorencz.ellipse import (
@@ -29,12 +28,11 @@ from poise.experiments.soch_lorencz.ellipse import (
 from poise.experiments.soch_lorencz.matrix import BENT, WORST, jacobian, least_value
 from poise.experiments.soch_lorencz.tables import tables
 from poise.spatial import Array
-from poise.tables import aligned
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from figures import drawn, legible, named
-from readable import assert_readable
+from readable import assert_tables_readable
 
 
 @pytest.fixture(scope="module")
@@ -205,11 +203,7 @@ def test_the_command_prints_every_claim_and_writes_report_and_figures(
 
 
 def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
-    for table in tables(results):
-        columns, rows = list(table.columns), cells(table)
-        numbers = [name for name, form in table.columns.items() if form]
-        for width in (80, None):
-            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)
+    assert_tables_readable(tables(results))
 
 
 def test_figures_can_be_read_and_call_the_method_by_its_name(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
