@@ -111,6 +111,15 @@ def test_branches_and_paths_take_a_list_of_one_too() -> None:
     np.testing.assert_array_equal(pz.solve_path(ARM, [task], [line]).q, pz.solve_path(ARM, task, line).q)
 
 
+def test_none_in_a_list_of_targets_is_the_target_of_its_task() -> None:
+    own = ARM.pose(ARM.tip, ARM.sample(seed=3))
+    tasks = [pz.PositionTask(ARM.tip), pz.OrientationTask(ARM.tip, own.rotation)]
+    solver = pz.Solver(ARM, tasks)
+    np.testing.assert_array_equal(solver([own.xyz, None]).q, solver([own.xyz, own.rotation]).q)
+    with pytest.raises(ValueError, match=r"target\[0\] is None, and PositionTask\('.*'\) has no target of its own"):
+        solver([None, None])
+
+
 def test_several_poses_for_one_task_are_refused() -> None:
     with pytest.raises(pz.ShapeError, match="target must be one, for there is one task, got 2; solve_batch takes many"):
         pz.Solver(ARM, [pz.PoseTask(HAND)])([POSE, POSE])
