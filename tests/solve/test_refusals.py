@@ -269,17 +269,18 @@ def test_a_table_in_degrees_is_asked_about() -> None:
 
 POINT = np.array([0.15, 0.1, 0.2])
 TURN = pz.SO3.from_rpy([1, 2, 3])
-DROP, AXIS, FREE, LEAVE = (
+DROP, AXIS, FREE, SOFT, LEAVE = (
     "drop rows with a weight of 0",
     "use a PositionTask with an AxisTask, which leaves the turn about the axis free",
     "use a PositionTask, which leaves the rotation free",
+    "give the position a PositionTask and the rotation an OrientationTask with required=False",
     "leave out the task that matters least",
 )
 ADVICE: list[tuple[str, list[pz.Task], dict[int, list[str]]]] = [
     (
         "pose",
         [pz.PoseTask("tip", pz.SE3.from_parts(POINT, TURN))],
-        {1: [DROP], 2: [DROP], 3: [DROP, FREE], 4: [DROP, FREE], 5: [DROP, AXIS]},
+        {1: [DROP], 2: [DROP], 3: [DROP, FREE, SOFT], 4: [DROP, FREE, SOFT], 5: [DROP, AXIS, SOFT]},
     ),
     ("position", [pz.PositionTask("tip", POINT)], {1: [DROP], 2: [DROP]}),
     ("orientation", [pz.OrientationTask("tip", TURN)], {1: [DROP], 2: [DROP]}),
@@ -298,7 +299,7 @@ ADVICE: list[tuple[str, list[pz.Task], dict[int, list[str]]]] = [
     (
         "pose and position",
         [pz.PoseTask("tip", pz.SE3.from_parts(POINT, TURN)), pz.PositionTask("l0", POINT)],
-        {4: [DROP, FREE, LEAVE], 6: [DROP, AXIS, LEAVE]},
+        {4: [DROP, FREE, SOFT, LEAVE], 6: [DROP, AXIS, SOFT, LEAVE]},
     ),
 ]
 
