@@ -1,13 +1,10 @@
 """A data set: 100,000 poses of a Panda with configurations, judged, and saved with names, units and the seed."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 import poise as pz
 
-COUNT, SEED = 100_000, 7
+COUNT, SEED, FILE = 100_000, 7, "panda_poses.npz"
 arm = pz.load("panda")
 hand = "panda_hand"
 
@@ -28,9 +25,8 @@ good = found.q[found.success]
 assert arm.pose(hand, good).isclose(pz.SE3(poses[found.success]), atol=1.01e-6).all()
 assert ((arm.lower <= good) & (good <= arm.upper)).all()
 
-file = Path(tempfile.mkdtemp()) / "panda.npz"
 np.savez_compressed(
-    file,
+    FILE,
     pose=poses,
     q=found.q,
     success=found.success,
@@ -44,7 +40,7 @@ np.savez_compressed(
     seed=SEED,
     version=pz.__version__,
 )
-with np.load(file) as data:
-    print(f"{file.name}: {file.stat().st_size / 1e6:.1f} MB,", ", ".join(f"{n} {data[n].shape}" for n in data.files))
+with np.load(FILE) as data:
+    print(FILE, "holds", ", ".join(f"{name} {data[name].shape}" for name in data.files))
     some = pz.solve_batch(arm, pz.PoseTask(str(data["frame"])), data["pose"][:100], seed=int(data["seed"]))
     assert np.array_equal(some.q, data["q"][:100])  # the same seed gives the same numbers
