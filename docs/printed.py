@@ -50,7 +50,9 @@ def write() -> None:
     folder = HERE / "_printed"
     folder.mkdir(exist_ok=True)
     for example in examples():
-        run = subprocess.run([sys.executable, str(example)], stdout=subprocess.PIPE, text=True, check=True)
+        run = subprocess.run(
+            [sys.executable, example.resolve()], cwd=folder, stdout=subprocess.PIPE, text=True, check=True
+        )
         (folder / f"{example.stem}.txt").write_text(run.stdout)
     (HERE / "examples.md").write_text(page())
 

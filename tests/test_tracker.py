@@ -111,6 +111,18 @@ def test_a_target_is_an_array_to_write_into_an_argument_or_an_aim() -> None:
     same(ik)
 
 
+def test_none_in_a_list_of_targets_leaves_that_target_as_it_is() -> None:
+    model, point = y(), np.array([0.5, 2.0, 0.3])
+    tasks = [pz.PositionTask("e0", [0.4, 1.9, 0.2]), pz.PositionTask("e1")]
+    ik, full = pz.Tracker(model, tasks, "jt"), pz.Tracker(model, tasks, "jt")
+    stays = ik.targets[1].copy()
+    q = ik.step(model.home, [point, None])
+    assert (q == full.step(model.home, [point, stays[:3]])).all()
+    assert (ik.targets[1] == stays).all()
+    assert (ik.step(q, [None, None]) == full.step(q)).all()
+    assert ik.targets[0, :3] == pytest.approx(point)  # where it was led, not the task's own
+
+
 def test_points_are_rows_of_an_array_or_one_a_task() -> None:
     model, tasks = y(), [pz.PositionTask("e0"), pz.PositionTask("e1")]
     points = np.array([[0.5, 2.0, 0.3], [-0.6, 1.8, 0.1]])

@@ -303,6 +303,13 @@ def test_what_kinematics_does_not_need_is_passed_over_silently() -> None:
     )
 
 
+def test_an_origin_of_a_link_is_passed_over_only_where_it_says_nothing() -> None:
+    document = '<robot name="r"><link name="a"><origin xyz="0 0 {}" rpy="0 -0 0"/></link></robot>'
+    parse_urdf(document.format(0))
+    with pytest.warns(ModelWarning, match="unknown tag <origin> in <link>"):
+        parse_urdf(document.format(0.1))
+
+
 def test_unknown_tags_are_warned_of_once_with_count_and_line() -> None:
     document = TWO_LINKS.format(JOINT.format(type="fixed", attributes="", inside="<orgin/>\n<orgin/>"))
     with pytest.warns(ModelWarning) as caught:

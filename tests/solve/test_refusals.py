@@ -111,6 +111,15 @@ def test_branches_and_paths_take_a_list_of_one_too() -> None:
     np.testing.assert_array_equal(pz.solve_path(ARM, [task], [line]).q, pz.solve_path(ARM, task, line).q)
 
 
+def test_none_in_a_list_of_targets_is_the_target_of_its_task() -> None:
+    own = ARM.pose(ARM.tip, ARM.sample(seed=3))
+    tasks = [pz.PositionTask(ARM.tip), pz.OrientationTask(ARM.tip, own.rotation)]
+    solver = pz.Solver(ARM, tasks)
+    np.testing.assert_array_equal(solver([own.xyz, None]).q, solver([own.xyz, own.rotation]).q)
+    with pytest.raises(ValueError, match=r"target\[0\] is None, and PositionTask\('.*'\) has no target of its own"):
+        solver([None, None])
+
+
 def test_several_poses_for_one_task_are_refused() -> None:
     with pytest.raises(pz.ShapeError, match="target must be one, for there is one task, got 2; solve_batch takes many"):
         pz.Solver(ARM, [pz.PoseTask(HAND)])([POSE, POSE])
@@ -260,17 +269,18 @@ def test_a_table_in_degrees_is_asked_about() -> None:
 
 POINT = np.array([0.15, 0.1, 0.2])
 TURN = pz.SO3.from_rpy([1, 2, 3])
-DROP, AXIS, FREE, LEAVE = (
+DROP, AXIS, FREE, SOFT, LEAVE = (
     "drop rows with a weight of 0",
     "use a PositionTask with an AxisTask, which leaves the turn about the axis free",
     "use a PositionTask, which leaves the rotation free",
+    "give the position a PositionTask and the rotation an OrientationTask with required=False",
     "leave out the task that matters least",
 )
 ADVICE: list[tuple[str, list[pz.Task], dict[int, list[str]]]] = [
     (
         "pose",
         [pz.PoseTask("tip", pz.SE3.from_parts(POINT, TURN))],
-        {1: [DROP], 2: [DROP], 3: [DROP, FREE], 4: [DROP, FREE], 5: [DROP, AXIS]},
+        {1: [DROP], 2: [DROP], 3: [DROP, FREE, SOFT], 4: [DROP, FREE, SOFT], 5: [DROP, AXIS, SOFT]},
     ),
     ("position", [pz.PositionTask("tip", POINT)], {1: [DROP], 2: [DROP]}),
     ("orientation", [pz.OrientationTask("tip", TURN)], {1: [DROP], 2: [DROP]}),
@@ -289,7 +299,7 @@ ADVICE: list[tuple[str, list[pz.Task], dict[int, list[str]]]] = [
     (
         "pose and position",
         [pz.PoseTask("tip", pz.SE3.from_parts(POINT, TURN)), pz.PositionTask("l0", POINT)],
-        {4: [DROP, FREE, LEAVE], 6: [DROP, AXIS, LEAVE]},
+        {4: [DROP, FREE, SOFT, LEAVE], 6: [DROP, AXIS, SOFT, LEAVE]},
     ),
 ]
 

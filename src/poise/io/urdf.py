@@ -264,6 +264,8 @@ def _note_unknown(root: Element, notes: Notes) -> None:
     for element in (root, *root.all("link"), *root.all("joint")):
         known = _READ.get(element.tag, set()) | _PASSED_OVER[element.tag]
         for child in element.children:
+            if child.tag == "origin" and element.tag == "link" and _pose(child).isclose(SE3.identity()):
+                continue  # exporters write it; any other place would be one that nobody heeds
             if child.tag not in known and ":" not in child.tag:  # a prefix marks an extension
                 notes.add(f"unknown tag <{child.tag}> in <{element.tag}>", child.line)
 

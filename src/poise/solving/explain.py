@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
-from poise.solving.outcome import Outcome, Status
+from poise.solving.outcome import Asked, Outcome, Status
 from poise.solving.rows import rows_at
 from poise.solving.suspicion import millimetres
 from poise.spatial import Array
@@ -152,6 +152,11 @@ def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
     return tree.units[path[0]].placement.xyz, reach
 
 
+def _takes_soft_tasks(asked: Asked) -> bool:
+    """Whether a task that is not required could stand among those that were asked for."""
+    return asked.method is None and asked.apart is None and len(asked.tasks) == len(asked.frame_tasks)
+
+
 def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the required tasks ask for more rows than there are joints, with ways out that they have."""
     tasks = [task for task in outcome.asked.frame_tasks if task.required]
@@ -168,6 +173,8 @@ def _too_few_joints(outcome: Outcome) -> list[str]:
             ways.append("use a PositionTask with an AxisTask, which leaves the turn about the axis free")
         elif joints >= _PLACED:
             ways.append("use a PositionTask, which leaves the rotation free")
+        if joints >= _PLACED and _takes_soft_tasks(outcome.asked):
+            ways.append("give the position a PositionTask and the rotation an OrientationTask with required=False")
     if len(tasks) > 1:
         ways.append("leave out the task that matters least")
     few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general"

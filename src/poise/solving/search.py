@@ -389,8 +389,10 @@ class Search:
             if isinstance(task, PostureTask):
                 if self._posture is not None:
                     self._posture.aim(scratch, model, value, name)
+            elif value is None and not task.aimed:
+                raise ValueError(f"{name} is None, and {task.label} has no target of its own: give one to either")
             else:
-                goals.append(task.goal(value, name))
+                goals.append(task.goal(task.target if value is None else value, name))
         return joined([*goals, *self.loop_goals])
 
     @property

@@ -54,9 +54,9 @@ class Solver:
     def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None, *, seed: int | None = None) -> Solution:
         """Solve for `target`, starting from `q0` (nq,), or from the model's home.
 
-        `target` is the task's target, bare or in a list, or a sequence of them for several tasks; None: the tasks' own.
-        A `q0` outside the limits is pulled in, and `Solution.explain` tells of it.  Raises ShapeError for a wrong
-        shape, ValueError for an entry that is not finite.
+        `target` is the task's target, bare or in a list, or a sequence of them for several tasks; None: the tasks' own,
+        and in a sequence that of its task.  A `q0` outside the limits is pulled in, and `Solution.explain` tells of it.
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or a task without a target.
         """
         return self._search(self.model, target, q0, seed)
 

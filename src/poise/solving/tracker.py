@@ -240,8 +240,8 @@ class Tracker:
         The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
         back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
         that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
-        `target` is one target a task, as `solve` takes them, or a `Twist` for one; or (tasks, 3) points if all are
-        positions.
+        `target` is one target a task, as `solve` takes them, a `Twist`, or None for one that stays; or (tasks, 3)
+        points if all are positions.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
@@ -320,7 +320,7 @@ class Tracker:
         for k, (name, value) in enumerate(one_a_task(self.tasks, target)):
             if type(value) is Twist:
                 self._targets[k] = self._moved(k, value, name, stepping=stepping)
-            else:
+            elif value is not None:
                 self._targets[k] = self.tasks[k].goal(value, name)
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
