@@ -28,16 +28,16 @@ def robots() -> dict[str, Path]:
 
 FILES = robots()
 REFUSED = {
-    "alex_description/urdf/alex_psyonic_hands.urdf": "mimics 'index_q1', which does not exist",
     "ur_description/urdf/ur3.urdf": "has no <link>",
 }
 """Files that are no kinematic tree; Pinocchio does not take them either."""
 BACKWARD = {
+    "alex_description/urdf/alex_psyonic_hands.urdf",
     "romeo_description/urdf/romeo.urdf",
     "talos_data/robots/talos_full_v2.urdf",
     "talos_data/robots/talos_full_v2_box.urdf",
 }
-"""Files in which a joint mimics one that Pinocchio has not met yet; it takes them with independent joints only."""
+"""Files in which a joint mimics one that Pinocchio has not met yet, or that is not there; it takes them with independent joints only."""
 HUMANOIDS = (
     "g1_description/urdf/g1_29dof_rev_1_0.urdf",
     "icub_description/robots/icub.urdf",

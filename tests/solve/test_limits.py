@@ -125,6 +125,7 @@ def tasks(model: pz.Model, which: str, rng: np.random.Generator) -> list[Any]:
     }[which]
 
 
+@pytest.mark.filterwarnings("ignore:.*degrees")
 @settings(steady, max_examples=400)
 @given(
     model=arms(),

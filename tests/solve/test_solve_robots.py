@@ -17,14 +17,12 @@ Array = npt.NDArray[np.float64]
 Forward = Callable[[str, Array], Array]
 """(4, 4) pose of a frame at q."""
 
-BROKEN = {"alex_psyonic_hands"}
-"""Its file is no tree; tests/io/test_load.py holds that it is refused."""
 STILL = {"hector", "iris_simple"}
 """No joint of theirs moves."""
 FILES = installed_robots()
 ONCE = {file: name for name, file in reversed(FILES.items())}
 """One name for each file; the others are nicknames."""
-INSTALLED = sorted(set(ONCE.values()) - BROKEN - STILL)
+INSTALLED = sorted(set(ONCE.values()) - STILL)
 CLAIM = {"rtol": 1e-8, "atol": 1e-9}
 
 

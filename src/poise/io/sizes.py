@@ -18,5 +18,11 @@ def robot_sizes() -> dict[str, int]:
 
 
 def _counted(file: Path) -> int:
-    joints = ElementTree.parse(file).getroot().iterfind("joint")
-    return sum(joint.get("type") != "fixed" and joint.find("mimic") is None for joint in joints)
+    joints = ElementTree.parse(file).getroot().findall("joint")
+    names = {joint.get("name") for joint in joints}
+    followers = (
+        joint for joint in joints if (mimic := joint.find("mimic")) is not None and mimic.get("joint") in names
+    )
+    return sum(joint.get("type") != "fixed" for joint in joints) - sum(
+        joint.get("type") != "fixed" for joint in followers
+    )

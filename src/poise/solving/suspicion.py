@@ -11,7 +11,8 @@ from poise.spatial import Array
 
 _FAR: Final = 10.0
 """A target so many times as far away as the reach is hardly meant in metres."""
-_TURN: Final = 2.0 * np.pi
+_MANY: Final = 20.0
+"""No turn that is meant in radians is so far beyond limits."""
 _ROUNDED: Final = 0.01
 """Degrees that were rounded may be this far over a limit [rad]."""
 _ROUNDING: Final = 1e-9
@@ -29,7 +30,7 @@ def millimetres(place: Array, root: Array, reach: float) -> str:
 def in_degrees(model: Model, q: Array) -> bool:
     """Whether `q` (nq,) is beyond the limits by more than turns can be meant, and within them as degrees."""
     beyond = (q < model.lower) | (q > model.upper)
-    if not (np.abs(q[beyond]) > _TURN).any():
+    if not (np.abs(q[beyond]) > _MANY).any():
         return False
     turning = np.array([units(model)[name] == "rad" for name in model.coordinates])
     as_degrees = np.where(turning, np.radians(q), q)
