@@ -331,3 +331,9 @@ def test_a_payload_takes_everything_else_along() -> None:
 def test_a_payload_that_cannot_be_is_refused(mass: Any, link: str, centre: Any, kind: type, message: str) -> None:
     with pytest.raises(kind, match=message):
         gripper().with_payload(mass, link=link, centre=centre)
+
+
+@pytest.mark.parametrize("given", [{"limits": [(0.0, 1.0)]}, {"limits": 3}, {"velocity": 0.5}, {"velocity": []}])
+def test_limits_of_joints_without_names_are_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=f"{next(iter(given))} must name joints"):
+        gripper().with_limits(**given)

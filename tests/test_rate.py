@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import poise as pz
@@ -71,7 +72,12 @@ def test_it_sleeps_by_itself() -> None:
             return
 
 
-@pytest.mark.parametrize("dt", [0.0, -0.1, math.nan, math.inf, True, None, "fast"])
+@pytest.mark.parametrize("dt", [0.0, -0.1, math.nan, math.inf, 1e300, 10**400, True, None, "fast"])
 def test_a_dt_that_is_none_is_refused(dt: Any) -> None:
     with pytest.raises(ValueError, match="dt is"):
         pz.Rate(dt)
+
+
+@pytest.mark.parametrize("dt", [np.float32(0.5), np.int64(1), 2])
+def test_a_dt_is_any_number(dt: Any) -> None:
+    assert pz.Rate(dt).dt == float(dt)

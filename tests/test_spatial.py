@@ -650,3 +650,9 @@ def test_motions_print_their_numbers() -> None:
     a, b = batches(0)
     assert repr(a @ b) == "SE3(batch of (2, 3))"
     assert repr(b.rotation) == "SO3(batch of (3,))"
+
+
+def test_points_of_different_lengths_are_refused_in_words() -> None:
+    for motion in (SE3.identity(), SO3.identity()):
+        with pytest.raises(ShapeError, match="point must be numbers"):
+            motion @ [[1.0, 2.0, 3.0], [1.0, 2.0]]

@@ -173,6 +173,8 @@ def test_a_chain_ends_where_it_was_asked_to() -> None:
     model = pz.load("panda").with_frame("eye", link="panda_link8")
     assert model.chain("panda_link0", "panda_link8").tip == "panda_link8"
     assert model.chain("panda_link0", "panda_link5").tip == "panda_link5"
+    assert model.chain("panda_link0", "eye").tip == "eye"  # a frame that is no link
+    assert model.chain("panda_link0", "eye").lock(panda_joint1=0.0).tip == "eye"
     hand = arm(("revolute", "gripper", "palm", "jaw"), ("fixed", "c", "jaw", "jaw_tip")).build()
     assert fingers(hand) == {"jaw", "jaw_tip"}
     assert hand.chain("base", "jaw").tip == "jaw"

@@ -1,9 +1,13 @@
 """A loop at a fixed rate."""
 
-import math
 from collections.abc import Callable
 from time import monotonic, sleep
-from typing import Self, final
+from typing import Final, Self, final
+
+import numpy as np
+
+LONGEST: Final = 1e6
+"""The longest dt [s]; far beyond it no clock can sleep."""
 
 
 @final
@@ -22,8 +26,10 @@ class Rate:
     __slots__ = ("_due", "_sleep", "_tick", "dt", "slipped")
 
     def __init__(self, dt: float, *, sleep: Callable[[float], object] = sleep) -> None:
-        if isinstance(dt, bool) or not isinstance(dt, (int, float)) or not 0.0 < dt < math.inf:
-            raise ValueError(f"dt is {dt!r}; it must be a positive number [s], as in Rate(0.002)")
+        if isinstance(dt, bool) or not isinstance(dt, (int, float, np.floating, np.integer)) or not 0.0 < dt <= LONGEST:
+            raise ValueError(
+                f"dt is {dt!r}; it must be a positive number [s] of at most {LONGEST:g}, as in Rate(0.002)"
+            )
         self.dt, self.slipped = float(dt), 0
         self._sleep, self._tick, self._due = sleep, -1, 0.0
 

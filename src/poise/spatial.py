@@ -230,6 +230,14 @@ def ask_for_degrees(name: str, angles: npt.ArrayLike, *, stacklevel: int = 2) ->
         )
 
 
+def _shape_of(points: Any) -> tuple[int, ...]:
+    """The shape of an array, list or tuple; of rows that differ in length it is ()."""
+    try:
+        return np.shape(points)
+    except ValueError:
+        return ()
+
+
 def _points(batch: tuple[int, ...], point: npt.ArrayLike) -> Array:
     """(..., 3) points for motions of this batch; raises ShapeError in words."""
     p = finite("point", point, 3)
@@ -336,7 +344,7 @@ class SO3:
             return rotation_of(_rescaled(quaternion_product(self.wxyz, other.wxyz)))
         if not isinstance(other, (np.ndarray, list, tuple)):
             return NotImplemented
-        shape = np.shape(other)
+        shape = _shape_of(other)
         if shape == (3, 3) and _is_rotation(other):
             raise TypeError(
                 "a 3x3 matrix that is a rotation can be meant as one, or as three points: say SO3.from_matrix(matrix), "
@@ -535,7 +543,7 @@ class SE3:
             raise TypeError("an SO3 is no pose: write T @ SE3.from_parts([0, 0, 0], R), or T.rotation @ R")
         if not isinstance(other, (np.ndarray, list, tuple)):
             return NotImplemented
-        shape = np.shape(other)
+        shape = _shape_of(other)
         if shape[-2:] == (4, 4) or shape[-1:] == (7,):
             raise TypeError(f"T @ x takes an SE3 or (..., 3) points, got shape {shape}: make it a pose, SE3.parse(x)")
         return self.act(other)

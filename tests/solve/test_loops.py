@@ -17,6 +17,7 @@ from trees import configurations, steady, trees
 
 import poise as pz
 from poise.cli import main
+from poise.solving.closure import LOOP_WEIGHT
 from poise.spatial import Array
 
 DATA = Path(__file__).parents[1] / "data"
@@ -506,3 +507,35 @@ def test_a_tracker_tells_of_its_loops_after_its_tasks() -> None:
     assert [error.task.split("(")[0] for error in loop.errors] == ["PositionTask", "LoopTask"]
     assert loop.errors[1].position < 1e-7
     assert "LoopTask" in loop.explain()
+
+
+# With tasks that are not required -----------------------------------------------------------------------------------
+
+
+def test_loops_that_limits_hold_open_are_told_beside_a_soft_task(bar: pz.Model) -> None:
+    held = bar.with_limits({"rocker": (0.0, 0.2)})
+    far = pz.PositionTask("pen", [5.0, 5.0, 0.0], required=False)
+    found = pz.solve(held, far)
+    assert not found.success
+    assert "LoopTask" in found.explain()
+    assert gap(held, found.q) > CLOSED
+    many = pz.solve_batch(held, [far, pz.JointCouplingTask({"crank": 1.0}, target=1.0)])
+    assert not many.success.any()
+
+
+def test_a_loop_that_is_stated_as_the_model_has_it_counts_once(bar: pz.Model) -> None:
+    crank = pz.JointCouplingTask({"crank": 1.0}, target=1.0)
+    loop = pz.LoopTask("coupler_end", "rocker_end", weight=LOOP_WEIGHT)
+    found = pz.solve(bar, [crank, loop])
+    assert found.success
+    assert [error.task for error in found.errors] == [crank.label, loop.label]
+
+
+@pytest.mark.parametrize("kind", [{"required": False}, {"priority": 1}, {"priority": 1, "required": False}])
+def test_tasks_that_come_after_the_loops_are_tracked(bar: pz.Model, closed_bar: Array, kind: Any) -> None:
+    tracker, q = pz.Tracker(bar, pz.PositionTask("pen", **kind), dt=0.01), closed_bar
+    nearest = pz.solve(bar, pz.PositionTask("pen", [5.0, 5.0, 0.0], required=False), q0=closed_bar)
+    for _ in range(200):
+        q = tracker.step(q, [5.0, 5.0, 0.0])
+        assert gap(bar, q) < CLOSED
+    assert abs(tracker.errors[0].position - nearest.errors[0].position) < 1e-3

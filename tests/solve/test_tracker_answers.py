@@ -223,3 +223,49 @@ def test_what_a_step_tells_is_refused_while_another_thread_steps() -> None:
         with pytest.raises(RuntimeError, match="another thread"):
             tracker.explain()
     assert tracker.errors
+
+
+def test_of_a_step_that_was_refused_nothing_is_told() -> None:
+    tracker = pz.Tracker(PANDA, HAND, dt=0.01)
+    q = tracker.step(HOME, poses(1)[0])
+    velocity, far = tracker.velocity, PANDA.sample(seed=1)
+    for refused, why in (((far, "no pose"), "target must be"), ((np.full(7, np.nan), None), "q.0. is nan")):
+        with pytest.raises(ValueError, match=why):
+            tracker.step(*refused)
+        for name in ("velocity", "errors", "active_limits", "nearest"):
+            with pytest.raises(ValueError, match="the last step was refused or interrupted"):
+                getattr(tracker, name)
+        assert "refused" in tracker.explain()
+    again = tracker.step(q)
+    np.testing.assert_allclose(tracker.velocity, (again - q) / 0.01, atol=1e-12)
+    assert np.abs(tracker.velocity - velocity).max() < 1.0
+
+
+def test_targets_are_taken_all_or_none() -> None:
+    figure = pz.load("double_y")
+    tracker = pz.Tracker(figure, [pz.PositionTask("e0"), pz.PositionTask("e1")], dt=0.01)
+    before = tracker.targets.copy()
+    with pytest.raises(ValueError, match=r"target\[1\]"):
+        tracker.step(figure.home, [[1.0, 2.0, 3.0], "here"])
+    np.testing.assert_array_equal(tracker.targets, before)
+
+
+def test_a_dt_is_a_time_that_a_step_can_take() -> None:
+    for dt in (np.inf, 1e300):
+        with pytest.raises(ValueError, match="dt is"):
+            pz.Tracker(PANDA, HAND, dt=dt)
+
+
+def test_one_number_in_a_list_is_a_target() -> None:
+    turn = pz.JointCouplingTask({"panda_joint1": 1.0})
+    for target in (0.3, [0.3], np.array([0.3])):
+        assert abs(pz.Solver(PANDA, turn)(target).q[0] - 0.3) < 1e-6
+
+
+def test_targets_that_are_no_numbers_are_refused() -> None:
+    tracker = pz.Tracker(PANDA, HAND, dt=0.01)
+    for none in (pz.Twist([0.1, 0.0, 0.0]), "there", [[1.0, 2.0], [3.0]]):
+        with pytest.raises(pz.ShapeError, match="targets must be numbers"):
+            tracker.rollout(HOME, none)
+        with pytest.raises(pz.ShapeError, match="targets must be numbers"):
+            tracker.targets = none

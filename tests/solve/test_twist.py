@@ -181,3 +181,9 @@ def test_a_quaternion_that_was_written_in_place_may_have_any_length() -> None:
     tracker.targets[0, 3:] *= 3.0
     tracker.step(HOME, pz.Twist([0.0, 0.0, 1.0], frame="tool"))
     assert close(pz.SE3(tracker.targets[0]), HERE @ pz.SE3.from_parts([0.0, 0.0, DT]))
+
+
+@pytest.mark.parametrize("part", ["linear", "angular"])
+def test_a_velocity_beyond_all_numbers_is_refused(part: str) -> None:
+    with pytest.raises(ValueError, match=f"{part} is .*2.50"):
+        pz.Twist(**{part: [1e300, 0.0, 0.0]})

@@ -81,6 +81,9 @@ def _unused(name: str, taken: Iterable[str]) -> str:
 
 def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, npt.ArrayLike]) -> tuple[Joint, ...]:
     """The joints of `Model.with_limits`, before what joints that mimic say of one another is looked at."""
+    for what, given in (("limits", limits), ("velocity", velocity)):
+        if not isinstance(given, Mapping):
+            raise TypeError(f"{what} must name joints, as in with_limits({what}={{joint: ...}}), got {given!r}")
     if not limits and not velocity:
         raise ValueError("with_limits names no joint: give it {joint: (lower, upper)}, velocity={joint: speed} or both")
     joints = {joint.name: joint for joint in model.joints}

@@ -544,7 +544,7 @@ class Model:
                 )
         # What stands in the world stays where it was only if `base` does.
         world = set() if self.root_path(root.link) else {WORLD}
-        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world, {end.link: ()})
+        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world, {end.name: ()})
 
     def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
@@ -626,7 +626,7 @@ class Model:
         """
         from poise.model.changes import limited, refuse_held
 
-        limits, velocity = limits or {}, velocity or {}
+        limits, velocity = {} if limits is None else limits, {} if velocity is None else velocity
         made = self._with(joints=limited(self, limits, velocity))
         refuse_held(made, limits, velocity)
         return made

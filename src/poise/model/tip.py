@@ -34,7 +34,7 @@ def tip_of(model: "Model") -> str:
     Of the links that are fixed to each other there it is an end effector of an SRDF, or else one that is called a tool,
     or else the last; neither a sensor nor a finger.
     """
-    beyond, body = fingers(model), _bodies(model)
+    beyond, body, ends = fingers(model), _bodies(model), _ends(model)
     arm = any(joint.size and joint.child not in beyond for joint in model.joints)
     freedom, depth = {WORLD: 0}, {WORLD: 0}
     for joint in model.joints:
@@ -45,17 +45,19 @@ def tip_of(model: "Model") -> str:
 
     def aside(link: str) -> bool:
         """Whether it is a sensor, or one of several fingers; a single tip that is fixed is where an arm ends."""
-        if body[link] == link or link in model.end_effectors:
+        if body[link] == link or link in ends:
             return False
         finger = bool(_FINGER.search(link.lower())) and (fingered[body[link]] > 1 or "tip" not in link.lower())
         return (arm and finger) or bool(_SENSOR.search("_".join(_words(link))))
 
     def rank(link: str) -> tuple[int, bool, bool, bool, int]:
-        end = model.end_effectors.get(link) == ()  # one with joints of its own is where a gripper is mounted
+        end = ends.get(link) == ()  # one with joints of its own is where a gripper is mounted
         tool = not aside(link) and not _TOOL.isdisjoint(_words(link))
         return freedom.get(link, 0), end, not aside(link), tool, depth.get(link, 0)
 
-    return max((link for link in model.links if not arm or link not in beyond), key=rank, default=WORLD)
+    last = max((link for link in model.links if not arm or link not in beyond), key=rank, default=WORLD)
+    tools = (name for name in model.end_effectors if name not in model.links and model.frame(name).link == last)
+    return next(tools, last)
 
 
 def fingers(model: "Model") -> set[str]:
@@ -67,9 +69,10 @@ def fingers(model: "Model") -> set[str]:
             parent = body[joint.parent]
             branches.setdefault(parent, []).append(joint)
             before[joint.child] = before.get(parent, 0) + (joint.size == 1)
-    held = {joint.name for link in model.end_effectors for joint in model.root_path(link)}
-    stated = {name for names in model.end_effectors.values() for name in names}
-    ends = {body[link] for link, names in model.end_effectors.items() if not names}
+    stated_ends = _ends(model)
+    held = {joint.name for link in stated_ends for joint in model.root_path(link)}
+    stated = {name for names in stated_ends.values() for name in names}
+    ends = {body[link] for link, names in stated_ends.items() if not names}
     found: set[str] = set()
     for link, joints in branches.items():
         free = [joint for joint in joints if joint.name not in held]
@@ -83,6 +86,11 @@ def fingers(model: "Model") -> set[str]:
         if joint.parent in found:
             found.add(joint.child)
     return found
+
+
+def _ends(model: "Model") -> dict[str, tuple[str, ...]]:
+    """By the link that carries it, the fingers of each end effector that is stated."""
+    return {model.frame(name).link: names for name, names in model.end_effectors.items()}
 
 
 def _bodies(model: "Model") -> dict[str, str]:

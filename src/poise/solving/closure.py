@@ -42,7 +42,8 @@ _RANK: Final = 1e-7
 
 
 def loop_tasks(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[LoopTask, ...]:
-    """The loops of a model that share joints with the tasks, or with other loops that do, as tasks.
+    """The loops of a model that share joints with the tasks, or with other loops that do, as tasks; less those that are
+    among the tasks.
 
     The others stay as they are, whatever the tasks ask for: an open gripper's, where an arm is led by its wrist.
     """
@@ -55,15 +56,17 @@ def _shared(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[tuple[Lo
         return (), ()
     loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
     frame_tasks = [task for task in tasks if isinstance(task, Task)]
+    stated = {task.structure for task in frame_tasks}
     if len(frame_tasks) < len(tasks):
-        return tuple(loops), ()  # a posture is of all joints
+        return tuple(loop for loop in loops if loop.structure not in stated), ()  # a posture is of all joints
     moved = {loop: _places(model, loop) for loop in loops}
     touched = set[int]().union(*(_places(model, task) for task in frame_tasks))
     found: set[LoopTask] = set()
     while more := {loop for loop in loops if loop not in found and moved[loop] & touched}:
         found |= more
         touched = touched.union(*(moved[loop] for loop in more))
-    return tuple(loop for loop in loops if loop in found), tuple(loop for loop in loops if loop not in found)
+    moving = tuple(loop for loop in loops if loop in found and loop.structure not in stated)
+    return moving, tuple(loop for loop in loops if loop not in found)
 
 
 def _places(model: Model, task: Task) -> set[int]:

@@ -96,7 +96,7 @@ def kept(
     for limit in stated:
         if not isinstance(limit, VelocityLimit):
             raise ValueError(
-                f"a {type(limit).__name__} is not kept together with closed loops, such as {loops[0].label}; joint "
+                f"{type(limit).__name__} is not kept together with closed loops, such as {loops[0].label}; joint "
                 "limits and speeds are: leave it out"
             )
     if explore:

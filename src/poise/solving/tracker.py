@@ -21,6 +21,7 @@ from poise.methods.checks import positive
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.model.scene import Scene
+from poise.rate import LONGEST
 from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.arguments import (
     AnyTask,
@@ -44,7 +45,7 @@ from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
 from poise.spatial import SE3, Array, pose_numbers
-from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.base import POSITION, ROTATION, levels, numbers
 from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
 
@@ -138,6 +139,8 @@ class Tracker:
             raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
         if dt is not None:
             positive("dt", dt)
+            if dt > LONGEST:
+                raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
         frame_tasks = []
         for task in several(tasks):
             if isinstance(task, PostureTask):
@@ -156,7 +159,7 @@ class Tracker:
         self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
-            method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied or self._kept else "dls"
+            method = "priority" if len(levels(self._followed)) > 1 else "qp" if tied or self._kept else "dls"
         self.model, self.method = model, method_of(method)
         problem = pack(model, self._followed, limits=limits is not False)
         self._prepared = BoundMethod(
@@ -229,7 +232,7 @@ class Tracker:
 
     @targets.setter
     def targets(self, values: npt.ArrayLike) -> None:
-        given = np.asarray(values, dtype=np.float64)
+        given = numbers("targets", values)
         if given.shape != self.targets.shape:
             raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
         self.targets[:] = given
@@ -275,6 +278,9 @@ class Tracker:
                 return self._copy()
             out[:] = self._q
             return out
+        except BaseException:
+            self._scratch.start[:] = np.nan  # so that nothing is told of a step that was not taken
+            raise
         finally:
             self._lock.release()
 
@@ -317,11 +323,15 @@ class Tracker:
         if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
-        for k, (name, value) in enumerate(one_a_task(self.tasks, target)):
-            if type(value) is Twist:
-                self._targets[k] = self._moved(k, value, name, stepping=stepping)
-            elif value is not None:
-                self._targets[k] = self.tasks[k].goal(value, name)
+        aimed = {  # all of them, before one is taken
+            k: self._moved(k, value, name, stepping=stepping)
+            if type(value) is Twist
+            else self.tasks[k].goal(value, name)
+            for k, (name, value) in enumerate(one_a_task(self.tasks, target))
+            if value is not None
+        }
+        for k, goal in aimed.items():
+            self._targets[k] = goal
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
         """(7,) the target of task `k` after a step of its `twist`."""
@@ -353,14 +363,15 @@ class Tracker:
     def velocity(self) -> Array:
         """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
 
-        Raises ValueError without a dt.
+        Raises ValueError without a dt, and after a step that was refused.
         """
         if self._dt is None:
             raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
         with self._entered():
             if self._memory[FRESH] < 0.5:
                 return np.zeros(self.model.nv)
-            return self.model.difference(self.model.normalize(self._scratch.start), self._q) / self._dt
+            q = self._last_q()
+            return self.model.difference(self.model.normalize(self._scratch.start), q) / self._dt
 
     @property
     def errors(self) -> tuple[TaskError, ...]:
@@ -396,6 +407,8 @@ class Tracker:
         with self._entered():
             if self._memory[FRESH] < 0.5:
                 return "No step has been taken."
+            if self._refused:
+                return "The last step was refused or interrupted."
             q = self._last_q()
             left = "; ".join(task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True))
             active = self._active(q)
@@ -415,7 +428,16 @@ class Tracker:
         """(nq,) where the last step led."""
         if self._memory[FRESH] < 0.5:
             raise ValueError("no step has been taken, so there is nothing to tell of it: call step first")
+        if self._refused:
+            raise ValueError(
+                "the last step was refused or interrupted, so there is nothing to tell of it: take another"
+            )
         return self._q
+
+    @property
+    def _refused(self) -> bool:
+        """Whether the last step raised an error, so that no q came of it."""
+        return bool(np.isnan(self._scratch.start[0]))
 
     def _errors(self, q: Array) -> tuple[TaskError, ...]:
         pairs = zip(self._followed, self._targets, strict=True)
@@ -451,7 +473,7 @@ class Tracker:
         if self._explorer is not None:
             raise ValueError("a rollout does not explore: take steps, or make a Tracker without explore")
         start = self.model.check_q(q, "q")
-        goals = targets.array[..., None, :] if isinstance(targets, SE3) else np.asarray(targets, dtype=np.float64)
+        goals = targets.array[..., None, :] if isinstance(targets, SE3) else numbers("targets", targets)
         single = start.ndim == 1
         start = np.atleast_2d(start)
         if single:

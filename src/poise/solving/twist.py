@@ -9,7 +9,17 @@ import numpy.typing as npt
 
 from poise.methods.checks import one_of, positive
 from poise.model.model import Model
-from poise.spatial import Array, conjugate, finite, quaternion_exp, quaternion_log, quaternion_product, rotate
+from poise.spatial import (
+    BOUND,
+    LARGEST,
+    Array,
+    conjugate,
+    finite,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+    rotate,
+)
 from poise.tasks.base import POSITION, ROTATION, Task, point
 from poise.tasks.frame import OfFrame
 
@@ -45,6 +55,8 @@ class Twist:
     def __post_init__(self) -> None:
         for name in ("linear", "angular"):
             given = finite(name, point(name, getattr(self, name)), 3)
+            if not (np.abs(given) <= LARGEST).all():
+                raise ValueError(f"{name} is {given.tolist()}; {BOUND}")
             object.__setattr__(self, name, tuple(given.tolist()))
         one_of("frame", self.frame, ("world", "tool"))
 

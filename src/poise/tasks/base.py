@@ -467,13 +467,13 @@ def point(name: str, value: npt.ArrayLike) -> Array:
 
 
 def number(name: str, value: npt.ArrayLike) -> float:
-    """One finite number; raises ShapeError or ValueError naming the argument."""
+    """One finite number, bare or alone in a list; raises ShapeError or ValueError naming the argument."""
     array = numbers(name, value)
-    if array.ndim:
+    if array.shape not in ((), (1,)):
         raise ShapeError(f"{name} must be one number, got shape {array.shape}")
     if not np.isfinite(array):
-        raise ValueError(f"{name} is {float(array)}; it must be finite")
-    return float(array)
+        raise ValueError(f"{name} is {array.item()}; it must be finite")
+    return float(array.item())
 
 
 def direction(name: str, value: npt.ArrayLike) -> tuple[float, float, float]:

@@ -122,7 +122,7 @@ class JointCouplingTask(Task):
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the norm of its block."""
-        return TaskError(self.label, posture=sizes[0])
+        return TaskError(self.label, posture=float(sizes[0]))
 
     def words(self, error: TaskError) -> str:
         """An error of this task, for people."""

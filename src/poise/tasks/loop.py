@@ -99,7 +99,7 @@ class LoopTask(OfFrame):
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the norm of each block; of a point there is nothing to turn."""
-        return TaskError(self.label, sizes[0], sizes[1] if self.kind == "pose" else None)
+        return TaskError(self.label, float(sizes[0]), float(sizes[1]) if self.kind == "pose" else None)
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) how far the frames are apart [m], and turned against each other [rad]."""

@@ -47,7 +47,7 @@ class PostureTask(Value):
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the largest |q_i - target_i|."""
-        return TaskError("PostureTask", posture=sizes[0])
+        return TaskError("PostureTask", posture=float(sizes[0]))
 
     def words(self, error: TaskError) -> str:
         """An error of this task, for people."""
