@@ -37,7 +37,10 @@ BACKWARD = {
     "talos_data/robots/talos_full_v2.urdf",
     "talos_data/robots/talos_full_v2_box.urdf",
 }
-"""Files in which a joint mimics one that Pinocchio has not met yet, or that is not there; it takes them with independent joints only."""
+"""Files in which a joint mimics one that Pinocchio has not met yet, or that is not there.
+
+It takes them with independent joints only.
+"""
 HUMANOIDS = (
     "g1_description/urdf/g1_29dof_rev_1_0.urdf",
     "icub_description/robots/icub.urdf",
