@@ -354,11 +354,15 @@ def test_what_cannot_be_tracked_is_refused_in_words(
 @pytest.mark.parametrize("language", ["toml", "json"])
 def test_the_files_of_the_page_are_solved(language: str, tmp_path: Path) -> None:
     page = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text()
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    text, *followed = re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     path = tmp_path / f"tasks.{language}"
     path.write_text(text)
     assert main(["solve", "panda", "--tasks", str(path)]) == 0
     assert main(["solve", "panda", "--tasks", str(path), "--q0", "ready"]) == 0
+    (tmp_path / "turned.csv").write_text(TURNED)
+    for text in followed:
+        path.write_text(text)
+        assert main(["track", "panda", str(tmp_path / "turned.csv"), "--dt", "0.01", "--tasks", str(path)]) == 0
 
 
 @pytest.mark.parametrize(
