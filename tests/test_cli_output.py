@@ -122,6 +122,9 @@ def test_info_has_one_line_for_the_planar_arms(capsys: pytest.CaptureFixture[str
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["planar2", "to", "planar30", "2", "to", "30"] in lines
     assert ["panda", "7"] in lines
+    installed = {"solo": "8", "solo8": "8", "solo12": "12"}  # the first is not called by its number
+    for name in installed.keys() & set(robot_names()):
+        assert [name, installed[name]] in lines
     assert main(["info", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["joints"]["planar7"] == 7
@@ -148,6 +151,11 @@ def test_info_has_one_line_for_the_planar_arms(capsys: pytest.CaptureFixture[str
         (["compare", "panda", "--count"], ["--count takes a whole number; got nothing"]),
         (["solve", "panda", "-x", "3"], ["no option '-x'"]),
         (["track", "panda", "t.csv", "--dt", "fast"], ["--dt takes a number; got fast"]),
+        (["solve", "--xyz", "1", "2", "3"], ["poise solve needs ROBOT"]),
+        (["track", "panda"], ["poise track needs TARGETS and --dt"]),
+        (["batch", "panda", "t.csv"], ["poise batch needs --out"]),
+        (["solve", "panda", "--xyz", "1", "2", "3", "4"], ["poise solve takes ROBOT; got panda 4"]),
+        (["warmup", "now"], ["poise warmup takes options only; got now"]),
     ],
 )
 def test_words_that_are_not_understood_are_named_in_a_line(
@@ -166,6 +174,11 @@ def test_words_that_are_not_understood_are_named_in_a_line(
     [
         ["solve", "panda", "--position_tolerance", "1e-3", "--xyz", "0.4", "0.1", "0.5"],
         ["solve", "--seed=3", "--xyz", "0.4", "-.1", "0.5", "panda"],
+        ["solve", "--xyz", "0.4", "-.1", "0.5", "panda", "--json"],
+        ["solve", "--q0", "home", "panda", "--xyz", "0.4", "-.1", "0.5"],
+        ["solve", "--json", "panda", "--q0", "0 0 0 -1 0 1 0", "--xyz", "0.4", "-.1", "0.5"],
+        ["info", "--json", "planar3"],
+        ["batch", "panda", "no.csv", "-o", "x.parquet"],
         ["path", "panda", "no.csv", "-o", "x.csv"],
     ],
 )

@@ -120,6 +120,11 @@ def test_every_public_task_can_be_named(tmp_path: Path) -> None:
         ({"kind": "PostureTask", "target": "redy"}, ["tasks[0] (PostureTask): panda has no posture 'redy'", "'ready'"]),
         ({"kind": "PostureTask", "target": [0, 1]}, ["tasks[0] (PostureTask)", "target", "7"]),
         ({"kind": "PoseTask", "frame": 3}, ["tasks[0] (PoseTask)", "3"]),
+        (POSE | {"frame": {"name": "panda_hand"}}, ["tasks[0] (PoseTask): frame must be a name"]),
+        (POSE | {"position_tolerance": True}, ["(PoseTask): position_tolerance is true, which is no number"]),
+        (POSE | {"target": {"xyz": [0, 0, 0], "quat": [1, 0, 0, 0]}}, ["target has no field 'quat'"]),
+        ({"kind": "region", "frame": "panda_hand", "region": {"kind": "World"}}, ["no kind 'World'", "'Box'"]),
+        ({"kind": "region", "frame": "panda_hand", "region": {"kind": "BFGS"}}, ["no kind 'BFGS'", "'Box'"]),
     ],
 )
 def test_what_is_wrong_is_said_with_file_entry_and_field(
@@ -144,14 +149,17 @@ def test_what_is_wrong_is_said_with_file_entry_and_field(
         ("t.toml", "[[tasks]]\nkind = ?\n", ["t.toml", "line 2"]),
         ("t.json", '{"tasks": [\n{"kind": }]}', ["t.json:2"]),
         ("t.json", '{"tasks": [{"kind": "pose", "kind": "position"}]}', ["'kind' is stated 2 times"]),
+        ("t.json", '{"tasks":' * 100_000, ["nested too deeply"]),
+        ("t.json", '{"tasks": [{"kind": "position", "target":' + 600 * "[" + 600 * "]" + "}]}", ["nested too deeply"]),
+        ("t.toml", "tasks = []".encode("utf-16"), ["no text in UTF-8"]),
         ("t.json", '{"tasks": [3]}', ["tasks[0] must be a table"]),
         ("t.json", '{"tasks": [], "mehtod": "lm"}', ["no field 'mehtod'"]),
     ],
 )
 def test_what_is_no_file_of_tasks_is_said(
-    name: str, text: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, text: str | bytes, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
     assert main(["solve", "panda", "--tasks", str(tmp_path / name)]) == 1
     err = capsys.readouterr().err
     assert all(word in err for word in words), err
@@ -346,11 +354,15 @@ def test_what_cannot_be_tracked_is_refused_in_words(
 @pytest.mark.parametrize("language", ["toml", "json"])
 def test_the_files_of_the_page_are_solved(language: str, tmp_path: Path) -> None:
     page = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text()
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    text, *followed = re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     path = tmp_path / f"tasks.{language}"
     path.write_text(text)
     assert main(["solve", "panda", "--tasks", str(path)]) == 0
     assert main(["solve", "panda", "--tasks", str(path), "--q0", "ready"]) == 0
+    (tmp_path / "turned.csv").write_text(TURNED)
+    for text in followed:
+        path.write_text(text)
+        assert main(["track", "panda", str(tmp_path / "turned.csv"), "--dt", "0.01", "--tasks", str(path)]) == 0
 
 
 @pytest.mark.parametrize(
@@ -372,3 +384,45 @@ def test_the_page_names_all_that_json_has(
     (tmp_path / "line.csv").write_text(LINE)
     assert main([*(word.format(file=tmp_path / "line.csv") for word in arguments), "--json"]) == 0
     assert {f"`{name}`" for name in json.loads(capsys.readouterr().out)} <= set(re.findall(r"`\w+`", row))
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ("line.csv", "is the file that is read"),
+        ("elsewhere/out.csv", "there is no folder"),
+        ("folder.csv", "cannot be written"),
+        ("out.txt", "ends in .csv or .parquet"),
+    ],
+)
+@pytest.mark.parametrize("command", [["track", "--dt", "0.01"], ["path"]])
+def test_a_file_that_joints_cannot_go_into_is_refused(
+    command: list[str], out: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = tmp_path / "line.csv"
+    line.write_text(LINE)
+    (tmp_path / "folder.csv").mkdir()
+    assert main([*command, "panda", str(line), "-o", str(tmp_path / out)]) == 1
+    assert words in capsys.readouterr().err
+    assert line.read_text() == LINE
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.csv", "line.csv"]
+
+
+def test_what_was_there_stays_where_writing_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line, out = tmp_path / "line.csv", tmp_path / "out.csv"
+    line.write_text(LINE)
+    out.write_text("before")
+
+    def interrupted(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("poise.solving.path.table._word", interrupted)
+    assert main(["track", "panda", str(line), "--dt", "0.01", "-o", str(out)]) == 130
+    assert out.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["line.csv", "out.csv"]
+
+
+def test_a_time_step_without_end_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "line.csv").write_text(LINE)
+    assert main(["track", "panda", str(tmp_path / "line.csv"), "--dt", "inf"]) == 1
+    assert "--dt is inf" in capsys.readouterr().err

@@ -98,3 +98,9 @@ def test_an_mjcf_has_no_packages(tmp_path: Path) -> None:
     for source in (robot, "<mujoco/>"):
         with pytest.raises(ValueError, match=r"package_dirs is for URDF and xacro files, and .* is an MJCF, whose"):
             load(source, package_dirs=tmp_path)
+
+
+@pytest.mark.parametrize("given", [None, 3])
+def test_what_is_no_folder_is_called_so(given: Any) -> None:
+    with pytest.raises(TypeError, match=f"package_dirs is a folder, or several, got {given}; leave it out"):
+        load("<robot name='r'><link name='a'/></robot>", package_dirs=given)

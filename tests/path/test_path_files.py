@@ -95,6 +95,7 @@ def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.C
         ("x,y,z,x\n1,2,3,4\n", "2 columns 'x'"),
         ("x,y,z\n1,2,left\n", "'z' of waypoint 0 is 'left'"),
         ("x,y,z\n1,2\n", "'z' of waypoint 0 is nothing"),
+        ("x,y,z\n0,4,0,1,0,5\n", "waypoint 0 has 6 cells, and the first line names 3 columns"),
         ("x,y,z,roll\n1,2,3,4\n", "no column pitch yaw"),
         ("x,y,z,roll,pitch,yaw\n1,2,3,4,nan,0\n", "'pitch' of waypoint 0 is nan"),
         ("x,y,z\n", "empty"),

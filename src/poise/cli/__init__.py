@@ -40,7 +40,7 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
-    from poise.cli.command import refuse_words
+    from poise.cli.command import arranged
     from poise.cli.compare import Compare
     from poise.cli.info import Info
     from poise.cli.path import Path
@@ -67,7 +67,7 @@ def _run(arguments: list[str]) -> int:
     }
     shown = _Shown()
     try:
-        refuse_words(kinds, arguments)
+        arguments = arranged(kinds, arguments)
         with redirect_stdout(shown):
             command = _parsed(kinds, arguments)
     except SystemExit as stop:

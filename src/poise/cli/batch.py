@@ -42,7 +42,7 @@ class Batch:
     prefer: Literal["nearest", "first"] = "nearest"
     """Which solution: the nearest to the start of those found, or the first."""
     limits: bool = True
-    """Keep joint limits; --no-limits ignores them."""
+    """Ignore the joint limits, which are kept otherwise."""
     max_restarts: int | None = None
     """Random starts of a row, at most; left out, as many as a solve takes."""
     position_tolerance: float = 1e-6

@@ -56,10 +56,10 @@ class Info:
 def _lines(sizes: dict[str, int]) -> list[tuple[str, str]]:
     """A line a robot; more than two in a row that are called by their number of joints share one."""
 
-    def family(robot: tuple[str, int]) -> str:
+    def family(robot: tuple[str, int]) -> tuple[str, bool]:
         name, joints = robot
         stem = name.removesuffix(str(joints))
-        return name if stem == name or stem[-1:].isdigit() else stem
+        return (name, False) if stem == name or stem[-1:].isdigit() else (stem, True)
 
     out: list[tuple[str, str]] = []
     for _, found in groupby(sizes.items(), family):

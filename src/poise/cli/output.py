@@ -5,6 +5,7 @@ import math
 import shutil
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,18 @@ def say(text: str, *, indent: str = "", style: str | None = None) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[str] = ()) -> None:
     """Print a table as wide as the terminal lets it be; see `poise.tables`."""
     console().print(aligned(columns, rows, numbers=numbers, width=width()))
+
+
+def refuse_out(out: Path | None, given: Path) -> None:
+    """Raises ValueError for a file that joints cannot go into: another kind, no folder, the one that was `given`."""
+    if out is None:
+        return
+    if out.suffix.lower() not in (".csv", ".parquet"):
+        raise ValueError(f"{out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
+    if not out.parent.is_dir():
+        raise ValueError(f"{out} cannot be written: there is no folder {out.parent}")
+    if out.exists() and given.exists() and out.samefile(given):
+        raise ValueError(f"{out} is the file that is read, and would be written over; name another output")
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -64,12 +64,11 @@ class Path:
 
     def run(self) -> int:
         """Load, follow, write and print."""
-        from poise.cli.output import print_json, say
+        from poise.cli.output import print_json, refuse_out, say
         from poise.progress import busy
         from poise.scale.waypoints import read_waypoints
 
-        if self.out is not None and self.out.suffix.lower() not in (".csv", ".parquet"):
-            raise ValueError(f"{self.out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
+        refuse_out(self.out, self.poses)
         poses = read_waypoints(self.poses)
         model = pz.load(self.robot, base=self.base)
         frame = self.frame or model.tip

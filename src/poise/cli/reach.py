@@ -34,7 +34,7 @@ class Reach:
     bounds: Annotated[tuple[float, float, float, float, float, float] | None, arg(metavar="X Y Z X Y Z")] = None
     """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
     limits: bool = True
-    """Keep the joint limits; --no-limits ignores them."""
+    """Ignore the joint limits, which are kept otherwise."""
     effort: int = 64
     """Starts besides home, at most, before a target counts as not reached."""
     seed: int = 0

@@ -50,7 +50,7 @@ class Solve:
     method: str | None = None
     """Short name of a method, such as lm; left out, the solver's own way."""
     limits: bool = True
-    """Keep joint limits; --no-limits ignores them."""
+    """Ignore the joint limits, which are kept otherwise."""
     max_restarts: int | None = None
     """Random starts after the first, at most; left out, as many as a solve takes."""
     seed: int = 0
@@ -192,7 +192,7 @@ def _print_joints(model: "Model", solution: "Solution") -> None:
     unit, rows = units(model), []
     for i, (name, position) in enumerate(solution.named().items()):
         lower, upper = (model.lower[i], model.upper[i]) if i < model.nq else _own_limits(model, name)
-        rows.append([name, f"{position:.6f}", f"{lower:.4f}", f"{upper:.4f}", unit[name]])
+        rows.append([name, f"{position:z.6f}", f"{lower:.4f}", f"{upper:.4f}", unit[name]])
     print_table(["joint", "position", "lower", "upper", "unit"], rows, numbers=("position", "lower", "upper"))
 
 
@@ -213,5 +213,5 @@ def _verdict(solution: "Solution") -> list[str]:
 def _left(error: "TaskError") -> str:
     """How far a task is from its target, in words."""
     pairs = ((error.position, " m"), (error.rotation, " rad"), (error.residual, ""), (error.posture, " rad or m"))
-    errors = [f"{size:.2g}{unit}" for size, unit in pairs if size is not None]
+    errors = [f"{size:.3g}{unit}" for size, unit in pairs if size is not None]
     return f"{error.task} is {' and '.join(errors)} from its target"

@@ -18,7 +18,7 @@ _SHOWN = 4
 
 def names(words: Sequence[str]) -> list[str]:
     """The names in `words`: `a b`, `a,b` and `a, b` are the same."""
-    return [name for word in words for name in word.split(",") if name]
+    return [name for word in words for name in word.replace(",", " ").split()]
 
 
 def posture(model: Model, name: str) -> Array:
@@ -34,9 +34,9 @@ def configuration(model: Model, words: Sequence[str], option: str) -> Array:
 
     Raises NameNotFound, and ValueError for words that are no numbers or not as many as the model has.
     """
-    if len(words) == 1 and _number(words[0].split(",")[0]) is None:
-        return posture(model, words[0])
     parts = names(words)
+    if len(words) == 1 and (not parts or _number(parts[0]) is None):
+        return posture(model, words[0])
     numbers = [_number(part) for part in parts]
     for part, number in zip(parts, numbers, strict=True):
         if number is None:

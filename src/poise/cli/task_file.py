@@ -8,13 +8,14 @@ a class has, the file may say, so nothing here knows a field by name, but for wh
 | `{xyz = [...], rpy = [...]}`, or `wxyz` for `rpy` | a pose |
 | `{rpy = [...]}` or `{wxyz = [...]}` | a rotation |
 | `{xyz = [...]}` | a point |
-| `{kind = "Box", ...}` | a shape, or whatever public class is so called, with its fields |
+| `{kind = "Box", ...}` | a shape, with the fields of its class |
 | the target of a `PostureTask` as text | a posture of the model |
 | the same as a table | joints by name, the others at home |
 """
 
 import dataclasses
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,7 +31,9 @@ from poise.solving.arguments import AnyTask
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
-_POSE: Final = {"xyz", "rpy", "wxyz"}
+_POSE: Final = ("xyz", "rpy", "wxyz")
+_SHAPES: Final = ("Sphere", "Capsule", "Box", "HalfSpace")
+"""The public classes that a field may hold."""
 
 
 def read_tasks(path: Path, model: Model) -> list[AnyTask]:
@@ -38,8 +41,10 @@ def read_tasks(path: Path, model: Model) -> list[AnyTask]:
 
     Raises ValueError that says which field of which task of the file is wrong, OSError for a file that cannot be read.
     """
-    entries = _entries(path)
-    return [_task(f"{path}: tasks[{i}]", entry, model) for i, entry in enumerate(entries)]
+    try:
+        return [_task(f"{path}: tasks[{i}]", entry, model) for i, entry in enumerate(_entries(path))]
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply; a field is a number, a text, a list or a table") from None
 
 
 def _entries(path: Path) -> list[Any]:
@@ -51,6 +56,8 @@ def _entries(path: Path) -> list[Any]:
         content = read(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text in UTF-8; save it in that encoding") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}:{error.lineno}: this is no JSON: {error.msg}") from None
     except ValueError as error:
@@ -115,13 +122,19 @@ def _kind(place: str, entry: Mapping[str, Any], known: Mapping[str, str]) -> str
     if found is None:
         # Spelled as the file spells it, so that the suggestion can be put in its place.
         whole = given[:1].isupper()
-        raise NameNotFound(given, list(known.values() if whole else known), owner=place, noun="kind")
+        names = list(known.values()) if whole else [_words(name) for name in known.values()]
+        raise NameNotFound(given, names, owner=place, noun="kind")
     return found
 
 
 def _plain(name: str) -> str:
     """`PoseTask`, `pose_task`, `pose-task` and `pose` as one word."""
     return name.lower().replace("_", "").replace("-", "").replace(" ", "").removesuffix("task")
+
+
+def _words(name: str) -> str:
+    """`LookAtTask` as `look_at`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Task")).lower()
 
 
 def _made(place: str, kind: Any, entry: Mapping[str, Any]) -> Any:
@@ -132,8 +145,8 @@ def _made(place: str, kind: Any, entry: Mapping[str, Any]) -> Any:
         if name == "kind":
             continue
         if name not in fields:
-            raise NameNotFound(name, fields, owner=place, noun="field")
-        given[name] = _value(f"{place}: {name}", value, moves="SE3" in str(fields[name].type) and name != "target")
+            raise NameNotFound(name, [field for field in fields if field != "kind"], owner=place, noun="field")
+        given[name] = _field(f"{place}: {name}", fields[name], value)
     for name, field in fields.items():
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if needed and name not in given:
@@ -141,21 +154,33 @@ def _made(place: str, kind: Any, entry: Mapping[str, Any]) -> Any:
     return kind(**given)
 
 
+def _field(place: str, field: dataclasses.Field[Any], value: Any) -> Any:
+    """What the file says of a field."""
+    if isinstance(value, bool) and field.type is bool:
+        return value
+    if field.type in (str, str | None) and not isinstance(value, str):
+        raise ValueError(f"{place} must be a name, got {value!r}")
+    return _value(place, value, moves="SE3" in str(field.type) and field.name != "target")
+
+
 def _value(place: str, value: Any, *, moves: bool) -> Any:
     """What a field of the file is; `moves` for a field whose pose may leave out its place or its turn."""
+    if isinstance(value, bool):
+        raise ValueError(f"{place} is {str(value).lower()}, which is no number")
     if isinstance(value, list):
         return tuple(_value(f"{place}[{i}]", one, moves=moves) for i, one in enumerate(value))
     if not isinstance(value, dict):
         return value
     if "kind" in value:
         name = value["kind"]
-        kind = getattr(pz, name, None) if isinstance(name, str) and name in pz.__all__ else None
-        if not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
-            shapes = [n for n in pz.__all__ if dataclasses.is_dataclass(getattr(pz, n)) and not n.endswith("Task")]
-            raise NameNotFound(str(name), shapes, owner=place, noun="kind")
-        return _made(place, kind, value)
-    if not value or not value.keys() <= _POSE:
+        if name not in _SHAPES:
+            raise NameNotFound(str(name), _SHAPES, owner=place, noun="kind")
+        return _made(place, getattr(pz, name), value)
+    if not value.keys() & set(_POSE):
         return value
+    for name in value:
+        if name not in _POSE:
+            raise NameNotFound(name, _POSE, owner=place, noun="field")
     if {"rpy", "wxyz"} <= value.keys():
         raise ValueError(f"{place} states its rotation twice, as rpy and as wxyz")
     rotation = None

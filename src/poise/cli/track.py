@@ -42,7 +42,7 @@ class Track:
     q0: Annotated[tuple[str, ...] | None, arg(metavar="NAME|Q ...")] = None
     """Where the robot stands at first: the name of a posture, or nq numbers [rad or m]; left out, its home."""
     limits: bool = True
-    """Keep joint limits; --no-limits ignores them."""
+    """Ignore the joint limits, which are kept otherwise."""
     base: Base = "fixed"
     """How the robot stands in the world."""
     json: bool = False
@@ -52,13 +52,14 @@ class Track:
         """Load, follow, write and print."""
         import numpy as np
 
-        from poise.cli.output import print_json, say
+        from poise.cli.output import print_json, refuse_out, say
         from poise.cli.start import start
         from poise.progress import LONG, bar, on_terminal
         from poise.scale.waypoints import read_waypoints
 
-        if self.out is not None and self.out.suffix.lower() not in (".csv", ".parquet"):
-            raise ValueError(f"{self.out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
+        refuse_out(self.out, self.targets)
+        if self.dt == np.inf:
+            raise ValueError("--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
         if not len(rows):
             raise ValueError(f"{self.targets} has no rows below the names of its columns")

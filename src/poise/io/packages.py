@@ -19,8 +19,10 @@ _DEPTH = 4
 
 
 def package_folders(package_dirs: PackageDirs) -> tuple[Path, ...]:
-    """The folders that were given; raises ValueError for one that is not there."""
+    """The folders that were given; raises ValueError for one that is not there, TypeError for what is no folder."""
     one = isinstance(package_dirs, (str, os.PathLike))
+    if not one and not isinstance(package_dirs, Iterable):
+        raise TypeError(f"package_dirs is a folder, or several, got {package_dirs!r}; leave it out for none")
     given: tuple[str | os.PathLike[str], ...] = (package_dirs,) if one else tuple(package_dirs)  # type: ignore[assignment, arg-type]
     folders = tuple(Path(folder).expanduser() for folder in given)
     for folder in folders:

@@ -18,11 +18,10 @@ def robot_sizes() -> dict[str, int]:
 
 
 def _counted(file: Path) -> int:
-    joints = ElementTree.parse(file).getroot().findall("joint")
-    names = {joint.get("name") for joint in joints}
-    followers = (
-        joint for joint in joints if (mimic := joint.find("mimic")) is not None and mimic.get("joint") in names
-    )
-    return sum(joint.get("type") != "fixed" for joint in joints) - sum(
-        joint.get("type") != "fixed" for joint in followers
-    )
+    joints = {joint.get("name"): joint for joint in ElementTree.parse(file).getroot().iterfind("joint")}
+
+    def led(joint: ElementTree.Element) -> bool:
+        mimic = joint.find("mimic")
+        return mimic is not None and mimic.get("joint") in joints
+
+    return sum(joint.get("type") != "fixed" and not led(joint) for joint in joints.values())

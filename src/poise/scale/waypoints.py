@@ -56,12 +56,20 @@ def _of_csv(path: Path) -> tuple[list[str], list[list[Any]]]:
             rows = [row for row in csv.reader(file) if row]
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text in UTF-8; save it as CSV in that encoding") from None
+    except csv.Error as error:
         raise ValueError(f"{path} cannot be read as CSV: {error}") from None
     if not rows:
         raise ValueError(f"{path} is empty; its first line must name its columns")
     if len(rows[0]) == 1 and ";" in rows[0][0]:
         raise ValueError(f"{path} has ';' between its columns; write it with ',' and with '.' in its numbers")
+    for i, row in enumerate(rows[1:]):
+        if any(cell.strip() for cell in row[len(rows[0]) :]):
+            raise ValueError(
+                f"{path}: waypoint {i} has {len(row)} cells, and the first line names {len(rows[0])} columns; "
+                "a decimal is written with '.'"
+            )
     return [name.strip() for name in rows[0]], rows[1:]
 
 

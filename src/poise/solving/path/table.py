@@ -2,8 +2,10 @@
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -16,8 +18,8 @@ _NONE: Final = "nan"
 
 
 def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write columns (n,) under a line of their names; truth is true or false."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    """Write columns (n,) under a line of their names; truth is true or false.  Raises OSError that names the file."""
+    with _whole(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         for row in zip(*columns.values(), strict=True):
@@ -25,13 +27,35 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[An
 
 
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write columns (n,), NaN as null; raises MissingExtra without pyarrow."""
+    """Write columns (n,), NaN as null; raises as `write_csv`, and MissingExtra without pyarrow."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise MissingExtra("writing Parquet", "pyarrow", "data") from None
     table = {name: pyarrow.array(column, from_pandas=True) for name, column in columns.items()}
-    parquet.write_table(pyarrow.table(table), os.fspath(path))
+    with _whole(path) as aside:
+        parquet.write_table(pyarrow.table(table), os.fspath(aside))
+
+
+@contextmanager
+def _whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A file beside `path` that takes its name where the block ends well, so that none is ever half written.
+
+    What is there and is no file, such as a pipe, is written to as it is.
+    """
+    place = Path(os.path.realpath(path))
+    aside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        if place.exists() and not place.is_file():
+            yield place
+            return
+        try:
+            yield aside
+            aside.replace(place)
+        finally:
+            aside.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(f"{os.fspath(path)} cannot be written: {error.strerror or error}") from None
 
 
 def _word(value: Any) -> str:
