@@ -10,6 +10,8 @@ Merit.    Near the required tasks 1/2 |e_s|^2 as it will be, to first order, whe
           must not rise; farther away |e_r|^2 must fall.
 Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y_s|^2 (Nielsen 1999).
 Search.   Eight lanes, from q0 and from random starts; the least merit wins, of those that are alike the nearest to q0.
+          It ends soon after one of them has fulfilled the soft tasks too.
+Rest.     The step that is left, against the merit; a lane whose steps are taken back time and again is not at rest.
 """
 
 import functools
@@ -54,14 +56,13 @@ step began and PREDICTED the merit that was predicted for its end, RESTING wheth
 EASE the factor of the required rows' damping."""
 _STARTS = 16
 """Starts, at most, q0 among them."""
-_MU = 0.1
-_LEAST_MU = 1e-3
+_MU, _LEAST_MU = 0.1, 1e-3
 _EASE, _LEAST_EASE = 0.0075, 0.03
 """Factors of damping at first, and the smallest that they become."""
 _FLOOR, _FLAT = 1e-13, 1e-12
 """Damping that is left at the target [m^2]; a squared column that counts as none."""
 _NEAR = 1e-3
-"""Below this |e_r|^2 against their longest squared column the required tasks are nearly fulfilled, and the merit counts."""
+"""Below this |e_r|^2, against their longest squared column, the required tasks are nearly met, and the merit counts."""
 _FAR_MU = 1e3
 """The least damping of the soft rows farther away, against their longest column."""
 _SLIGHT, _MADE_UP = 1e-12, 0.25
@@ -71,8 +72,7 @@ _HOPE = 10.0
 """A start is given up where so many times what its next step is predicted to gain would leave it behind the best."""
 _BACK = 0.25
 """What is left of a step that is taken back."""
-_REST = 1e-7
-_LAST_REST = 1e-12
+_REST, _LAST_REST = 1e-7, 1e-12
 """A step that is predicted to gain no more than this share of the merit is rest: of a lane, and of the best alone."""
 _EXACT = 1e-18
 """And there |e_r|^2 is below this [m^2, rad^2]: what is missed of the required tasks is gained of the soft ones."""
@@ -80,18 +80,16 @@ _LEVEL = 1e-11
 """A merit that has risen by no more than this share, which is rounding, has not risen."""
 _ALIKE = 1e-6
 """Minima that differ by no more than this share are one."""
-_PASSES = 3
-_LAST_PASSES = 8
+_PASSES, _LAST_PASSES = 3, 8
 """Active sets of a step, at most: of lanes, which go on with the last one, and of the best alone."""
 _STIFF = 1e5
-"""Damping that only steps which are taken back time and again lead to: rounding, or a kink, is all that is left."""
-_TIRED = 20.0
-_LONGEST = 150.0
+"""Damping that only steps which are taken back time and again lead to: a lane goes no further."""
+_TIRED, _LONGEST = 20.0, 150.0
 """Iterations in which a start must come near the required tasks, and after which it is given up."""
-_WAIT = 3
-_WHILE = 24
-_MET = 6
+_WAIT, _WHILE = 3, 24
 """All starts end when this many times as many iterations have passed as the first to rest took, and so many more."""
+_MET = 6
+"""And so many iterations after one has fulfilled the soft tasks too: only a nearer one could be better."""
 
 
 @kernel
@@ -268,21 +266,22 @@ def _forget(w):
     store(w.choice, MISSED, select(fresh, 1e300 * one, load(w.choice, MISSED)))
     store(w.choice, PREDICTED, select(fresh, np.inf * one, load(w.choice, PREDICTED)))
     store(w.state, LIMIT, select(fresh, np.inf * one, load(w.state, LIMIT)))
-    for a in range(len(w.free)):
-        store(w.free, a, select(fresh, one, load(w.free, a)))
     store(w.choice, FRESH, splat(w.q, 0.0))
 
 
 @kernel
 def _begin(p, v, offsets, q0):
     """Put each fresh lane at the start of its number."""
-    begin(p, v, load(v.choice, FRESH) > 0.5, offsets, q0)
+    fresh = load(v.choice, FRESH) > 0.5
+    begin(p, v, fresh, offsets, q0)
+    for a in range(len(v.free)):
+        store(v.free, a, select(fresh, splat(v.q, 1.0), load(v.free, a)))
     _forget(v)
 
 
 @kernel
 def _polish(p, w):
-    """Go on from w.q (one number wide) to where it rests, for so many steps at most; whether it does, and the steps."""
+    """Go on from w.q and its active set w.free (one number wide) to where it rests; whether it does, and the steps."""
     for i in range(len(w.q)):
         w.before[i] = w.q[i]
         w.best[i] = w.q[i]
@@ -312,6 +311,8 @@ def soft_lanes(p, w, v, address):
     count, out = len(w.q), w.out
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
+    for a in range(len(w.free)):
+        w.free[a] = 1.0
     draw_offsets(w.offsets, told.seed)
     for i in range(count):
         store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
@@ -341,6 +342,8 @@ def soft_lanes(p, w, v, address):
                     out[START], out[ITERATIONS] = v.state[STARTED, lane], v.choice[AGE, lane]
                     for i in range(count):
                         w.q[i] = v.q[i, lane]
+                    for a in range(len(w.free)):
+                        w.free[a] = v.free[a, lane]
                 if not found:
                     found, until = True, min(until, _WAIT * age + _WHILE)
                 if least <= 0.0:
