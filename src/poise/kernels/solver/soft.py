@@ -10,6 +10,8 @@ Merit.    Near the required tasks 1/2 |e_s|^2 as it will be, to first order, whe
           must not rise; farther away |e_r|^2 must fall.
 Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y_s|^2 (Nielsen 1999).
 Search.   Eight lanes, from q0 and from random starts; the least merit wins, of those that are alike the nearest to q0.
+          It ends soon after one of them has fulfilled the soft tasks too.
+Rest.     The step that is left, against the merit; a lane whose steps are taken back time and again is not at rest.
 """
 
 import functools
@@ -52,15 +54,15 @@ MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
 """Rows of `choice`; layout.CHOICE is their number.  MU is against the longest soft column, MISSED is |e_r|^2 where the
 step began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope,
 EASE the factor of the required rows' damping."""
-_STARTS = 32
+_STARTS = 16
 """Starts, at most, q0 among them."""
-_MU, _LEAST_MU = 1e-2, 1e-9
+_MU, _LEAST_MU = 0.1, 1e-3
 _EASE, _LEAST_EASE = 0.0075, 0.03
 """Factors of damping at first, and the smallest that they become."""
 _FLOOR, _FLAT = 1e-13, 1e-12
 """Damping that is left at the target [m^2]; a squared column that counts as none."""
-_NEAR = 1e-4
-"""Below this |e_r|^2 a block [m^2, rad^2] the required tasks are nearly fulfilled, and the merit counts."""
+_NEAR = 1e-3
+"""Below this |e_r|^2, against their longest squared column, the required tasks are nearly met, and the merit counts."""
 _FAR_MU = 1e3
 """The least damping of the soft rows farther away, against their longest column."""
 _SLIGHT, _MADE_UP = 1e-12, 0.25
@@ -70,22 +72,24 @@ _HOPE = 10.0
 """A start is given up where so many times what its next step is predicted to gain would leave it behind the best."""
 _BACK = 0.25
 """What is left of a step that is taken back."""
-_REST, _LAST_REST = 1e-8, 1e-13
+_REST, _LAST_REST = 1e-7, 1e-12
 """A step that is predicted to gain no more than this share of the merit is rest: of a lane, and of the best alone."""
-_POLISH = 300
-"""Steps of the best alone, at most."""
-_LEVEL = 1e-12
-"""A merit that has risen by no more than this share has not risen."""
+_EXACT = 1e-18
+"""And there |e_r|^2 is below this [m^2, rad^2]: what is missed of the required tasks is gained of the soft ones."""
+_LEVEL = 1e-11
+"""A merit that has risen by no more than this share, which is rounding, has not risen."""
 _ALIKE = 1e-6
 """Minima that differ by no more than this share are one."""
 _PASSES, _LAST_PASSES = 3, 8
 """Active sets of a step, at most: of lanes, which go on with the last one, and of the best alone."""
 _STIFF = 1e5
-"""Damping that only steps which are taken back time and again lead to: rounding, or a kink, is all that is left."""
+"""Damping that only steps which are taken back time and again lead to: a lane goes no further."""
 _TIRED, _LONGEST = 20.0, 150.0
 """Iterations in which a start must come near the required tasks, and after which it is given up."""
 _WAIT, _WHILE = 3, 24
 """All starts end when this many times as many iterations have passed as the first to rest took, and so many more."""
+_MET = 6
+"""And so many iterations after one has fulfilled the soft tasks too: only a nearer one could be better."""
 
 
 @kernel
@@ -106,19 +110,22 @@ def _misses(p, w):
 
 
 @kernel
-def _longest_soft_column(p, w):
-    """The largest square of a column of J_s, over the effectors."""
-    largest = splat(w.e, _FLAT)
+def _longest_columns(p, w):
+    """The largest squares of a column of J_r and of one of J_s, over the effectors."""
+    required, soft = splat(w.e, _FLAT), splat(w.e, _FLAT)
     for k in range(len(p.effectors)):
         for c in range(p.effectors[k].columns):
-            square = splat(w.e, 0.0)
+            of_required, of_soft = splat(w.e, 0.0), splat(w.e, 0.0)
             for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
+                j = p.blocks[b].start + 3 * c
+                x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
                 if p.blocks[b].soft:
-                    j = p.blocks[b].start + 3 * c
-                    x, y, z = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
-                    square = square + (x * x + y * y + z * z)
-            largest = select(square > largest, square, largest)
-    return largest
+                    of_soft = of_soft + (x * x + y * y + z * z)
+                else:
+                    of_required = of_required + (x * x + y * y + z * z)
+            required = select(of_required > required, of_required, required)
+            soft = select(of_soft > soft, of_soft, soft)
+    return required, soft
 
 
 @kernel
@@ -162,19 +169,23 @@ def _constrained_step(p, w, damping, mu, passes):
 
 
 @kernel
-def _merits(p, w, mu):
+def _merits(p, w, damping, mu):
     """The merit at w.q, and the one that is predicted for the end of w.step, whose y is in w.y.
+
+    The step leaves `damping` y_r of the required rows; making up for it costs mu y_r times as much.
 
     The first is of e_s + mu y_s for the right side (e_r, 0): what is left after the step that makes up for e_r and
     changes the soft rows least.
     """
-    size, promised, here = len(w.e), splat(w.e, 0.0), splat(w.e, 0.0)
+    size, promised, owed, here = len(w.e), splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for b in range(len(p.blocks)):
         for i in range(3 * b, 3 * b + 3):
             y, e = load(w.y, i), load(w.e, i)
             if p.blocks[b].soft:
                 promised = promised + y * y
                 e = splat(w.e, 0.0)
+            else:
+                owed = owed + y * y
             store(w.y, i, e)
     back_substitute(size, w.matrix, w.y, w.y)
     for b in range(len(p.blocks)):
@@ -182,26 +193,27 @@ def _merits(p, w, mu):
             for i in range(3 * b, 3 * b + 3):
                 left = load(w.e, i) + mu * load(w.y, i)
                 here = here + left * left
-    return 0.5 * here, 0.5 * mu * mu * promised
+    return 0.5 * here, 0.5 * mu * mu * promised + mu * damping * owed
 
 
 @functools.partial(kernel, inline=True)
-def _improve(p, w, least_gain, least, passes):
+def _improve(p, w, least_gain, exact, least, passes):
     """Judge where the last step led, note in RESTING how it stands, and go on; the merit there.
 
-    RESTING is 1 where the next step gains no more than the share `least_gain`, and then q stays, and -1 where it will
-    not come below the merit `least`.  `passes` are the active sets that are tried.
+    RESTING is 1 where |e_r|^2 is below `exact` and the next step gains no more than the share `least_gain`, and then q
+    stays, and -1 where it will not come below the merit `least`.  `passes` are the active sets that are tried.
     """
     _, score = evaluate(p, w)
     missed, _, beyond = _misses(p, w)
-    scale = _longest_soft_column(p, w)
+    lever, scale = _longest_columns(p, w)
     mu, nu, ease, age = load(w.choice, MU), load(w.choice, NU), load(w.choice, EASE), load(w.choice, AGE)
     far = select(missed < len(p.blocks) * 1.0, missed, len(p.blocks) * 1.0)
-    close = _NEAR * len(p.blocks)
+    close = _NEAR * lever
     near = missed < close
     damping = select(near | (mu > _FAR_MU), mu, splat(w.e, _FAR_MU)) * scale
-    settled = _constrained_step(p, w, far * ease + _FLOOR, damping, passes)
-    merit, predicted = _merits(p, w, damping)
+    required_damping = far * ease + _FLOOR
+    settled = _constrained_step(p, w, required_damping, damping, passes)
+    merit, predicted = _merits(p, w, required_damping, damping)
     fresh = age < 0.5
     before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
     was_near, was_far = before < close, before >= close
@@ -209,7 +221,7 @@ def _improve(p, w, least_gain, least, passes):
     level = merit <= limit + _LEVEL * size
     nearer, restored = missed <= before, (missed < _MADE_UP * before) & (before > _SLIGHT)
     accepted = fresh | (near & (level | was_far | restored)) | (was_far & nearer)
-    judged = near & was_near & (promised < limit) & (limit < 1e300)
+    judged = near & was_near & (limit - promised > _LEVEL * size) & (limit < 1e300)
     promise = select(settled, predicted, np.inf)
     change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
     after = select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu)
@@ -221,9 +233,15 @@ def _improve(p, w, least_gain, least, passes):
     store(w.choice, PREDICTED, select(accepted, promise, np.inf))
     store(w.state, LIMIT, select(accepted, merit, limit))
     gain = (1.0 + mu) * (merit - predicted)
-    still = (accepted & settled & (gain <= least_gain * merit)) | (mu > _STIFF)
+    way = splat(w.q, 0.0)
+    for a in range(len(w.step)):
+        way = way + load(w.step, a) * load(w.step, a)
+    # No less than what is to be gained, and without the cancellation of two merits that are alike.
+    to_gain = 0.5 * (1.0 + mu) * (1.0 + mu) * scale * way
+    still = accepted & settled & (to_gain <= least_gain * merit) & (missed < exact)
     resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
-    hopeless = accepted & settled & near & was_near & (merit - _HOPE * gain > least)
+    tired = (age > _LONGEST) | ((age > _TIRED) & (before >= close)) | (mu > _STIFF)
+    hopeless = tired | (accepted & settled & near & was_near & (merit - _HOPE * gain > least))
     store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
     store(w.choice, AGE, age + 1.0)
     for a in range(len(w.step)):
@@ -248,36 +266,39 @@ def _forget(w):
     store(w.choice, MISSED, select(fresh, 1e300 * one, load(w.choice, MISSED)))
     store(w.choice, PREDICTED, select(fresh, np.inf * one, load(w.choice, PREDICTED)))
     store(w.state, LIMIT, select(fresh, np.inf * one, load(w.state, LIMIT)))
-    for a in range(len(w.free)):
-        store(w.free, a, select(fresh, one, load(w.free, a)))
     store(w.choice, FRESH, splat(w.q, 0.0))
 
 
 @kernel
 def _begin(p, v, offsets, q0):
     """Put each fresh lane at the start of its number."""
-    begin(p, v, load(v.choice, FRESH) > 0.5, offsets, q0)
+    fresh = load(v.choice, FRESH) > 0.5
+    begin(p, v, fresh, offsets, q0)
+    for a in range(len(v.free)):
+        store(v.free, a, select(fresh, splat(v.q, 1.0), load(v.free, a)))
     _forget(v)
 
 
 @kernel
 def _polish(p, w):
-    """Go on from w.q (one number wide) to where it rests, for so many steps at most; whether it does, and the steps."""
+    """Go on from w.q and its active set w.free (one number wide) to where it rests; whether it does, and the steps."""
     for i in range(len(w.q)):
         w.before[i] = w.q[i]
         w.best[i] = w.q[i]
-    w.choice[FRESH] = 1.0
+    w.choice[FRESH], w.choice[RESTING] = 1.0, 0.0
     _forget(w)
-    for k in range(_POLISH):
-        _, score = _improve(p, w, _LAST_REST, np.inf, _LAST_PASSES)
+    steps = 0
+    while w.choice[RESTING] > -0.5:
+        _, score = _improve(p, w, _LAST_REST, _EXACT, np.inf, _LAST_PASSES)
         if w.choice[RESTING] > 0.5:
-            return True, k
+            return True, steps
+        steps += 1
         if score <= INSIDE and w.choice[PREDICTED] < np.inf:
             for i in range(len(w.q)):
                 w.best[i] = w.before[i]
     for i in range(len(w.q)):
         w.q[i] = w.best[i]
-    return False, _POLISH
+    return False, steps
 
 
 @routine
@@ -290,6 +311,8 @@ def soft_lanes(p, w, v, address):
     count, out = len(w.q), w.out
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
+    for a in range(len(w.free)):
+        w.free[a] = 1.0
     draw_offsets(w.offsets, told.seed)
     for i in range(count):
         store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
@@ -303,23 +326,15 @@ def soft_lanes(p, w, v, address):
     least, distance, found = np.inf, np.inf, False
     while alive > 0 and age < until:
         age += 1
-        merit, score = _improve(p, v, _REST, least, _PASSES)
-        ages = load(v.choice, AGE)
-        tired = (ages > _LONGEST) | ((ages > _TIRED) & (load(v.choice, MISSED) > _NEAR * len(p.blocks)))
+        merit, score = _improve(p, v, _REST, np.inf, least, _PASSES)
         ended = load(v.choice, RESTING)
-        if not any_of(((ended * ended > 0.5) | tired) & (load(v.state, STARTED) >= 0.0)):
+        if not any_of((ended * ended > 0.5) & (load(v.state, STARTED) >= 0.0)):
             continue
-        store(v.state, LIMIT, select(load(v.choice, RESTING) > 0.5, merit, load(v.state, LIMIT)))
+        store(v.state, LIMIT, select(ended > 0.5, merit, load(v.state, LIMIT)))
         for lane in range(WIDTH):
-            if v.state[STARTED, lane] < 0.0:
+            if v.state[STARTED, lane] < 0.0 or abs(v.choice[RESTING, lane]) < 0.5:
                 continue
-            resting = v.choice[RESTING, lane] > 0.5
-            given_up = (
-                v.choice[RESTING, lane] < -0.5
-                or v.choice[AGE, lane] > _LONGEST
-                or (v.choice[AGE, lane] > _TIRED and v.choice[MISSED, lane] > _NEAR * len(p.blocks))
-            )
-            if resting:
+            if v.choice[RESTING, lane] > 0.5:
                 value, square = v.state[LIMIT, lane], square_of(p, v, lane, w.pool, w.before)
                 margin = _ALIKE * abs(least) if found else 0.0
                 if value < least - margin or (value <= least + margin and square < distance):
@@ -327,15 +342,18 @@ def soft_lanes(p, w, v, address):
                     out[START], out[ITERATIONS] = v.state[STARTED, lane], v.choice[AGE, lane]
                     for i in range(count):
                         w.q[i] = v.q[i, lane]
+                    for a in range(len(w.free)):
+                        w.free[a] = v.free[a, lane]
                 if not found:
                     found, until = True, min(until, _WAIT * age + _WHILE)
-            if resting or given_up:
-                if spent < starts:
-                    v.state[STARTED, lane], v.choice[FRESH, lane] = spent, 1.0
-                    spent += 1
-                else:
-                    v.state[STARTED, lane] = -1.0
-                    alive -= 1
+                if least <= 0.0:
+                    until = min(until, age + _MET)
+            if spent < starts:
+                v.state[STARTED, lane], v.choice[FRESH, lane] = spent, 1.0
+                spent += 1
+            else:
+                v.state[STARTED, lane] = -1.0
+                alive -= 1
         if found and not told.nearest:
             break
         if any_of(load(v.choice, FRESH) > 0.5):
