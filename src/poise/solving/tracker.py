@@ -34,6 +34,7 @@ from poise.solving.arguments import (
     several,
     whole,
 )
+from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import CollisionLimit, one_collision_limit
@@ -156,7 +157,8 @@ class Tracker:
         self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
-            method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied or self._kept else "dls"
+            tied = tied or self._kept is not None or bool(ranges(self._followed))
+            method = "priority" if len(levels(self.tasks)) > 1 else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
         problem = pack(model, self._followed, limits=limits is not False)
         self._prepared = BoundMethod(
@@ -170,6 +172,7 @@ class Tracker:
                 *(() if dt is None else (pace,)),
             ],
             apart=self._apart,
+            within=True,
             dt=dt,
             updates=updates,
         )
