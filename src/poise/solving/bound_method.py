@@ -156,7 +156,7 @@ class BoundMethod:
                 **dict.fromkeys(("sought", "closing"), m if paced else 0),
                 "room": room,
                 **({} if apart is None else guard_rows(n)),
-                **(border_rows(sides, n) if kept else {}),
+                **(border_rows(sides, n, model.nq) if kept else {}),
             },
         )
         self.guarded, self.ranges = apart is not None, kept

@@ -348,6 +348,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "gap",
         "gap_before",
         "bent",
+        "stopping",
     ],
     ROWS,
 )
@@ -382,7 +383,8 @@ those that were too small, at `best` [m]; asked (n) a step, braking (n) what acc
 retreat (n) the least step that the pairs ask for, along_stop (n) the way to rest.
 Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
 border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
-inside, gap_before the same before the update; bent (4 n) the bounds of a step, and two steps."""
+inside, gap_before the same before the update; bent (4 n) the bounds of a step, and two steps; with accelerations
+stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
 
 CALL: Final = Record(
     "Call",

@@ -9,13 +9,15 @@ shortened.  So what was inside stays inside, and what was outside gets no farthe
 
 import numpy as np
 
+from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import SIDES
 from poise.kernels.machine.views import section
-from poise.kernels.methods.limits import left_to_limits, since_begun
+from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
+from poise.kernels.methods.limits import allow, jerking, left_to_limits, since_begun
 from poise.kernels.methods.memory import ELSEWHERE, GUARDED, PREDICTED
 from poise.kernels.methods.update import length_of, move
 
@@ -23,6 +25,12 @@ _BENDS, _SWEEPS = 6, 16
 """A step is bent back so often, each time in so many rounds through all inequalities, before it is shortened."""
 _HALVINGS = 16
 """It is halved so often before it is not taken."""
+_STOPS, _RESTING = 4096, 1e-9
+"""Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
+_FLAT = 1e-18
+"""The square of a slope along which nothing is gained [(m per rad or m)^2]."""
+_ANYWHERE = 1e20
+"""The room of a coordinate without limits [rad]."""
 _ROUNDING = 1e-12
 """What counts as no farther out [m or rad]."""
 
@@ -34,7 +42,7 @@ def face(p, w):
     Where accelerations are limited a side may be approached no faster than the joints can brake for: b is by how much
     less the gap may grow an update later, and v^2 / 2 of b stop v.
     """
-    _measure(p, w)
+    _measure(p, w, w.q)
     row = pitch(w.border_rows, len(w.step))
     for b in range(len(p.borders)):
         border = p.borders[b]
@@ -52,48 +60,163 @@ def face(p, w):
 
 @routine
 def stay(p, w):
-    """Bend the update from w.before to w.q back to where it leaves no range; w.step is what was gone."""
-    if _inside(p, w):
+    """Bend the update from w.before to w.q back to where it leaves no range; w.step is what was gone.
+
+    What is taken back is that which it is more than none at all, or where accelerations are limited than braking.  A
+    step must then leave a way to brake to rest, so that braking is always open: it was looked at a step before.
+    """
+    _measure(p, w, w.q)
+    if _inside(w) and _can_stop(p, w):
         return
     n = len(w.step)
     low, high = section(w.bent, 0, n), section(w.bent, n, n)
-    if len(p.paces) > 0:
-        since_begun(p, w, w.before)
     left_to_limits(p, w, NONE, low, high)
     w.memory[PREDICTED] = ELSEWHERE
     for _ in range(_BENDS):
-        _bend(p, w, low, high)
-        move(p, w)
-        if _inside(p, w):
-            return
+        if not _inside(w):
+            _bend(p, w, low, high)
+            _go(p, w)
+    if _inside(w) and _can_stop(p, w):
+        return
+    if jerking(p):
+        allow(p, w)
+    left_to_limits(p, w, NONE, low, high)
     asked, base = section(w.bent, 2 * n, n), section(w.bent, 3 * n, n)
+    _brake_first(p, w, base)
     for a in range(n):
-        asked[a], base[a] = w.step[a], min(max(0.0, low[a]), high[a])
+        asked[a], base[a] = w.step[a], min(max(base[a], low[a]), high[a])
     for k in range(1, _HALVINGS + 1):
         share = 0.5**k if k < _HALVINGS else 0.0
         for a in range(n):
             w.step[a] = base[a] + share * (asked[a] - base[a])
-        move(p, w)
-        if _inside(p, w):
+        _go(p, w)
+        if _inside(w) and _can_stop(p, w):
             return
 
 
 @kernel
-def _measure(p, w):
-    """w.gap and w.border_rows at w.q."""
-    forward(p.units, w.q, w.frames)
+def _go(p, w):
+    """Let w.q be where w.step leads from w.before, and measure there."""
+    move(p, w)
+    _measure(p, w, w.q)
+
+
+@kernel
+def _measure(p, w, q):
+    """w.gap and w.border_rows at q."""
+    forward(p.units, q, w.frames)
     for b in range(len(p.borders)):
         call(w.routines[p.effectors[p.borders[b].effector].rows + SIDES], p, w, b)
 
 
 @kernel
-def _inside(p, w):
-    """Whether w.q is within all ranges, or no farther out than the update began; w.gap and w.border_rows are of w.q."""
-    _measure(p, w)
+def _inside(w):
+    """Whether what was measured is within all ranges, or no farther out than where the update began."""
     for i in range(len(w.gap)):
-        if w.gap[i] > max(w.gap_before[i], 0.0) + _ROUNDING:
+        if w.gap[i] > _most(w, i):
             return False
     return True
+
+
+@kernel
+def _most(w, i):
+    """The largest gap of a side that is no farther out than where the update began."""
+    return max(w.gap_before[i], 0.0) + _ROUNDING
+
+
+@kernel
+def _can_stop(p, w):
+    """Whether braking from w.q, where w.step led, leaves no range; what was measured is of w.q, and is used up.
+
+    It is measured again only where what a side had to spare may be used up, at twice the pace of its slope.
+    """
+    if len(p.paces) == 0:
+        return True
+    n = len(w.step)
+    v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+    since_begun(p, w, w.before)
+    for a in range(n):
+        v[a] = w.gone[a] + w.step[a]
+        s[a] = v[a] - w.travel[a]
+    for i in range(len(x)):
+        x[i] = w.q[i]
+    sure = _sure_for(w, v)
+    for k in range(1, _STOPS + 1):
+        if _brake(p, v, s, x) < _RESTING:
+            break
+        if k >= sure:
+            _measure(p, w, x)
+            if not _inside(w):
+                return False
+            sure = k + _sure_for(w, v)
+    return True
+
+
+@kernel
+def _sure_for(w, v):
+    """For how many steps no faster than v no side is crossed, at twice the pace of its slope; one at least."""
+    n, sure = len(v), float(_STOPS)
+    row = pitch(w.border_rows, n)
+    for i in range(len(w.gap)):
+        pace = 0.0
+        for a in range(n):
+            pace += 2.0 * abs(w.border_rows[i * row + a] * v[a])
+        room = _most(w, i) - w.gap[i]
+        if pace * sure > room:
+            sure = room / pace
+    return max(np.floor(sure), 1.0)
+
+
+@kernel
+def _brake_first(p, w, step):
+    """`step` (n) is what is left of a whole step that brakes, after the updates before."""
+    n = len(step)
+    v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+    for a in range(n if len(p.paces) > 0 else 0):
+        v[a], s[a] = w.travel[a], w.surge[a]
+    for i in range(len(x)):
+        x[i] = w.begun[i]
+    if len(p.paces) > 0:
+        _brake(p, v, s, x)
+        since_begun(p, w, w.before)
+    for a in range(n):
+        step[a] = v[a] - w.gone[a] if len(p.paces) > 0 else 0.0
+
+
+@kernel
+def _brake(p, v, s, x):
+    """The step after v (n), whose change was s (n), that comes nearest to rest, from x (nq), which goes along.
+
+    The largest entry of it and of its change.
+    """
+    largest = 0.0
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        largest = max(largest, _slow(p.paces[c.v], c.v, x[c.q] - c.lower, c.upper - x[c.q], v, s))
+        x[c.q] = x[c.q] + v[c.v]
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        for k in range(3):
+            largest = max(largest, _slow(p.paces[a + k], a + k, _ANYWHERE, _ANYWHERE, v, s))
+        x[i], x[i + 1], x[i + 2], x[i + 3] = quaternion_step(
+            x[i], x[i + 1], x[i + 2], x[i + 3], v[a], v[a + 1], v[a + 2]
+        )
+    return largest
+
+
+@kernel
+def _slow(pace, a, below, above, v, s):
+    """The same of one velocity, with so much room on either side: the larger of |v[a]| and |s[a]|, which are new."""
+    last = v[a]
+    low, high = allowed(below, above, last, s[a], pace.speed, pace.change, pace.jerk)
+    if pace.jerk < NO_LIMIT:  # to come to rest with no acceleration left
+        if last <= 0.0:
+            high = max(low, min(high, last + fastest(-last, pace.jerk)))
+        if last >= 0.0:
+            low = min(high, max(low, last - fastest(last, pace.jerk)))
+    v[a] = min(max(0.0, low), high)
+    s[a] = v[a] - last
+    return max(abs(v[a]), abs(s[a]))
 
 
 @kernel
@@ -161,14 +284,18 @@ def _change(slope, step, first):
 @kernel
 def _project(slope, over, step, low, high):
     """Lessen slope^T step by `over`, along the slope of those entries that their bounds let go that way."""
-    square = 0.0
-    for a in range(len(step)):
-        square += slope[a] ** 2 if _free(slope[a], step[a], low[a], high[a]) else 0.0
-    if square < 1e-18:
-        return
-    for a in range(len(step)):
-        if _free(slope[a], step[a], low[a], high[a]):
-            step[a] = min(max(step[a] - over / square * slope[a], low[a]), high[a])
+    for _ in range(len(step)):
+        square = 0.0
+        for a in range(len(step)):
+            square += slope[a] ** 2 if _free(slope[a], step[a], low[a], high[a]) else 0.0
+        if square < _FLAT or over <= 0.0:
+            return
+        share = over / square
+        for a in range(len(step)):
+            if _free(slope[a], step[a], low[a], high[a]):
+                x = step[a]
+                step[a] = min(max(x - share * slope[a], low[a]), high[a])
+                over -= slope[a] * (x - step[a])
 
 
 @kernel
