@@ -36,7 +36,7 @@ def borders(tasks: Sequence[Task], dt: float | None) -> Any:
 def border_rows(sides: int, columns: int, numbers: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of so many sides, with so many active velocities and numbers of q."""
     return {
-        "border_rows": sides * WIDTH * -(-columns // WIDTH),
+        **dict.fromkeys(("border_rows", "border_reach"), sides * WIDTH * -(-columns // WIDTH)),
         **dict.fromkeys(("border_most", "gap", "gap_before"), sides),
         "bent": 4 * columns,
         "stopping": 2 * columns + numbers,

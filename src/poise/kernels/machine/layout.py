@@ -344,6 +344,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "retreat",
         "along_stop",
         "border_rows",
+        "border_reach",
         "border_most",
         "gap",
         "gap_before",
@@ -382,6 +383,7 @@ Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MO
 those that were too small, at `best` [m]; asked (n) a step, braking (n) what accelerations let of the last one go on,
 retreat (n) the least step that the pairs ask for, along_stop (n) the way to rest.
 Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
+border_reach (a packed row) what it can do to it at most in whatever direction,
 border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
 inside, gap_before the same before the update; bent (4 n) the bounds of a step, and two steps; with accelerations
 stopping (2 n + nq) a step on the way to rest, its change, and where it led."""

@@ -128,7 +128,7 @@ def _most(w, i):
 def _can_stop(p, w):
     """Whether braking from w.q, where w.step led, leaves no range; what was measured is of w.q, and is used up.
 
-    It is measured again only where what a side had to spare may be used up, at twice the pace of its slope.
+    It is measured again only where what a side had to spare may be used up.
     """
     if len(p.paces) == 0:
         return True
@@ -154,13 +154,13 @@ def _can_stop(p, w):
 
 @kernel
 def _sure_for(w, v):
-    """For how many steps no faster than v no side is crossed, at twice the pace of its slope; one at least."""
+    """For how many steps no faster than v no side is crossed, if no lever becomes twice as long; one at least."""
     n, sure = len(v), float(_STOPS)
     row = pitch(w.border_rows, n)
     for i in range(len(w.gap)):
         pace = 0.0
         for a in range(n):
-            pace += 2.0 * abs(w.border_rows[i * row + a] * v[a])
+            pace += 2.0 * w.border_reach[i * row + a] * abs(v[a])
         room = _most(w, i) - w.gap[i]
         if pace * sure > room:
             sure = room / pace
