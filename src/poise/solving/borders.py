@@ -6,7 +6,7 @@ from typing import Any, Final
 from poise.kernels.machine.layout import BORDER, WIDTH, joined
 from poise.tasks.base import Task, levels
 
-RESERVE: Final = 1e-4
+RESERVE: Final = 1e-5
 """What a step aims to stay inside [m or rad]."""
 _DEPTH: Final = 0.25
 """It is no more than this share of how far inside one can be."""
