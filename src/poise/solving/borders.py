@@ -37,7 +37,7 @@ def border_rows(sides: int, columns: int, numbers: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of so many sides, with so many active velocities and numbers of q."""
     return {
         **dict.fromkeys(("border_rows", "border_reach"), sides * WIDTH * -(-columns // WIDTH)),
-        **dict.fromkeys(("border_most", "gap", "gap_before"), sides),
+        **dict.fromkeys(("border_most", "gap", "gap_before", "astray"), sides),
         "bent": 4 * columns,
         "stopping": 2 * columns + numbers,
     }

@@ -348,6 +348,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "border_most",
         "gap",
         "gap_before",
+        "astray",
         "bent",
         "stopping",
     ],
@@ -385,7 +386,7 @@ retreat (n) the least step that the pairs ask for, along_stop (n) the way to res
 Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
 border_reach (a packed row) what it can do to it at most in whatever direction,
 border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
-inside, gap_before the same before the update; bent (4 n) the bounds of a step, and two steps; with accelerations
+inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and two steps; with accelerations
 stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
 
 CALL: Final = Record(

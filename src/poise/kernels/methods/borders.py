@@ -2,9 +2,9 @@
 
 A range has sides, and h_i(q) is by how much a task is beyond side i, less than 0 inside.  Before an update h is
 measured, and h + J_h dq <= -r becomes a row of the active set, r being a small reserve.  After it h is measured again.
-Where the curvature of h took the step outside, it is bent back by all but the least change, with the slopes where it
-led, as sequential quadratic programming does (Nocedal and Wright 2006, chapter 18); where that does not help, it is
-shortened.  So what was inside stays inside, and what was outside gets no farther out.
+Where the curvature of h took the step outside, the update is taken again with so much less left to it, a second order
+correction of sequential quadratic programming (Nocedal and Wright 2006, section 18.3).  Where that does not help, the
+step is bent back by all but the least change, with the slopes where it led, and at last shortened.  So what was inside stays inside, and what was outside gets no farther out.
 """
 
 import numpy as np
@@ -14,13 +14,15 @@ from poise.kernels.algebra.working_set import NONE
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import SIDES
+from poise.kernels.machine.layout import METHOD, SIDES
 from poise.kernels.machine.views import section
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
 from poise.kernels.methods.limits import allow, jerking, left_to_limits, since_begun
 from poise.kernels.methods.memory import ELSEWHERE, GUARDED, PREDICTED
 from poise.kernels.methods.update import length_of, move
 
+_TRIALS = 4
+"""The update is taken again so often, with less left to it."""
 _BENDS, _SWEEPS = 6, 16
 """A step is bent back so often, each time in so many rounds through all inequalities, before it is shortened."""
 _HALVINGS = 16
@@ -70,12 +72,19 @@ def stay(p, w):
         return
     n = len(w.step)
     low, high = section(w.bent, 0, n), section(w.bent, n, n)
-    left_to_limits(p, w, NONE, low, high)
     w.memory[PREDICTED] = ELSEWHERE
+    for _ in range(_TRIALS):
+        _tighten(p, w)
+        call(w.routines[METHOD], p, w)
+        _measure(p, w, w.q)
+        if _inside(w) and _can_stop(p, w):
+            return
+    left_to_limits(p, w, NONE, low, high)
     for _ in range(_BENDS):
         if not _inside(w):
             _bend(p, w, low, high)
             _go(p, w)
+    _measure(p, w, w.q)
     if _inside(w) and _can_stop(p, w):
         return
     if jerking(p):
@@ -92,6 +101,38 @@ def stay(p, w):
         _go(p, w)
         if _inside(w) and _can_stop(p, w):
             return
+
+
+@kernel
+def _tighten(p, w):
+    """Let what was measured outside get less near in the update, which begins anew at w.before.
+
+    By as much as it is outside of where it was to be; where it is outside on the way to rest alone, the side is
+    approached no faster than half way between w.step and braking.
+    """
+    n = len(w.step)
+    row, base, astray = pitch(w.border_rows, n), section(w.bent, 3 * n, n), section(w.astray, 0, len(w.gap))
+    for i in range(len(w.gap)):
+        astray[i] = w.gap[i] - _most(w, i)
+    asked = section(w.bent, 2 * n, n)
+    for a in range(n):
+        asked[a] = w.step[a]
+    _brake_first(p, w, base)
+    _measure(p, w, w.q)
+    for i in range(len(w.gap)):
+        if w.gap[i] > _most(w, i):
+            w.border_most[i] -= w.gap[i] - w.gap_before[i] - w.border_most[i]
+            astray[i] = 0.0
+    _measure(p, w, w.before)
+    for i in range(len(w.gap)):
+        if astray[i] > 0.0:
+            least, most = 0.0, 0.0
+            for a in range(n):
+                least += w.border_rows[i * row + a] * base[a]
+                most += w.border_rows[i * row + a] * asked[a]
+            w.border_most[i] = 0.5 * (least + min(most, w.border_most[i]))
+    for i in range(len(w.q)):
+        w.q[i] = w.before[i]
 
 
 @kernel
