@@ -42,7 +42,17 @@ from poise.tasks.base import POSITION, Task, levels
 class BoundMethod:
     """A method on a problem: the problem with what the method adds, and its routine."""
 
-    __slots__ = ("_functions", "_model", "_potential", "_prepared", "characters", "guarded", "method", "problem", "ranges")
+    __slots__ = (
+        "_functions",
+        "_model",
+        "_potential",
+        "_prepared",
+        "characters",
+        "guarded",
+        "method",
+        "problem",
+        "ranges",
+    )
 
     def __init__(
         self,

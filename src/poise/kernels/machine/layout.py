@@ -401,9 +401,23 @@ of the tables of routines for each width, then numbers, of which `settle` and `g
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
 where a shape has moved since the last call."""
 
-SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, MEASURE, SOFT, FACE, STAY, FIRST_ROWS = (
-    range(15)
-)
+(
+    SEARCH,
+    GATHER,
+    CLOSED_FORM,
+    METHOD,
+    RULE,
+    GRADIENT,
+    HESSIAN,
+    WATCH,
+    CERTIFY,
+    CLEAR,
+    MEASURE,
+    SOFT,
+    FACE,
+    STAY,
+    FIRST_ROWS,
+) = range(15)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
 how far they are at a configuration, how far two are, the search for the least of what is soft, what keeps to ranges before and
