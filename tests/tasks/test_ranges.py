@@ -18,9 +18,9 @@ PLACE = ARM.pose(HAND, ARM.home).xyz
 BOX = pz.Box(pz.SE3.from_xyz_rpy(PLACE, [0.4, -0.3, 0.2]), (0.2, 0.1, 0.3))
 REGIONS: list[Any] = [
     BOX,
-    pz.HalfSpace(PLACE + [0.0, 0.0, 0.05], (0.2, 0.0, 1.0)),
+    pz.HalfSpace(PLACE + np.array([0.0, 0.0, 0.05]), (0.2, 0.0, 1.0)),
     pz.Sphere(PLACE, 0.1),
-    pz.Capsule(PLACE - [0.0, 0.1, 0.0], PLACE + [0.0, 0.1, 0.1], 0.07),
+    pz.Capsule(PLACE - np.array([0.0, 0.1, 0.0]), PLACE + np.array([0.0, 0.1, 0.1]), 0.07),
 ]
 
 
@@ -114,7 +114,7 @@ def test_no_step_leaves_a_range(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize("region", REGIONS, ids=lambda r: type(r).__name__)
 def test_it_rests_as_near_to_its_target_as_the_region_lets_it(region: Any, priority: int, limits: Any) -> None:
     task = pz.RegionTask(HAND, region)
-    for target in (PLACE + [0.2, 0.25, 0.1], PLACE + [-0.1, -0.2, 0.2]):
+    for target in (PLACE + np.array([0.2, 0.25, 0.1]), PLACE + np.array([-0.1, -0.2, 0.2])):
         loop = pz.Tracker(ARM, [task, pz.PositionTask(HAND, target, priority=priority)], dt=0.01, limits=limits)
         q = ARM.home
         for _ in range(400):
@@ -137,7 +137,7 @@ def test_what_begins_outside_only_comes_back() -> None:
         aim = PLACE + 0.4 * rng.normal(size=3)
         task = pz.RegionTask(HAND, REGIONS[run % 4])
         loop = pz.Tracker(ARM, [task, pz.PositionTask(HAND, aim, priority=run // 4 % 2)], dt=0.01)
-        q = ARM.sample(seed=run)
+        q = np.clip(ARM.home + 0.5 * rng.normal(size=7), ARM.lower, ARM.upper)
         gap = beyond(task, ARM, q)
         for _ in range(500):
             before, q = q, loop.step(q)
@@ -202,7 +202,7 @@ def test_other_rows_are_kept_beside_it() -> None:
 
 def test_a_rollout_is_its_steps_and_characters_are_alike() -> None:
     loop = pz.Tracker(ARM, [pz.RegionTask(HAND, BOX), pz.PositionTask(HAND)], dt=0.01)
-    loop.targets[1, :3] = PLACE + [0.3, 0.3, 0.0]
+    loop.targets[1, :3] = PLACE + np.array([0.3, 0.3, 0.0])
     goals = np.broadcast_to(loop.targets, (40, 2, 7))
     path = loop.rollout(ARM.home, goals)
     q = ARM.home
@@ -215,7 +215,7 @@ def test_a_rollout_is_its_steps_and_characters_are_alike() -> None:
 
 
 def test_which_tasks_and_methods_keep_to_a_range() -> None:
-    aim = pz.PositionTask(HAND, PLACE + [0.3, 0.3, 0.0])
+    aim = pz.PositionTask(HAND, PLACE + np.array([0.3, 0.3, 0.0]))
     inside = pz.RegionTask(HAND, BOX)
     assert pz.Tracker(ARM, [inside, aim]).method.name == "qp"
     assert pz.Tracker(ARM, [pz.RegionTask(HAND, pz.Sphere(PLACE)), aim]).method.name == "dls"  # it has no inside
@@ -241,13 +241,13 @@ def everything() -> list[Any]:
         pz.RegionTask(HAND, BOX),
         pz.RegionTask(HAND, REGIONS[3]),
         pz.ConeTask(HAND, (0, 0, 1), (0, 0, -1), angle=0.2),
-        pz.DistanceTask(HAND, (0.1, 0.2), PLACE + [0.0, 0.0, 0.15]),
+        pz.DistanceTask(HAND, (0.1, 0.2), PLACE + np.array([0.0, 0.0, 0.15])),
     ]
     paths = []
     for limits in (True, [ACCELERATION]):
         for task in tasks:
             loop, q = pz.Tracker(ARM, [task, pz.PoseTask(HAND)], dt=0.02, limits=limits), ARM.home
-            goal = pz.SE3.from_xyz_rpy(PLACE + [0.1, 0.3, -0.2], [2.5, 0.3, 0.2])
+            goal = pz.SE3.from_xyz_rpy(PLACE + np.array([0.1, 0.3, -0.2]), [2.5, 0.3, 0.2])
             for _ in range(15):
                 q = loop.step(q, [task.target, goal])
             paths.append(q.tolist())

@@ -79,7 +79,8 @@ class Tracker:
 
     No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
     `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority, and the method is
-    "qp" or "priority" as they are by default.  What begins outside gets no farther out, and comes back.  Limits of
+    "qp" or "priority" as they are by default.  What begins outside gets no farther out, and comes back
+    unless limits hold it.  Limits of
     joints, speeds and accelerations, and shapes that must not meet, stand before ranges, and ranges before all tasks.
     Other methods feel a range from outside only, and step over its border and back.
 

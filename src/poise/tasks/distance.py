@@ -70,7 +70,8 @@ class DistanceTask(OfFrame):
     """Bring the origin of `frame` to the `distance` [m] from the point `target` [m], shape (3,).
 
     A distance of two numbers, (least, most), is an interval, within which it asks for nothing: (0.3, inf) is 0.3 m at
-    least.  A `Tracker` does not leave an interval, see there.  With a `base`, the point is fixed in that frame: (0, 0, 0) keeps the distance between the two.
+    least.  A `Tracker` does not leave an interval, see there.  With a `base`, the point is fixed in that
+    frame: (0, 0, 0) keeps the distance between the two.
     """
 
     distance: float | tuple[float, float]

@@ -16,7 +16,6 @@ from poise.spatial import SE3, Array
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 
-
 _ENDLESS: Final = 1e300
 """A bound that is none [m]."""
 

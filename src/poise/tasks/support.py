@@ -90,8 +90,8 @@ class SupportTask(OfMass):
     The points are where the robot touches the ground, such as the corners of its feet, in any order.  With a `margin`
     the centre of mass keeps that far from the polygon's sides, and so within what can be held where the model is not
     quite right.  Inside it asks for nothing; outside, what is left is the way to the nearest point [m], seen from
-    above.  A `Tracker` does not leave the polygon, see there.  The weight [1/m] is one number.  Raises ValueError for points on one line and for a margin that leaves
-    nothing.
+    above.  A `Tracker` does not leave the polygon, see there.  The weight [1/m] is one number.  Raises ValueError for
+    points on one line and for a margin that leaves nothing.
     """
 
     polygon: npt.ArrayLike

@@ -386,8 +386,8 @@ retreat (n) the least step that the pairs ask for, along_stop (n) the way to res
 Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
 border_reach (a packed row) what it can do to it at most in whatever direction,
 border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
-inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and two steps; with accelerations
-stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
+inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and
+two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
 
 CALL: Final = Record(
     "Call",
@@ -420,8 +420,8 @@ where a shape has moved since the last call."""
 ) = range(15)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
-how far they are at a configuration, how far two are, the search for the least of what is soft, what keeps to ranges before and
-after an update, and from FIRST_ROWS on those of each kind of task."""
+how far they are at a configuration, how far two are, the search for the least of what is soft, what keeps to ranges
+before and after an update, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""

@@ -4,7 +4,8 @@ A range has sides, and h_i(q) is by how much a task is beyond side i, less than 
 measured, and h + J_h dq <= -r becomes a row of the active set, r being a small reserve.  After it h is measured again.
 Where the curvature of h took the step outside, the update is taken again with so much less left to it, a second order
 correction of sequential quadratic programming (Nocedal and Wright 2006, section 18.3).  Where that does not help, the
-step is bent back by all but the least change, with the slopes where it led, and at last shortened.  So what was inside stays inside, and what was outside gets no farther out.
+step is bent back by all but the least change, with the slopes where it led, and at last shortened.  So what was inside
+of a side stays inside, and what was outside gets no farther out.
 """
 
 import numpy as np
