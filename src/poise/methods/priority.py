@@ -25,6 +25,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, final
 
+import numpy as np
+
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.reflections import dot
@@ -180,17 +182,22 @@ class TaskPriority(NullSpaceMethod):
 
 
 def _refuse_levels(case: Case, plan: Plan) -> None:
-    """Raises ValueError for a level that can never do anything."""
+    """Raises ValueError for a level that can never do anything.
+
+    Ranges may: within them their rows take up nothing, and outside a pose at random may be within.
+    """
     tasks, n = case.tasks, case.columns
     stated = levels(tasks)
     count = len(stated)
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
+    lasting = np.repeat([not task.sides for task in tasks], [3 * len(task.blocks) for task in tasks])
     for k, level in enumerate(stated):
         members = [task for task in tasks if task.level == level]
         names, priority = ", ".join(task.label for task in members), members[0].priority
-        if case.rank(order[first[k] : first[k + 1]]) == 0:
+        if not any(task.sides for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
-        if k and case.rank(order[: first[k]]) == n:
+        before = order[: first[k]]
+        if k and case.rank(before[lasting[before]]) == n:
             raise ValueError(
                 f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
                 f"which {case.model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"

@@ -24,6 +24,7 @@ from poise.methods.criteria import Clearance, JointCentring, LimitDistance, Mani
 from poise.methods.records import numbers_of
 from poise.model.joint import Joint
 from poise.model.model import Model
+from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.collision import CollisionLimit, guard_rows
 from poise.solving.inequalities import Limit, paces, together
 from poise.solving.outcome import Trace
@@ -41,7 +42,17 @@ from poise.tasks.base import POSITION, Task, levels
 class BoundMethod:
     """A method on a problem: the problem with what the method adds, and its routine."""
 
-    __slots__ = ("_functions", "_model", "_potential", "_prepared", "characters", "guarded", "method", "problem")
+    __slots__ = (
+        "_functions",
+        "_model",
+        "_potential",
+        "_prepared",
+        "characters",
+        "guarded",
+        "method",
+        "problem",
+        "ranges",
+    )
 
     def __init__(
         self,
@@ -53,19 +64,22 @@ class BoundMethod:
         limits: bool,
         also: Sequence[Limit] = (),
         apart: CollisionLimit | None = None,
+        within: bool = False,
         dt: float | None = None,
         updates: int = 1,
     ) -> None:
         """Raises ValueError for what the method cannot do.
 
         `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
-        many updates.
+        many updates.  `within`: whether no step leaves the ranges among the tasks, if the method keeps inequalities.
         """
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
         paced = len(pace) > 0
         guards = 0 if apart is None else MOST_NEAR
-        case = Situation(model, tuple(tasks), problem, limits, len(stated.most) + guards)
+        kept = ranges(tasks) if within and method.keeps_inequalities else ()
+        sides = sum(task.sides for task in kept)
+        case = Situation(model, tuple(tasks), problem, limits, len(stated.most) + guards + sides)
         refuse(model, tasks, method, limits=limits)
         method.refuse(case)
         if case.stated and not method.keeps_inequalities:
@@ -123,6 +137,7 @@ class BoundMethod:
                 "criteria": criteria.numbers,
                 "criteria_reals": criteria.reals,
                 "velocities": own,
+                "borders": borders(tasks, None if dt is None else dt / updates) if kept else (),
                 "guard": () if apart is None else apart.guard(dt, bounded=bool(np.isfinite(stated.changes).all())),
             },
             {
@@ -151,9 +166,10 @@ class BoundMethod:
                 **dict.fromkeys(("sought", "closing"), m if paced else 0),
                 "room": room,
                 **({} if apart is None else guard_rows(n)),
+                **(border_rows(sides, n, model.nq) if kept else {}),
             },
         )
-        self.guarded = apart is not None
+        self.guarded, self.ranges = apart is not None, kept
         self.characters = method.capabilities.characters and potential is None
         self._compile()
 
@@ -177,6 +193,8 @@ class BoundMethod:
         bound = Bound(self.problem, self._prepared.routine, self._prepared.damping, functions)
         if self.guarded:
             bound.add_guard(steps=True)
+        if self.ranges:
+            bound.add_borders()
         return bound
 
     def add_trace(self, scratch: Scratch, rows: int) -> None:

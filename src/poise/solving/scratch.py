@@ -14,9 +14,10 @@ from poise.kernels.collision import guard, near
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
-from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SLOPES, WIDTH
+from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
+from poise.kernels.methods import borders
 from poise.kernels.methods.routines import Routine
 from poise.kernels.solver import lm_solver, posture, soft
 from poise.model.scene import Scene
@@ -192,6 +193,15 @@ class Bound:
         for place, job in zip(places, jobs, strict=True):
             self.routines[place] = address(*job)
 
+    def add_borders(self) -> None:
+        """Look up what keeps steps within ranges."""
+        kinds = [(i, kind.side_routine) for i, kind in enumerate(self._kinds) if kind.side_routine is not None]
+        sides = [(routine, PROBLEM_VIEW, NARROW, WHOLE) for _, routine in kinds]
+        compile_together([*BORDERS, *sides])
+        self.routines[[layout.FACE, layout.STAY]] = [address(*job) for job in BORDERS]
+        for (i, _), job in zip(kinds, sides, strict=True):
+            self.routines[FIRST_ROWS + ENTRIES * i + SIDES] = address(*job)
+
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:
         """Scratch that nobody else has within the block."""
@@ -225,6 +235,8 @@ GUARD: Final[list[Job]] = [
     *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in (guard.clear, guard.watch, guard.certify)),
 ]
 """What it takes to keep shapes apart: how far two are; in a solution, before a step and after it."""
+BORDERS: Final[list[Job]] = [(routine, PROBLEM_VIEW, NARROW) for routine in (borders.face, borders.stay)]
+"""What it takes to stay within ranges in a step, but for the sides of the tasks."""
 
 
 def bind(problem: Problem) -> Bound:

@@ -35,6 +35,7 @@ from poise.solving.arguments import (
     several,
     whole,
 )
+from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import CollisionLimit, one_collision_limit
@@ -69,13 +70,20 @@ class Tracker:
     shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
     back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.
     The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
-    `CollisionLimit` do, and "priority", which bounds each joint's speed by itself, where tasks have different
-    priorities.  A step that turns back makes the next ones shorter, until targets move, so that
+    `CollisionLimit` do, or a task is a range, and "priority", which bounds each joint's speed by itself, where tasks
+    have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
     the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  With `explore`
     an arm that limits or obstacles hold back from a target looks for a way round and follows it, within the same
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
     its frame than `lead`: metres, or metres and radians.
+
+    No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
+    `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority, and the method is
+    "qp" or "priority" as they are by default.  What begins outside gets no farther out, and comes back
+    unless limits hold it.  Limits of
+    joints, speeds and accelerations, and shapes that must not meet, stand before ranges, and ranges before all tasks.
+    Other methods feel a range from outside only, and step over its border and back.
 
     The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
     rad, within joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is
@@ -159,7 +167,8 @@ class Tracker:
         self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
-            method = "priority" if len(levels(self._followed)) > 1 else "qp" if tied or self._kept else "dls"
+            tied = tied or self._kept is not None or bool(ranges(self._followed))
+            method = "priority" if len(levels(self._followed)) > 1 else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
         problem = pack(model, self._followed, limits=limits is not False)
         self._prepared = BoundMethod(
@@ -173,6 +182,7 @@ class Tracker:
                 *(() if dt is None else (pace,)),
             ],
             apart=self._apart,
+            within=True,
             dt=dt,
             updates=updates,
         )
@@ -182,6 +192,11 @@ class Tracker:
         if explore:
             if any(isinstance(limit, JerkLimit) for limit in stated):
                 raise ValueError("explore=True does not keep a JerkLimit: leave one of them out")
+            for task in self._prepared.ranges:
+                raise ValueError(
+                    f"explore=True does not keep within {task.label}: leave one of them out, or choose a method that "
+                    "keeps no inequalities, such as 'dls', which feels a range from outside only"
+                )
             held = limits is not False
             self._explorer = Explorer(model, self.tasks, self._apart, limits=held)
             self._guide = Tracker(model, self._explorer.tasks, "qp", dt=dt, updates=updates, limits=limits, speed=speed)

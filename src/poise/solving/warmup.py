@@ -19,7 +19,7 @@ from poise.kernels.path.timing import least_times
 from poise.kernels.solver import batch_lanes, lm_solver
 from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
-from poise.solving.scratch import CLOSED, GUARD, POSTURE, SOLVER
+from poise.solving.scratch import BORDERS, CLOSED, GUARD, POSTURE, SOLVER
 from poise.tasks.base import Task
 
 
@@ -57,15 +57,18 @@ def compile_all(watch: Watch | None = None) -> None:
     list(METHODS.values())  # each makes its routines
     methods = {r: (WIDE, NARROW) if r.wide else (NARROW,) for r in ROUTINES.values() if r.kept}
     rows = dict.fromkeys(kind.routine for kind in task_kinds() if kind.routine is not None)
+    sides = dict.fromkeys(kind.side_routine for kind in task_kinds() if kind.side_routine is not None)
     compile_together(
         [
             *SOLVER,
             CLOSED,
             *POSTURE,
             *GUARD,
+            *BORDERS,
             (near.measure, PROBLEM_VIEW, WIDE, WHOLE, WHOLE),
             *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
             *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
+            *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in sides),
             *((entry,) for entry in entries),
         ],
         watch,

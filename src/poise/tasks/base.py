@@ -108,6 +108,8 @@ class Task(Value):
 
     routine: ClassVar[Any] = staticmethod(own_rows)
     """Writes the rows of its residual and their Jacobian; None for a pose, whose rows the solver has at hand."""
+    side_routine: ClassVar[Any] = None
+    """Writes how far it is beyond each side of a range; None for a task that is no range."""
     goal_kind: ClassVar[int] = PLACE
     """What its goal numbers are: bits of `layout`; without PLACE, TURN and DIRECTION it has none."""
     weight_names: ClassVar[tuple[str, ...]] = ("weight",)
@@ -185,6 +187,16 @@ class Task(Value):
     def level(self) -> int:
         """Its place among levels, the least first: in each priority what is required comes before what is not."""
         return 2 * self.priority + (not self.required)
+
+    @property
+    def sides(self) -> int:
+        """Of a range that has an inside, its sides: as many inequalities say that it is not left; else 0."""
+        return 0
+
+    @property
+    def depth(self) -> float:
+        """How far inside a range one can be [m or rad]."""
+        return 0.0
 
     @property
     def in_world(self) -> bool:

@@ -11,6 +11,7 @@ from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION
+from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, rotate
 from poise.tasks.aim import angles, axis_of, only
@@ -42,13 +43,27 @@ def cone_rows(p: Any, w: Any, k: Any) -> None:
         store(f.angular, j, along), store(f.angular, j + 1, o), store(f.angular, j + 2, o)
 
 
+@routine
+def cone_sides(p: Any, w: Any, b: Any) -> None:
+    """The angle between axis and direction beyond the opening [rad], less than 0 within."""
+    border = p.borders[b]
+    k = border.effector
+    f = seen_frame(p, w, k)
+    a0, a1, a2 = axis_of(p, k, f)
+    e0, e1, e2 = aim_error(a0, a1, a2, load(f.target, 9), load(f.target, 10), load(f.target, 11))
+    angle = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+    inverse = -1.0 / angle if angle > 1e-12 else 0.0
+    excess = angle - p.numbers[p.effectors[k].first_number + 3]
+    put_side(p, w, k, border.first, excess, f.angular, inverse * e0, inverse * e1, inverse * e2)
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ConeTask(OfFrame):
     """Keep `axis`, fixed in `frame`, within `angle` [rad] of the direction `target` (3,), of any length but 0.
 
     Inside the cone it asks for nothing; outside, what is left is the angle to its side.  The weight [1/rad] is one
-    number, the tolerance an angle [rad].
+    number, the tolerance an angle [rad].  A `Tracker` does not leave the cone, see there.
     """
 
     axis: npt.ArrayLike = (0.0, 0.0, 1.0)
@@ -58,6 +73,7 @@ class ConeTask(OfFrame):
     """Between the axis of the cone and its side, from 0 to pi [rad]."""
 
     routine: ClassVar[Any] = staticmethod(cone_rows)
+    side_routine: ClassVar[Any] = staticmethod(cone_sides)
     goal_kind: ClassVar[int] = DIRECTION
 
     def __post_init__(self) -> None:
@@ -73,6 +89,16 @@ class ConeTask(OfFrame):
         """The rows of its residual, three by three."""
         weight = float(self.weight)  # type: ignore[arg-type]
         return (Block((weight, weight, weight), self.tolerance, "rad", rows=1),)
+
+    @property
+    def sides(self) -> int:
+        """See `Task.sides`; a cone that is a line has no inside, and one of pi no outside."""
+        return int(0.0 < self.angle < np.pi)
+
+    @property
+    def depth(self) -> float:
+        """See `Task.depth`."""
+        return float(self.angle)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a direction."""

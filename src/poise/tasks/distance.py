@@ -10,6 +10,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array
 from poise.tasks.aim import only
@@ -48,19 +49,36 @@ def distance_rows(p: Any, w: Any, k: Any) -> None:
         store(linear, j, along), store(linear, j + 1, o), store(linear, j + 2, o)
 
 
+@routine
+def distance_sides(p: Any, w: Any, b: Any) -> None:
+    """What the distance to a point is more than the largest, and less than the least [m]; where there is one."""
+    border = p.borders[b]
+    k, i = border.effector, border.first
+    f = seen_frame(p, w, k)
+    x, y, z = f.px - load(f.target, 9), f.py - load(f.target, 10), f.pz - load(f.target, 11)
+    distance = sqrt(x * x + y * y + z * z)
+    far = distance > 1e-12  # at the point itself any direction leads away
+    u0, u1, u2 = (x / distance, y / distance, z / distance) if far else (1.0, 0.0, 0.0)
+    least, most = load(f.target, 0), load(f.target, 1)
+    put_side(p, w, k, i, distance - most, f.linear, u0, u1, u2)
+    put_side(p, w, k, i + 1, least - distance if least > 0.0 else -_FAR, f.linear, -u0, -u1, -u2)
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class DistanceTask(OfFrame):
     """Bring the origin of `frame` to the `distance` [m] from the point `target` [m], shape (3,).
 
     A distance of two numbers, (least, most), is an interval, within which it asks for nothing: (0.3, inf) is 0.3 m at
-    least.  With a `base`, the point is fixed in that frame: (0, 0, 0) keeps the distance between the two.
+    least.  A `Tracker` does not leave an interval, see there.  With a `base`, the point is fixed in that
+    frame: (0, 0, 0) keeps the distance between the two.
     """
 
     distance: float | tuple[float, float]
     target: npt.ArrayLike | None = None
 
     routine: ClassVar[Any] = staticmethod(distance_rows)
+    side_routine: ClassVar[Any] = staticmethod(distance_sides)
 
     @property
     def _interval(self) -> tuple[float, float]:
@@ -79,6 +97,17 @@ class DistanceTask(OfFrame):
         """The rows of its residual, three by three."""
         weight = float(self.weight)  # type: ignore[arg-type]
         return (Block((weight, weight, weight), self.tolerance, "m", rows=1),)
+
+    @property
+    def sides(self) -> int:
+        """See `Task.sides`; one distance has no inside."""
+        return 2 if self.depth > 0.0 else 0
+
+    @property
+    def depth(self) -> float:
+        """See `Task.depth`."""
+        least, most = self._interval
+        return 0.5 * (most - least)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of the point, and the least and the largest distance."""

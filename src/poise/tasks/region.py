@@ -3,17 +3,21 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
 from poise.geometry.shapes import Box, Capsule, HalfSpace, Rounded, Sphere
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
+
+_ENDLESS: Final = 1e300
+"""A bound that is none [m]."""
 
 
 @routine
@@ -55,6 +59,35 @@ def region_rows(p: Any, w: Any, k: Any) -> None:
         store(f.linear, j + 2, r6 * c0 + r7 * c1 + r8 * c2)
 
 
+@routine
+def region_sides(p: Any, w: Any, b: Any) -> None:
+    """How far a point is beyond each side of a region [m]: of a box and a half-space their planes, else one."""
+    border = p.borders[b]
+    k, i = border.effector, border.first
+    f, at = seen_frame(p, w, k), p.effectors[k].first_number
+    x, y, z = f.px - p.numbers[at + 9], f.py - p.numbers[at + 10], f.pz - p.numbers[at + 11]
+    radius, square, g0, g1, g2 = p.numbers[at + 18], 0.0, 0.0, 0.0, 0.0
+    for axis in range(3):
+        a0, a1, a2 = p.numbers[at + axis], p.numbers[at + 3 + axis], p.numbers[at + 6 + axis]
+        low, high = p.numbers[at + 12 + axis], p.numbers[at + 15 + axis]
+        along = a0 * x + a1 * y + a2 * z
+        if radius > 0.0:
+            v = -_way_back(along, low, high)
+            square = square + v * v
+            g0, g1, g2 = g0 + v * a0, g1 + v * a1, g2 + v * a2
+        else:
+            if high < _ENDLESS:
+                put_side(p, w, k, i, along - high, f.linear, a0, a1, a2)
+                i = i + 1
+            if low > -_ENDLESS:
+                put_side(p, w, k, i, low - along, f.linear, -a0, -a1, -a2)
+                i = i + 1
+    if radius > 0.0:
+        length = sqrt(square)
+        inverse = 1.0 / length if length > 0.0 else 0.0
+        put_side(p, w, k, i, length - radius, f.linear, inverse * g0, inverse * g1, inverse * g2)
+
+
 @kernel
 def _way_back(x: Any, low: Any, high: Any) -> Any:
     """From x to the nearest number of an interval."""
@@ -70,13 +103,14 @@ class RegionTask(OfFrame):
     lies in the world, or in the `base`, with which it moves.  A plate, a segment and a point are regions too: a box
     with edges of 0, a capsule and a sphere with a radius of 0.  The weight [1/m] is one number.
 
-    A `Tracker` feels it outside only: where other tasks pull out of the region, it steps over the border and back, less
-    each time, until it rests there.
+    A `Tracker` does not leave the region, whatever other tasks ask for, where it is of the first priority and the
+    method keeps inequalities, as that does which it takes unless another is named; see `Tracker`.
     """
 
     region: Rounded | HalfSpace
 
     routine: ClassVar[Any] = staticmethod(region_rows)
+    side_routine: ClassVar[Any] = staticmethod(region_sides)
 
     def __post_init__(self) -> None:
         if not isinstance(self.region, Sphere | Capsule | Box | HalfSpace):
@@ -96,6 +130,19 @@ class RegionTask(OfFrame):
             return np.full(3, -np.inf), np.array([np.inf, np.inf, 0.0])
         half = self.region.core.half
         return -half, half
+
+    @property
+    def sides(self) -> int:
+        """See `Task.sides`; a plate, a segment and a point have no inside."""
+        if isinstance(self.region, HalfSpace):
+            return 1
+        return 0 if self.depth == 0.0 else 1 if self.region.core.radius > 0.0 else 6
+
+    @property
+    def depth(self) -> float:
+        """See `Task.depth`."""
+        low, high = self._bounds
+        return self.region.core.radius + 0.5 * float((high - low).min())
 
     def constants(self, hang: SE3) -> list[float]:
         """The rotation of the region, row by row, its place, the bounds of its core and the radius around it."""

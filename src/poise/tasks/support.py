@@ -12,6 +12,7 @@ from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.views import section
+from poise.kernels.rows.border import put_side
 from poise.model.model import Model
 from poise.spatial import Array, finite, frozen
 from poise.tasks.base import number
@@ -61,6 +62,26 @@ def support_rows(p: Any, w: Any, k: Any) -> None:
         store(jacobian, j + 2, o)
 
 
+@routine
+def support_sides(p: Any, w: Any, b: Any) -> None:
+    """How far the centre of mass is beyond each side of a convex polygon, seen from above [m]."""
+    border = p.borders[b]
+    k = border.effector
+    effector = p.effectors[k]
+    mass_moments(p.units, p.bodies, w.frames, w.scratch)
+    world = 3 * len(p.units)
+    x, y = load(w.scratch, world), load(w.scratch, world + 1)
+    jacobian = section(w.jacobian, p.blocks[effector.first_block].start, 3 * effector.columns)
+    mass_columns(p.columns, effector.first_column, effector.last_column, p.bodies, w.frames, w.scratch, jacobian)
+    for i in range(border.first, border.last):
+        at = effector.first_number + 4 * (i - border.first)
+        along_x, along_y = p.numbers[at + 2], p.numbers[at + 3]
+        length = sqrt(along_x * along_x + along_y * along_y)
+        u0, u1 = along_y / length, -along_x / length  # to the right of the edges of a polygon to their left
+        gap = u0 * (x - p.numbers[at]) + u1 * (y - p.numbers[at + 1])
+        put_side(p, w, k, i, gap, jacobian, u0, u1, 0.0)
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class SupportTask(OfMass):
@@ -69,8 +90,8 @@ class SupportTask(OfMass):
     The points are where the robot touches the ground, such as the corners of its feet, in any order.  With a `margin`
     the centre of mass keeps that far from the polygon's sides, and so within what can be held where the model is not
     quite right.  Inside it asks for nothing; outside, what is left is the way to the nearest point [m], seen from
-    above.  The weight [1/m] is one number.  Raises ValueError for points on one line and for a margin that leaves
-    nothing.
+    above.  A `Tracker` does not leave the polygon, see there.  The weight [1/m] is one number.  Raises ValueError for
+    points on one line and for a margin that leaves nothing.
     """
 
     polygon: npt.ArrayLike
@@ -78,6 +99,7 @@ class SupportTask(OfMass):
     """How far inside the sides of the polygon [m], 0 or more."""
 
     routine: ClassVar[Any] = staticmethod(support_rows)
+    side_routine: ClassVar[Any] = staticmethod(support_sides)
     goal_kind: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -108,6 +130,19 @@ class SupportTask(OfMass):
         for start, end in zip(hull, np.roll(hull, -1, axis=0), strict=True):
             kept = _cut(kept, start, end - start, self.margin)
         return frozen(kept)
+
+    @property
+    def sides(self) -> int:
+        """See `Task.sides`."""
+        return len(self.corners)
+
+    @property
+    def depth(self) -> float:
+        """See `Task.depth`; of the mean of the corners."""
+        along = np.roll(self.corners, -1, axis=0) - self.corners
+        to_mean = self.corners.mean(axis=0) - self.corners
+        across = along[:, 0] * to_mean[:, 1] - along[:, 1] * to_mean[:, 0]
+        return float((across / np.linalg.norm(along, axis=1)).min())
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""

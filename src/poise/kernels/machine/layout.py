@@ -186,6 +186,9 @@ point goes farther than `travel` [m] in an update, else that is infinite."""
 PACE: Final = Record("Pace", "", "speed change jerk")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
 from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`."""
+BORDER: Final = Record("Border", "effector first last", "reserve back")
+"""A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
+aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
 
@@ -246,6 +249,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "criteria_reals": REAL,
     "velocities": WHOLE,
     "guard": GUARD,
+    "borders": BORDER,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
@@ -261,7 +265,7 @@ the whole step.  `twists`: of free bases.  `inequalities`
 where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
 obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
-criterion and a guard.  `guard`: one where shapes are kept apart."""
+criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave."""
 
 WORK: Final[Mapping[str, str]] = dict.fromkeys(
     [
@@ -339,6 +343,14 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "braking",
         "retreat",
         "along_stop",
+        "border_rows",
+        "border_reach",
+        "border_most",
+        "gap",
+        "gap_before",
+        "astray",
+        "bent",
+        "stopping",
     ],
     ROWS,
 )
@@ -370,7 +382,12 @@ how far each goes in a step.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, beyond
 (MOST_NEAR) by how much a step breaks them; clearance (2), the least distance of all pairs at q, and the largest of
 those that were too small, at `best` [m]; asked (n) a step, braking (n) what accelerations let of the last one go on,
-retreat (n) the least step that the pairs ask for, along_stop (n) the way to rest."""
+retreat (n) the least step that the pairs ask for, along_stop (n) the way to rest.
+Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
+border_reach (a packed row) what it can do to it at most in whatever direction,
+border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
+inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and
+two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
 
 CALL: Final = Record(
     "Call",
@@ -384,15 +401,30 @@ of the tables of routines for each width, then numbers, of which `settle` and `g
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
 where a shape has moved since the last call."""
 
-SEARCH, GATHER, CLOSED_FORM, METHOD, RULE, GRADIENT, HESSIAN, WATCH, CERTIFY, CLEAR, MEASURE, SOFT, FIRST_ROWS = range(
-    13
-)
+(
+    SEARCH,
+    GATHER,
+    CLOSED_FORM,
+    METHOD,
+    RULE,
+    GRADIENT,
+    HESSIAN,
+    WATCH,
+    CERTIFY,
+    CLEAR,
+    MEASURE,
+    SOFT,
+    FACE,
+    STAY,
+    FIRST_ROWS,
+) = range(15)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
-how far they are at a configuration, how far two are, the search for the least of what is soft, and from FIRST_ROWS on
-those of each kind of task."""
-RESIDUAL, SLOPES, ENTRIES = 1, 2, 3
-"""Behind the routine that writes a task's rows: a user's residual and its derivatives; places that a kind takes."""
+how far they are at a configuration, how far two are, the search for the least of what is soft, what keeps to ranges
+before and after an update, and from FIRST_ROWS on those of each kind of task."""
+RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
+"""Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
+its range; places that a kind takes."""
 
 SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, 5, -1, -2
 """What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further,

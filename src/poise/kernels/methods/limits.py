@@ -247,7 +247,8 @@ def stated_limits(p, w, levels, longest):
     The room is that of `poise.methods.ranking`.
     """
     n = len(w.step)
-    stated = len(p.inequalities) // (n + 1)
+    linear, sides = len(p.inequalities) // (n + 1), len(w.border_most)
+    stated = linear + sides
     held, most = stated + np.int64(w.memory[GUARDED]), stated + len(w.guard_most)
     row = pitch(w.rows, n)
     rows, ends = section(w.room, 0, held * row), section(w.room, most * row, held)
@@ -259,7 +260,11 @@ def stated_limits(p, w, levels, longest):
     )
     at = at + levels + 2 * n
     left_to_limits(p, w, longest, low, high)
-    _linear_rows(p, w, stated, rows, ends)
+    _linear_rows(p, w, linear, rows, ends)
+    for i in range(sides):
+        for c in range(row):
+            rows[(linear + i) * row + c] = w.border_rows[i * row + c]
+        ends[linear + i] = w.border_most[i]
     for k in range(held - stated):
         for c in range(row):
             rows[(stated + k) * row + c] = w.guard_rows[k * row + c]

@@ -14,12 +14,14 @@ from poise.kernels.machine.layout import (
     CALL,
     CERTIFY,
     END,
+    FACE,
     GOAL,
     GOAL_NUMBERS,
     METHOD,
     NOT_FINITE,
     RUNNING,
     SOLVED,
+    STAY,
     UNSOLVED,
     WATCH,
     WIDTH,
@@ -84,7 +86,7 @@ def forget(w):
 def _update(p, w, updates, settle, scene, address):
     """So many updates of the method from w.q, over all of which speeds and accelerations hold.
 
-    Where there is a `scene`, its shapes are kept apart, in one update.
+    Where there is a `scene`, its shapes are kept apart, in one update.  No update leaves a range of `borders`.
     """
     paced = len(p.paces) > 0
     if updates > 1 or paced:
@@ -98,7 +100,11 @@ def _update(p, w, updates, settle, scene, address):
     for _ in range(updates):
         if scene:
             call(w.routines[WATCH], p, w, address)
+        if len(p.borders) > 0:
+            call(w.routines[FACE], p, w)
         call(w.routines[METHOD], p, w)
+        if len(p.borders) > 0:
+            call(w.routines[STAY], p, w)
         if settle:
             curb(p, w)
     if paced:

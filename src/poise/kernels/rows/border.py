@@ -1,0 +1,22 @@
+"""The sides of ranges: how far a task is beyond each, and what every velocity does to that."""
+
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load, pitch, sqrt
+
+
+@kernel
+def put_side(p, w, k, i, gap, columns, g0, g1, g2):
+    """Side i: its gap [m or rad], less than 0 inside, and its row, g^T J of the columns (3 each) of effector k.
+
+    g has the length 1, or 0 where the gap has no slope; no direction changes the gap faster than the columns are long.
+    """
+    effector, n = p.effectors[k], len(w.step)
+    row = pitch(w.border_rows, n)
+    for a in range(row):
+        w.border_rows[i * row + a], w.border_reach[i * row + a] = 0.0, 0.0
+    for c in range(effector.columns):
+        x, y, z = load(columns, 3 * c), load(columns, 3 * c + 1), load(columns, 3 * c + 2)
+        a = p.slots[effector.first_slot + c]
+        w.border_rows[i * row + a] = g0 * x + g1 * y + g2 * z
+        w.border_reach[i * row + a] = sqrt(x * x + y * y + z * z)
+    w.gap[i] = gap

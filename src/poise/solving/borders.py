@@ -1,0 +1,43 @@
+"""Ranges that a Tracker's step does not leave: tasks of which inequalities are made."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from poise.kernels.machine.layout import BORDER, WIDTH, joined
+from poise.tasks.base import Task, levels
+
+RESERVE: Final = 1e-5
+"""What a step aims to stay inside [m or rad]."""
+_DEPTH: Final = 0.25
+"""It is no more than this share of how far inside one can be."""
+_BACK: Final = 0.1
+_BACK_AT_ONCE: Final = 0.01
+"""How fast what is outside comes back, at least [m/s or rad/s], and in an update without a time step [m or rad]."""
+
+
+def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """The required tasks of the first level that are ranges with an inside."""
+    first = levels(tasks)[0]
+    return tuple(task for task in tasks if task.level == first and task.required and task.asked and task.sides)
+
+
+def borders(tasks: Sequence[Task], dt: float | None) -> Any:
+    """Records of `BORDER`, one for each of the `ranges` of the tasks, in updates of `dt` [s] or without a time step."""
+    kept, whole, real, side = ranges(tasks), [], [], 0
+    for k, task in enumerate(tasks):
+        if any(task is other for other in kept):
+            whole.append([k, side, side + task.sides])
+            back = _BACK_AT_ONCE if dt is None else _BACK * dt
+            real.append([min(RESERVE, _DEPTH * task.depth), back])
+            side += task.sides
+    return joined(BORDER, whole, real) if whole else ()
+
+
+def border_rows(sides: int, columns: int, numbers: int) -> dict[str, int]:
+    """Rows of a workspace for the inequalities of so many sides, with so many active velocities and numbers of q."""
+    return {
+        **dict.fromkeys(("border_rows", "border_reach"), sides * WIDTH * -(-columns // WIDTH)),
+        **dict.fromkeys(("border_most", "gap", "gap_before", "astray"), sides),
+        "bent": 4 * columns,
+        "stopping": 2 * columns + numbers,
+    }
