@@ -275,7 +275,8 @@ def _coordinates(
         centred = low[i] != model.lower[i] or high[i] != model.upper[i]
         reach = float(high[i] - low[i]) / 2.0
         drawn = (-reach, reach) if centred else (float(low[i]), float(high[i]))
-        ranges.append([float(model.lower[i]), float(model.upper[i]), *drawn])
+        farthest = float(model.farthest[i])  # no answer is where a double has no digits left
+        ranges.append([max(float(model.lower[i]), -farthest), min(float(model.upper[i]), farthest), *drawn])
         if limits and model.upper[i] - model.lower[i] < _TURN:
             entry[2] = 0  # there is no room for one
         entry.append(int(centred))
