@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import lsq_linear, minimize
 
 import poise as pz
 
@@ -289,3 +289,32 @@ def test_it_runs_in_plain_python_too() -> None:
 
 if __name__ == "__main__":
     print(everything())
+
+
+@pytest.mark.parametrize(
+    ("model", "frame", "swapped"), [(ARM, GRIPPER, False), (PANDA, "panda_hand", False), (PANDA, "panda_hand", True)]
+)
+def test_what_is_called_at_rest_fulfils_the_conditions_of_a_minimum(model: pz.Model, frame: str, swapped: bool) -> None:
+    """Karush, Kuhn and Tucker: the slope of the soft cost is one of the required rows and of limits that are met."""
+    kinds = (pz.OrientationTask, pz.PositionTask) if swapped else (pz.PositionTask, pz.OrientationTask)
+    solver = pz.Solver(model, [kinds[0](frame), kinds[1](frame, required=False)])
+    looked_at = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        pose = model.pose(frame, model.sample(seed=seed))
+        place, turn = pose.xyz + 0.3 * swapped * rng.normal(size=3), pz.SO3.from_rotvec(rng.normal(size=3))
+        target = [pose.rotation, place] if swapped else [place, turn]
+        answer = solver(target, model.sample(seed=seed + 1000))
+        assert answer.success
+        e, jacobian = solver.linearise(answer.q, target)
+        if not answer.stationary or np.linalg.norm(e[3:]) < 1e-5:  # met within its tolerance, it is done
+            continue
+        looked_at += 1
+        assert np.abs(e[:3]).max() < 1e-8
+        slope = -jacobian[3:].T @ e[3:]
+        one, low, high = np.eye(model.nv), answer.q <= model.lower + 1e-12, answer.q >= model.upper - 1e-12
+        forces = np.c_[jacobian[:3].T, -one[:, low], one[:, high]]
+        least = np.r_[np.full(3, -np.inf), np.zeros(low.sum() + high.sum())]
+        found = lsq_linear(forces, -slope, bounds=(least, np.full(len(least), np.inf)), tol=1e-14)
+        assert np.linalg.norm(forces @ found.x + slope) < 1e-4 * max(float(np.linalg.norm(e[3:])), 1e-3)
+    assert looked_at >= 5
