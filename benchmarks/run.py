@@ -33,14 +33,16 @@ from reachability import show as show_reachability
 from report import Table, as_json, from_json, machine, show, table
 from rest import rest
 from rest import show as show_rest
+from soft import Soft, soft
+from soft import show as show_soft
 from throughput import Throughput, throughput
 from throughput import show as show_throughput
 from updates import Update, updates
 from updates import show as show_updates
 
 SCENARIOS = (
-    "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "branches",
-    "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
+    "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
+    "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -106,6 +108,10 @@ def main() -> None:
     if "postures" in options.scenarios:
         found = postures(options.count)
         show_postures(found)
+    eased: list[Soft] = []
+    if "soft" in options.scenarios:
+        eased = soft(options.count)
+        show_soft(eased)
     mapped: list[Mapped] = []
     if "reachability" in options.scenarios:
         mapped = reachability(options.count)
@@ -153,6 +159,7 @@ def main() -> None:
         more["throughput"] = [asdict(row) for row in many]
         more["batches"] = [asdict(row) for row in crowds]
         more["postures"] = [asdict(row) for row in found]
+        more["soft"] = [asdict(row) for row in eased]
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
         more["collisions"] = kept_apart
