@@ -337,3 +337,9 @@ def test_a_payload_that_cannot_be_is_refused(mass: Any, link: str, centre: Any, 
 def test_limits_of_joints_without_names_are_refused(given: Any) -> None:
     with pytest.raises(TypeError, match=f"{next(iter(given))} must name joints"):
         gripper().with_limits(**given)
+
+
+def test_limits_that_look_like_degrees_are_asked_about() -> None:
+    arm = pz.load("panda")
+    with pytest.warns(UserWarning, match=r"'panda_joint1' are -90 to 90 rad, more than three turns: degrees\?"):
+        arm.with_limits({"panda_joint1": (-90, 90)})

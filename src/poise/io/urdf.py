@@ -37,7 +37,7 @@ from poise.io.srdf import add_srdf, find_srdf
 from poise.io.visuals import link_visuals, named_colours
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
-from poise.model.joint import JointKind, Mimic
+from poise.model.joint import JointKind, Mimic, like_degrees
 from poise.model.model import Model
 from poise.spatial import SE3, pose_of, rpy_quaternion
 
@@ -55,8 +55,6 @@ _PASSED_OVER = {
 }
 _ONE_AXIS = {JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL}
 _LIMITED = _ONE_AXIS - {JointKind.CONTINUOUS}
-_DEGREES = (20.0, 360.0)
-"""Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""
 _NONE = (1e16, 3.402823e38, 1.797693e308)
 """Limits that exporters write for none: that of SDF, and the largest numbers of four and of eight bytes."""
 
@@ -170,8 +168,9 @@ def _add_joint(builder: ModelBuilder, element: Element, names: set[str], notes: 
     kind = _ALIASES.get(written, written)
     origin, limit = element.child("origin"), element.child("limit")
     limits = _limits(element, limit, notes) if kind in _LIMITED else None
-    if limits is not None and kind == JointKind.REVOLUTE:
-        _ask_for_degrees(element, limits, notes)
+    if limits is not None and kind == JointKind.REVOLUTE and like_degrees(JointKind.REVOLUTE, *limits):
+        remark = "limits of more than three turns; a URDF is in radians: if these are degrees, multiply them by pi/180"
+        notes.add(remark, element.line, f"{element.label} from {limits[0]:g} to {limits[1]:g}")
     builder.joint(
         name,
         kind,
@@ -185,12 +184,6 @@ def _add_joint(builder: ModelBuilder, element: Element, names: set[str], notes: 
         mimic=None if kind == JointKind.FIXED else _mimic(element, names, notes),
         line=element.line,
     )
-
-
-def _ask_for_degrees(element: Element, limits: tuple[float, float], notes: Notes) -> None:
-    if any(_DEGREES[0] < abs(limit) <= _DEGREES[1] for limit in limits):
-        remark = "limits of more than three turns; a URDF is in radians: if these are degrees, multiply them by pi/180"
-        notes.add(remark, element.line, f"{element.label} from {limits[0]:g} to {limits[1]:g}")
 
 
 def _add_mass(builder: ModelBuilder, link: Element, notes: Notes) -> None:

@@ -14,7 +14,7 @@ from poise.errors import ModelError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.visuals import VISUALS, Visual
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import Joint, JointKind, Mimic
+from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
 from poise.spatial import BOUND, LARGEST, SE3
@@ -24,8 +24,6 @@ _LONGEST = 100
 """The most joints of which each follows the one before."""
 _SLOWEST = 1e-100
 """The least speed of a joint that moves [rad/s or m/s]."""
-_DEGREES = (20.0, 360.0)
-"""Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""
 _STEEPEST = 1e6
 """The largest multiplier of a joint that follows another."""
 
@@ -111,7 +109,7 @@ class ModelBuilder:
                         "hinge without any continuous",
                         line,
                     )
-        if line is None and kind is JointKind.REVOLUTE and _DEGREES[0] < max(map(abs, (*lower, *upper))) <= _DEGREES[1]:
+        if line is None and like_degrees(kind, *lower, *upper):
             warnings.warn(
                 f"joint {name!r} has limits of {lower[0]:g} to {upper[0]:g} rad, more than three turns: degrees? "
                 "numpy.radians makes them radians",

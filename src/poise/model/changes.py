@@ -1,6 +1,7 @@
 """What is changed of a loaded robot: its limits, where it stands, a tool or a load on it; parts of a new model."""
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from poise.errors import ModelError
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import Joint, JointKind
+from poise.model.joint import Joint, JointKind, like_degrees
 from poise.spatial import BOUND, LARGEST, Array, finite, one_pose
 
 if TYPE_CHECKING:
@@ -111,6 +112,13 @@ def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...
     for low, high in zip(lower, upper, strict=True):
         if low > high:
             raise ValueError(f"the limits of {joint.name!r} are the wrong way round: lower {low:g} > upper {high:g}")
+        if like_degrees(joint.kind, low, high):
+            warnings.warn(
+                f"the limits of {joint.name!r} are {low:g} to {high:g} rad, more than three turns: degrees? "
+                "numpy.radians makes them radians",
+                UserWarning,
+                stacklevel=4,
+            )
         if low == math.inf or high == -math.inf or any(LARGEST < abs(x) < math.inf for x in (low, high)):
             raise ValueError(f"the limits of {joint.name!r} are {low:g} to {high:g}; {BOUND}, and math.inf is none")
     free = (math.inf,) * (joint.size - count)  # a quaternion has no limits

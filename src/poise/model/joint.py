@@ -22,6 +22,9 @@ import numpy as np
 
 from poise.spatial import SE3, Array, aligning
 
+_DEGREES = (20.0, 360.0)
+"""Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""
+
 
 class JointKind(StrEnum):
     """What a joint lets its child link do."""
@@ -136,3 +139,8 @@ class Joint:
                 return SE3(np.concatenate([np.zeros(3), position]))
             case JointKind.FLOATING:
                 return SE3(position)
+
+
+def like_degrees(kind: JointKind, *limits: float) -> bool:
+    """Whether limits of a joint look like degrees: three turns in radians are more than a hinge has."""
+    return kind is JointKind.REVOLUTE and any(_DEGREES[0] < abs(limit) <= _DEGREES[1] for limit in limits)
