@@ -120,11 +120,6 @@ def matrix_quaternion(matrix: Array) -> Array:
 
 def quaternion_exp(rotvec: Array) -> Array:
     """(..., 4) unit quaternions of (..., 3) rotation vectors [rad]."""
-    if rotvec.ndim == 1:
-        x, y, z = rotvec.tolist()
-        half = 0.5 * math.hypot(x, y, z)
-        share = 0.5 if half < _TINY else 0.5 * math.sin(half) / half
-        return np.array([math.cos(half), share * x, share * y, share * z])
     angle = np.linalg.norm(rotvec, axis=-1, keepdims=True)
     half = 0.5 * angle
     scale = np.where(angle < _TINY, 0.5, np.sin(half) / np.where(angle < _TINY, 1.0, angle))
@@ -133,12 +128,6 @@ def quaternion_exp(rotvec: Array) -> Array:
 
 def quaternion_log(wxyz: Array) -> Array:
     """(..., 3) rotation vectors [rad], of length at most pi, of (..., 4) unit quaternions."""
-    if wxyz.ndim == 1:
-        w, x, y, z = wxyz.tolist()
-        sine = math.hypot(x, y, z)
-        share = 2.0 if sine < _TINY else 2.0 * math.atan2(sine, abs(w)) / sine
-        share = -share if w < 0.0 else share
-        return np.array([share * x, share * y, share * z])
     q = np.where(wxyz[..., :1] < 0, -wxyz, wxyz)
     vector = q[..., 1:]
     sine = np.linalg.norm(vector, axis=-1, keepdims=True)

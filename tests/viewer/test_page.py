@@ -105,8 +105,9 @@ def test_a_priority_leaves_the_weights_as_they_are_and_a_weight_their_proportion
         by_hand(page, "weight", 3.0)
         assert tuple(page.session.tasks[0].weight) == (3.0, 1.5, 0.0)
         by_hand(page, "weight", 0.0)
+        assert "weight" in page.session.refusal  # nothing would be asked for
         by_hand(page, "weight", 2.0)
-        assert tuple(page.session.tasks[0].weight) == (2.0, 2.0, 2.0)
+        assert tuple(page.session.tasks[0].weight) == (2.0, 1.0, 0.0)
 
 
 @pytest.mark.parametrize(

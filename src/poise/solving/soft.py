@@ -45,6 +45,12 @@ def refuse_beside_soft(tasks: Sequence[AnyTask], apart: CollisionLimit | None) -
             f"a PostureTask moves q where the other tasks stay as they are, which {some[0]} with required=False does "
             "not ask for: leave one of them out"
         )
+    ranges = [task.label for task in tasks if isinstance(task, Task) and task.required and task.sides]
+    if some and ranges:
+        raise ValueError(
+            f"{some[0]} with required=False cannot yet be lessened along the border of a range, such as {ranges[0]}: "
+            "solve for the required tasks, and let a Tracker of all, with a dt, go on from there, which keeps the range"
+        )
     if some and apart is not None:
         raise ValueError(f"{some[0]} with required=False does not heed a CollisionLimit yet: leave one of them out")
 
