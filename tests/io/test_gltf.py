@@ -1,0 +1,738 @@
+"""Skeletons and animations of glTF files, against SciPy's interpolation and products of matrices."""
+
+import base64
+import copy
+import json
+import os
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.transform import Rotation, Slerp
+
+from poise.errors import ModelError, NameNotFound, ShapeError
+from poise.io.gltf import WEBXR_PARENTS, read_gltf
+from poise.io.gltf_writer import write_gltf
+from poise.io.skeletons import SkeletonFile
+
+ASSIMP = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "glTF2"
+"""The package assimp-testmodels of Debian."""
+TURN = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+CODES = {"b": 5120, "B": 5121, "h": 5122, "H": 5123, "I": 5125, "f": 5126}
+KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+
+
+class Gltf:
+    """A document that is put together by hand."""
+
+    def __init__(self, nodes: list[dict[str, Any]], joints: list[int] | None = None) -> None:
+        self.data = b""
+        self.json: dict[str, Any] = {
+            "asset": {"version": "2.0"},
+            "nodes": nodes,
+            "accessors": [],
+            "bufferViews": [],
+            "buffers": [{}],
+        }
+        if joints is not None:
+            self.json["skins"] = [{"joints": joints}]
+
+    def view(self, data: bytes, **more: Any) -> int:
+        self.data += b"\0" * (-len(self.data) % 4)
+        self.json["bufferViews"].append({"buffer": 0, "byteOffset": len(self.data), "byteLength": len(data), **more})
+        self.data += data
+        return len(self.json["bufferViews"]) - 1
+
+    def accessor(self, values: Any, code: str = "f", **more: Any) -> int:
+        values = np.asarray(values)
+        values = values[:, None] if values.ndim == 1 else values
+        data = values.astype("<" + {"b": "i1", "B": "u1", "h": "i2", "H": "u2", "I": "u4", "f": "f4"}[code]).tobytes()
+        return self.add(len(values), values.shape[1], code, bufferView=self.view(data), **more)
+
+    def add(self, count: int, width: int, code: str = "f", **more: Any) -> int:
+        self.json["accessors"].append({"componentType": CODES[code], "count": count, "type": KINDS[width], **more})
+        return len(self.json["accessors"]) - 1
+
+    def animate(self, node: int, path: str, keys: Any, values: Any, interpolation: str = "LINEAR") -> "Gltf":
+        clip = self.json.setdefault("animations", [{"name": "walk", "channels": [], "samplers": []}])[0]
+        clip["channels"].append({"sampler": len(clip["samplers"]), "target": {"node": node, "path": path}})
+        output = values if isinstance(values, int) else self.accessor(values)
+        clip["samplers"].append({"input": self.accessor(keys), "output": output, "interpolation": interpolation})
+        return self
+
+    def glb(self) -> bytes:
+        self.json["buffers"] = [{"byteLength": len(self.data)}]
+        text = json.dumps(self.json).encode()
+        chunks = b"".join(
+            struct.pack("<II", len(chunk) + (-len(chunk) % 4), kind) + chunk + filler * (-len(chunk) % 4)
+            for kind, chunk, filler in ((0x4E4F534A, text, b" "), (0x004E4942, self.data, b"\0"))
+        )
+        return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+
+    def text(self, uri: str | None = None) -> str:
+        uri = uri or "data:application/octet-stream;base64," + base64.b64encode(self.data).decode()
+        self.json["buffers"] = [{"byteLength": len(self.data), "uri": uri}]
+        return json.dumps(self.json)
+
+    def read(self, folder: Path, **options: Any) -> SkeletonFile:
+        file = folder / "test.glb"
+        file.write_bytes(self.glb())
+        return read_gltf(file, **options)
+
+
+def arm(**first: Any) -> list[dict[str, Any]]:
+    return [
+        {"name": "upper", "children": [1], **first},
+        {"name": "lower", "translation": [0, 0.3, 0], "children": [2]},
+        {"name": "hand", "translation": [0, 0.2, 0.1]},
+    ]
+
+
+def pose_matrix(node: dict[str, Any]) -> np.ndarray:
+    if "matrix" in node:
+        return np.reshape(node["matrix"], (4, 4)).T
+    matrix = np.eye(4)
+    turned = Rotation.from_quat(node.get("rotation", [0, 0, 0, 1])).as_matrix()
+    matrix[:3, :3] = turned * node.get("scale", [1, 1, 1])
+    matrix[:3, 3] = node.get("translation", [0, 0, 0])
+    return matrix
+
+
+def worlds(parents: tuple[int, ...], xyz: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
+    """(joints, 4, 4) poses in the world."""
+    found: list[np.ndarray] = []
+    for parent, at, turn in zip(parents, xyz, wxyz, strict=True):
+        matrix = np.eye(4)
+        matrix[:3, :3] = Rotation.from_quat(turn, scalar_first=True).as_matrix()
+        matrix[:3, 3] = at
+        found.append(matrix if parent < 0 else found[parent] @ matrix)
+    return np.array(found)
+
+
+def check_sound(skeleton: SkeletonFile) -> None:
+    n, frames = len(skeleton.names), len(skeleton.times)
+    assert len(set(skeleton.names)) == n == len(skeleton.parents) > 0
+    assert skeleton.parents[0] == -1
+    assert all(0 <= parent < i for i, parent in enumerate(skeleton.parents[1:], 1))
+    assert skeleton.rest_xyz.shape == (n, 3)
+    assert skeleton.xyz.shape == (frames, n, 3)
+    assert frames > 0
+    assert (np.diff(skeleton.times) > 0).all()
+    for array in (skeleton.rest_xyz, skeleton.xyz, skeleton.times):
+        assert np.isfinite(array).all()
+    for wxyz in (skeleton.rest_wxyz, skeleton.wxyz):
+        assert wxyz.shape[-2:] == (n, 4)
+        np.testing.assert_allclose(np.linalg.norm(wxyz, axis=-1), 1.0, rtol=0, atol=1e-9)
+
+
+small = st.floats(-2.0, 2.0)
+quaternions = st.tuples(small, small, small, small).filter(lambda q: np.linalg.norm(q) > 0.1)
+quick = settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[int], list[int]]:
+    """Nodes, the node above each, and joints among them."""
+    count = draw(st.integers(2, 7))
+    above = [-1, *(draw(st.integers(0, i - 1)) for i in range(1, count))]
+    nodes: list[dict[str, Any]] = []
+    for i in range(count):
+        turn = np.array(draw(quaternions))
+        scale = draw(st.sampled_from([0.01, 0.5, 1.0, 3.0]))
+        node: dict[str, Any] = {
+            "name": f"n{i}",
+            "translation": [draw(small) for _ in range(3)],
+            "rotation": (turn / np.linalg.norm(turn)).tolist(),
+            "scale": [scale] * 3,
+        }
+        if draw(st.booleans()):
+            node = {"name": f"n{i}", "matrix": pose_matrix(node).T.ravel().tolist()}
+        node["children"] = [child for child in range(count) if above[child] == i]
+        nodes.append(node)
+    joints = draw(st.permutations(range(count)))[: draw(st.integers(1, count))]
+    return nodes, above, joints
+
+
+@quick
+@given(trees())
+def test_joints_stand_where_the_products_of_matrices_say(tmp_path: Path, tree: Any) -> None:
+    nodes, above, joints = tree
+    world: list[np.ndarray] = []
+    for number, node in enumerate(nodes):
+        world.append((TURN if above[number] < 0 else world[above[number]]) @ pose_matrix(node))
+    skeleton = Gltf(nodes, joints).read(tmp_path)
+    check_sound(skeleton)
+    assert {f"n{joint}" for joint in joints} <= set(skeleton.names)
+    assert len(skeleton.names) <= len(joints) + 1
+    for pose in (
+        worlds(skeleton.parents, skeleton.rest_xyz, skeleton.rest_wxyz),
+        worlds(skeleton.parents, skeleton.xyz[0], skeleton.wxyz[0]),
+    ):
+        for name, matrix in zip(skeleton.names, pose, strict=True):
+            wanted = world[int(name[1:])]
+            np.testing.assert_allclose(matrix[:3, 3], wanted[:3, 3], atol=1e-9)
+            turned = wanted[:3, :3] / np.cbrt(np.linalg.det(wanted[:3, :3]))
+            np.testing.assert_allclose(matrix[:3, :3], turned, atol=1e-9)
+
+
+def test_y_up_becomes_z_up(tmp_path: Path) -> None:
+    skeleton = Gltf(arm(translation=[1, 2, 3]), [0, 1, 2]).read(tmp_path)
+    assert skeleton.names == ("upper", "lower", "hand")
+    assert skeleton.parents == (-1, 0, 1)
+    places = worlds(skeleton.parents, skeleton.xyz[0], skeleton.wxyz[0])[:, :3, 3]
+    np.testing.assert_allclose(places, [[1, -3, 2], [1, -3, 2.3], [1, -3.1, 2.5]], atol=1e-12)
+
+
+def test_scale_becomes_length(tmp_path: Path) -> None:
+    skeleton = Gltf(arm(scale=[0.01, 0.01, 0.01]), [0, 1, 2]).read(tmp_path)
+    np.testing.assert_allclose(skeleton.rest_xyz[1], [0, 0.003, 0], atol=1e-15)
+    np.testing.assert_allclose(skeleton.rest_xyz[2], [0, 0.002, 0.001], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        ([1, 1, 2], "nodes[0].scale: the scale (1, 1, 2) differs along the axes"),
+        ([-1, -1, -1], "nodes[0].scale: a scale that is not positive mirrors"),
+        ([0, 0, 0], "nodes[0].scale: a scale that is not positive"),
+    ],
+)
+def test_scales_that_bend_are_refused(tmp_path: Path, scale: list[int], message: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(message)):
+        Gltf(arm(scale=scale), [0, 1, 2]).read(tmp_path)
+    with pytest.raises(ModelError, match=r"animations\[0\]\.samplers\[0\]\.output: (the|a) scale"):
+        Gltf(arm(), [0, 1, 2]).animate(0, "scale", [0, 1], [[1, 1, 1], scale]).read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.diag([1.0, 1, 2, 1]), "differs along the axes"),
+        (np.diag([1.0, 1, -1, 1]), "mirrors"),
+        (np.eye(4) + np.eye(4, k=1) * 0.1, "last row"),
+    ],
+)
+def test_matrices_that_are_no_poses_are_refused(tmp_path: Path, matrix: np.ndarray, message: str) -> None:
+    with pytest.raises(ModelError, match=rf"nodes\[0\]\.matrix: .*{message}"):
+        Gltf(arm(matrix=matrix.ravel().tolist()), [0, 1, 2]).read(tmp_path)
+
+
+# Skins -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_rest_is_the_bind_pose_in_any_unit(tmp_path: Path, unit: float) -> None:
+    """The nodes stand bent, the skin was bound straight."""
+    nodes = arm(scale=[0.5] * 3)
+    nodes[1]["rotation"] = [0.6, 0, 0, 0.8]
+    bound = [pose_matrix(node) for node in arm()]
+    world = [bound[0], bound[0] @ bound[1], bound[0] @ bound[1] @ bound[2]]
+    inverse = [np.linalg.inv(np.diag([unit, unit, unit, 1.0]) @ matrix) for matrix in world]
+    gltf = Gltf(nodes, [2, 0, 1])
+    gltf.json["skins"][0]["inverseBindMatrices"] = gltf.accessor([inverse[i].T.ravel() for i in (2, 0, 1)])
+    skeleton = gltf.read(tmp_path)
+    np.testing.assert_allclose(skeleton.rest_xyz[1:], [[0, 0.15, 0], [0, 0.1, 0.05]], atol=1e-7)
+    np.testing.assert_allclose(skeleton.rest_wxyz[1:], [[1, 0, 0, 0]] * 2, atol=1e-7)
+    np.testing.assert_allclose(skeleton.wxyz[0, 1], [0.8, 0.6, 0, 0], atol=1e-12)
+    assert skeleton.notes == ()
+
+
+def test_a_bind_pose_with_other_bones_is_not_believed(tmp_path: Path) -> None:
+    gltf = Gltf(arm(), [0, 1, 2])
+    gltf.json["skins"][0]["inverseBindMatrices"] = gltf.accessor([np.eye(4).ravel()] * 3)
+    skeleton = gltf.read(tmp_path)
+    np.testing.assert_allclose(skeleton.rest_xyz[1], [0, 0.3, 0], atol=1e-12)
+    assert "bones of the bind pose" in skeleton.notes[0]
+
+
+def test_nodes_between_joints_are_part_of_the_bone(tmp_path: Path) -> None:
+    skeleton = Gltf(arm(), [0, 2]).read(tmp_path)
+    assert (skeleton.names, skeleton.parents) == (("upper", "hand"), (-1, 0))
+    np.testing.assert_allclose(skeleton.rest_xyz[1], [0, 0.5, 0.1], atol=1e-12)
+
+
+def test_joints_without_one_above_get_the_node_above_all(tmp_path: Path) -> None:
+    nodes = [{"name": "body", "children": [1, 2]}, {"name": "left"}, {"name": "right", "translation": [1, 0, 0]}]
+    skeleton = Gltf(nodes, [1, 2]).read(tmp_path)
+    assert (skeleton.names, skeleton.parents) == (("body", "left", "right"), (-1, 0, 0))
+    assert "became the root" in skeleton.notes[0]
+    with pytest.raises(ModelError, match=r"nodes\[2\]: is a joint, and no node is above both"):
+        Gltf([{"children": [1]}, {}, {}], [1, 2]).read(tmp_path)
+
+
+def test_names_are_made_unique(tmp_path: Path) -> None:
+    nodes = [{"children": [1, 2, 3]}, {"name": "a"}, {"name": "a"}, {"name": "a_2"}]
+    skeleton = Gltf(nodes, [0, 1, 2, 3]).read(tmp_path)
+    assert skeleton.names == ("node0", "a", "a_3", "a_2")
+    assert "nodes[0] is 'node0', nodes[2] is 'a_3'" in skeleton.notes[0]
+
+
+def test_the_tree_of_a_webxr_hand_is_built_by_its_names(tmp_path: Path) -> None:
+    names = sorted(WEBXR_PARENTS)
+    nodes: list[dict[str, Any]] = [{"name": name, "translation": [i, 0, 0]} for i, name in enumerate(names)]
+    nodes.append({"name": "Armature", "children": [*range(25)]})
+    skeleton = Gltf(nodes, [*range(25)]).read(tmp_path)
+    assert len(skeleton.names) == 25
+    assert skeleton.names[:3] == ("wrist", "thumb-metacarpal", "thumb-phalanx-proximal")
+    above = {
+        name: skeleton.names[p] if p >= 0 else None for name, p in zip(skeleton.names, skeleton.parents, strict=True)
+    }
+    assert above == WEBXR_PARENTS
+    places = worlds(skeleton.parents, skeleton.xyz[0], skeleton.wxyz[0])[:, 0, 3]
+    np.testing.assert_allclose(places, [names.index(name) for name in skeleton.names], atol=1e-12)
+    renamed = [*nodes[:24], nodes[24] | {"name": "wrist_L"}, nodes[25]]
+    assert Gltf(renamed, [*range(25)]).read(tmp_path).names[0] == "Armature"
+
+
+def test_skins_and_animations_are_chosen(tmp_path: Path) -> None:
+    gltf = Gltf(arm(), [0])
+    gltf.json["skins"] = [{"joints": [2], "name": "glove"}, {"joints": [0, 1]}]
+    gltf.animate(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    gltf.json["animations"].append(gltf.json["animations"][0] | {"name": "run", "channels": []})
+    assert gltf.read(tmp_path).names == ("upper", "lower")
+    assert gltf.read(tmp_path).name == "walk"
+    assert len(gltf.read(tmp_path).notes) == 2
+    assert gltf.read(tmp_path, skin="glove").names == gltf.read(tmp_path, skin=0).names == ("hand",)
+    assert gltf.read(tmp_path, animation="run").name == gltf.read(tmp_path, animation=1).name == "run"
+    with pytest.raises(NameNotFound, match="no animation 'rum'; did you mean 'run'"):
+        gltf.read(tmp_path, animation="rum")
+    with pytest.raises(NameNotFound, match="no skin '2'; available: 'glove', '1'"):
+        gltf.read(tmp_path, skin=2)
+
+
+def test_without_a_skin_the_joints_are_what_moves(tmp_path: Path) -> None:
+    gltf = Gltf(arm()).animate(2, "rotation", [0, 1], [[0, 0, 0, 1]] * 2).animate(0, "translation", [0], [[1, 0, 0]])
+    assert gltf.read(tmp_path).names == ("upper", "hand")
+    with pytest.raises(ModelError, match="neither a skin nor an animation"):
+        Gltf(arm()).read(tmp_path)
+
+
+# Animations ------------------------------------------------------------------------------------------------------
+
+KEYS = np.array([0.5, 0.75, 1.5, 2.0])
+
+
+def turns(seed: int, count: int = 4) -> np.ndarray:
+    return Rotation.random(count, rng=np.random.default_rng(seed)).as_quat().astype(np.float32).astype(float)
+
+
+def test_linear_is_even_speed_the_shorter_way(tmp_path: Path) -> None:
+    xyzw, xyz = turns(1) * [[1], [-1], [1], [-1]], np.random.default_rng(2).normal(size=(4, 3)).astype(np.float32)
+    gltf = Gltf(arm(), [0, 1, 2]).animate(1, "rotation", KEYS, xyzw).animate(1, "translation", KEYS, xyz)
+    skeleton = gltf.read(tmp_path, fps=30)
+    assert len(skeleton.times) == 46
+    np.testing.assert_allclose(skeleton.times, 0.5 + np.arange(46) / 30)
+    found = Rotation.from_quat(skeleton.wxyz[:, 1], scalar_first=True)
+    wanted = Slerp(KEYS, Rotation.from_quat(xyzw))(skeleton.times)
+    assert (found * wanted.inv()).magnitude().max() < 1e-7
+    wanted_xyz = np.stack([np.interp(skeleton.times, KEYS, column) for column in xyz.T], axis=1)
+    np.testing.assert_allclose(skeleton.xyz[:, 1], wanted_xyz, atol=1e-12)
+    assert ((skeleton.wxyz[1:] * skeleton.wxyz[:-1]).sum(axis=-1) >= 0).all()
+
+
+def test_step_holds_until_the_next_key(tmp_path: Path) -> None:
+    values = np.arange(12.0).reshape(4, 3)
+    gltf = Gltf(arm(), [0, 1, 2]).animate(1, "translation", KEYS, values, "STEP")
+    gltf.animate(2, "translation", [0.0, 1.0, 3.0], values[:3])  # brings frames before, between and after
+    skeleton = gltf.read(tmp_path)
+    assert skeleton.times.tolist() == [0, 0.5, 0.75, 1, 1.5, 2, 3]
+    np.testing.assert_array_equal(skeleton.xyz[:, 1], values[[0, 0, 1, 1, 2, 3, 3]])
+
+
+def test_cubic_splines(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    into, values, out = rng.normal(size=(3, 4, 3)).astype(np.float32).astype(float)
+    gltf = Gltf(arm(), [0, 1, 2])
+    gltf.animate(1, "translation", KEYS, np.stack([into, values, out], axis=1).reshape(-1, 3), "CUBICSPLINE")
+    xyzw, slope = turns(4), rng.normal(size=(4, 4)).astype(np.float32).astype(float)
+    gltf.animate(1, "rotation", KEYS, np.stack([slope, xyzw, slope], axis=1).reshape(-1, 4), "CUBICSPLINE")
+    skeleton = gltf.read(tmp_path, fps=50)
+    for i in range(3):
+        piece = CubicHermiteSpline(KEYS[i : i + 2], values[i : i + 2], np.array([out[i], into[i + 1]]))
+        among = (skeleton.times >= KEYS[i]) & (skeleton.times <= KEYS[i + 1])
+        np.testing.assert_allclose(skeleton.xyz[among, 1], piece(skeleton.times[among]), atol=1e-12)
+    wanted = Rotation.from_quat(CubicHermiteSpline(KEYS, xyzw, slope)(skeleton.times))
+    assert (Rotation.from_quat(skeleton.wxyz[:, 1], scalar_first=True) * wanted.inv()).magnitude().max() < 1e-6
+
+
+def test_animated_scale_becomes_length(tmp_path: Path) -> None:
+    gltf = Gltf(arm(), [0, 1, 2]).animate(0, "scale", [0, 1], [[1, 1, 1], [2, 2, 2]])
+    np.testing.assert_allclose(gltf.read(tmp_path).xyz[:, 1], [[0, 0.3, 0], [0, 0.6, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("code", "bBhH")
+def test_normalised_integers_are_fractions(tmp_path: Path, code: str) -> None:
+    most = {"b": 127, "B": 255, "h": 32767, "H": 65535}[code]
+    xyzw = np.round(np.abs(turns(5)) * most)
+    gltf = Gltf(arm(), [0, 1, 2])
+    gltf.animate(1, "rotation", KEYS, gltf.accessor(xyzw, code, normalized=True))
+    found = Rotation.from_quat(gltf.read(tmp_path).wxyz[:, 1], scalar_first=True)
+    assert (found * Rotation.from_quat(xyzw).inv()).magnitude().max() < 1e-7
+    if code in "bh":  # the least integer is -1 too, which the format says in words
+        gltf = Gltf(arm(), [0, 1, 2])
+        least = gltf.accessor([[-most - 1, 0, 0]], code, normalized=True)
+        assert gltf.animate(1, "translation", [0], least).read(tmp_path).xyz[0, 1, 0] == -1.0
+
+
+def test_strides_and_sparse_accessors(tmp_path: Path) -> None:
+    values = np.arange(12.0).reshape(4, 3)
+    gltf = Gltf(arm(), [0, 1, 2])
+    rows = np.zeros((4, 5), "<f4")
+    rows[:, 1:4] = values
+    strided = gltf.add(4, 3, bufferView=gltf.view(rows.tobytes(), byteStride=20), byteOffset=4)
+    gltf.animate(0, "translation", KEYS, strided)
+    sparse = {
+        "count": 2,
+        "indices": {"bufferView": gltf.view(np.array([1, 3], "<u2").tobytes()), "componentType": 5123},
+        "values": {"bufferView": gltf.view(np.full((2, 3), 7.0, "<f4").tobytes())},
+    }
+    gltf.animate(1, "translation", KEYS, gltf.add(4, 3, sparse=sparse))
+    gltf.animate(2, "translation", KEYS, gltf.accessor(values, sparse=sparse))
+    skeleton = gltf.read(tmp_path)
+    np.testing.assert_allclose(skeleton.xyz[:, 0], values @ TURN[:3, :3].T, atol=1e-12)
+    np.testing.assert_array_equal(skeleton.xyz[:, 1], [[0] * 3, [7] * 3, [0] * 3, [7] * 3])
+    np.testing.assert_array_equal(skeleton.xyz[:, 2], [values[0], [7] * 3, values[2], [7] * 3])
+
+
+# Files -----------------------------------------------------------------------------------------------------------
+
+
+def walking() -> Gltf:
+    gltf = Gltf(arm(), [0, 1, 2])
+    bind = np.array([np.eye(4)] * 3)
+    bind[1:, :3, 3] = [[0, 0.3, 0], [0, 0.5, 0.1]]
+    gltf.json["skins"][0]["inverseBindMatrices"] = gltf.accessor(np.linalg.inv(bind).swapaxes(1, 2).reshape(3, 16))
+    return gltf.animate(0, "translation", KEYS, np.arange(12.0).reshape(4, 3)).animate(1, "rotation", KEYS, turns(6))
+
+
+def test_all_containers_say_the_same(tmp_path: Path) -> None:
+    gltf, folder = walking(), tmp_path / "here"
+    (folder / "buffers").mkdir(parents=True)
+    expected = gltf.read(tmp_path)
+    (folder / "buffers" / "a b.bin").write_bytes(gltf.data + b"more")
+    percent = "data:;base64," + base64.b64encode(gltf.data).decode().replace("=", "%3D")
+    for text in (gltf.text(), gltf.text("buffers/a%20b.bin"), gltf.text(percent), "\ufeff" + gltf.text()):
+        (folder / "test.gltf").write_text(text, "utf-8")
+        skeleton = read_gltf(folder / "test.gltf")
+        np.testing.assert_array_equal(skeleton.xyz, expected.xyz)
+        np.testing.assert_array_equal(skeleton.wxyz, expected.wxyz)
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("../secret.bin", "not within the folder"),
+        ("..%2Fsecret.bin", "not within the folder"),
+        ("link.bin", "not within the folder"),
+        ("/etc/passwd", "not within the folder"),
+        ("file:///etc/passwd", "not within the folder"),
+        ("https://example.org/a.bin", "not within the folder"),
+        ("none.bin", "no such file"),
+        ("%00", "name"),
+        ("a" * 5000, "cannot be read"),
+        (".", "no such file"),
+        ("data:;base64,???", "is not base64"),
+        ("data:;base64", "without a comma"),
+        ("data:,short", "the file was cut off"),
+    ],
+)
+def test_only_files_of_the_folder_are_read(tmp_path: Path, uri: str, message: str) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (tmp_path / "secret.bin").write_bytes(walking().data)
+    (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
+    gltf = walking()
+    (folder / "test.gltf").write_text(gltf.text(uri))
+    with pytest.raises(ModelError, match=rf"test\.gltf: buffers\[0\]\.\w+: .*{message}"):
+        read_gltf(folder / "test.gltf")
+
+
+def at(*path: str | int) -> Callable[[dict[str, Any], Any], None]:
+    def put(document: dict[str, Any], value: Any) -> None:
+        for key in path[:-1]:
+            document = document[key]  # type: ignore[index]
+        document[path[-1]] = value  # type: ignore[index]
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("put", "value", "message"),
+    [
+        (at("asset"), {}, "asset.version: '' is not a version"),
+        (at("asset", "version"), "1.0", "asset.version: '1.0' is not a version"),
+        (at("nodes"), {}, "nodes: {} is not a list"),
+        (at("nodes", 1), 3, "nodes[1]: is not an object"),
+        (at("nodes", 1, "translation"), [1, 2], "nodes[1].translation: [1, 2] is not a list of 3 numbers"),
+        (at("nodes", 1, "translation"), [1, 2, "3"], "nodes[1].translation: [1, 2, '3'] is not a list of 3 numbers"),
+        (at("nodes", 1, "translation"), [1e300, 0, 0], "nodes[1].translation: is too far away"),
+        (at("nodes", 1, "translation"), [10**400, 0, 0], "is not a list of finite numbers"),
+        (at("nodes", 1, "rotation"), [0, 0, 0, 0], "nodes[1].rotation: a rotation is a quaternion of length 1"),
+        (at("nodes", 1, "name"), 3, "nodes[1].name: 3 is not a text"),
+        (at("nodes", 2, "matrix"), [1] * 15, "nodes[2].matrix: [1, 1, 1, 1, 1, 1, ...] is not a list of 16 numbers"),
+        (at("nodes", 1, "matrix"), np.eye(4).ravel().tolist(), "node 1 has a matrix, which cannot be animated"),
+        (at("nodes", 2, "children"), [0], "nodes[0].children: the nodes go round in a circle"),
+        (at("nodes", 2, "children"), [1], "nodes[2].children: node 1 is a child of node 0 already"),
+        (at("nodes", 2, "children"), [7], "nodes[2].children[0]: 7 is out of range: the file has 3 nodes"),
+        (at("skins", 0, "joints"), [0, 1, 3], "skins[0].joints[2]: 3 is out of range"),
+        (at("skins", 0, "joints"), [0, 0], "skins[0].joints: names an index twice"),
+        (at("skins", 0, "joints"), [], "skins[0].joints: has no joints"),
+        (at("skins", 0, "joints"), [True], "skins[0].joints: [True] is not a list of whole numbers"),
+        (at("skins", 0, "inverseBindMatrices"), 9, "skins[0].inverseBindMatrices: 9 is out of range"),
+        (at("skins", 0, "inverseBindMatrices"), 1, "accessors[1].type: 'VEC3' is not 'MAT4', which skins[0]."),
+        (at("accessors", 0, "count"), 2, "skins[0].inverseBindMatrices: has 2 matrices for 3 joints"),
+        (at("accessors", 0, "count"), 4, "accessors[0]: ends at byte 256 of bufferViews[0], which has 192"),
+        (at("accessors", 0, "count"), 10**12, "accessors[0].count: 1000000000000 is not a count"),
+        (at("accessors", 0, "componentType"), 5130, "accessors[0].componentType: 5130 is not one of"),
+        (at("accessors", 1, "count"), 3, "samplers[0].output: has 3 values, and 4 keys need 4"),
+        (at("accessors", 2, "count"), 0, "samplers[0].input: has no keys"),
+        (at("accessors", 2, "bufferView"), -1, "accessors[2].bufferView: -1 is not a whole number from 0 on"),
+        (at("accessors", 1, "sparse"), {"count": 5}, "accessors[1].sparse.count: 5 elements are replaced, of 4"),
+        (at("bufferViews", 0, "byteStride"), 8, "bufferViews[0].byteStride: 8 is not a stride of at least the 64"),
+        (at("bufferViews", 0, "byteLength"), 10**6, "bufferViews[0]: ends at byte 1000000 of buffers[0]"),
+        (at("bufferViews", 0, "extensions"), {"EXT_meshopt_compression": {}}, "is compressed by EXT_meshopt"),
+        (at("animations", 0, "samplers", 0, "interpolation"), "CUBIC", "'CUBIC' is not STEP, LINEAR or CUBICSPLINE"),
+        (at("animations", 0, "samplers", 0, "interpolation"), "CUBICSPLINE", "has 4 values, and 4 keys need 12"),
+        (at("animations", 0, "channels", 0, "sampler"), 2, "animations[0].channels[0].sampler: 2 is out of range"),
+        (at("animations", 0, "channels", 0, "target", "node"), 1.5, "target.node: 1.5 is not a whole number"),
+        (at("animations", 0, "channels", 0, "target"), {"node": 1, "path": "rotation"}, "'VEC3' is not 'VEC4'"),
+    ],
+)
+def test_errors_say_where_in_the_file(tmp_path: Path, put: Any, value: Any, message: str) -> None:
+    gltf = walking()
+    put(gltf.json, value)
+    with pytest.raises(ModelError, match=re.escape(message)) as caught:
+        gltf.read(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path / 'test.glb'}: ")
+
+
+def test_errors_of_numbers_and_channels(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"samplers\[0\]\.input: key 2 is not later than the one before"):
+        Gltf(arm(), [0]).animate(0, "translation", [0, 1, 1], np.zeros((3, 3))).read(tmp_path)
+    with pytest.raises(ModelError, match=r"accessors\[0\]: element 1 is not finite"):
+        Gltf(arm(), [0]).animate(0, "translation", [0, 1], [[0, 0, 0], [0, np.nan, 0]]).read(tmp_path)
+    twice = Gltf(arm(), [0]).animate(0, "translation", [0], [[0, 0, 0]]).animate(0, "translation", [0], [[0, 0, 0]])
+    with pytest.raises(ModelError, match="another channel moves the translation of node 0 already"):
+        twice.read(tmp_path)
+    with pytest.raises(ModelError, match=r"animations\[0\]: .* frames of 1 joints"):
+        Gltf(arm(), [0]).animate(0, "translation", [0, 1e9], np.zeros((2, 3))).read(tmp_path, fps=1000)
+    far = [{"scale": [1e15] * 3, "children": [1]}, {"scale": [1e15] * 3, "children": [2]}, {"translation": [1] * 3}]
+    with pytest.raises(ModelError, match=r"nodes\[2\]: the joint stands too far away"):
+        Gltf(far, [0, 1, 2]).read(tmp_path)
+    with pytest.raises(ValueError, match="fps must be a positive number"):
+        walking().read(tmp_path, fps=0)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"glTF\2", "the header of this .glb is cut off"),
+        (b"glTF" + struct.pack("<II", 1, 12), "has version 1"),
+        (b"glTF" + struct.pack("<II", 2, 12), "no JSON chunk"),
+        (b"glTF" + struct.pack("<II", 2, 99), "is cut off: 12 bytes of 99"),
+        (b"glTF" + struct.pack("<IIII", 2, 20, 9, 0), "the chunk at byte 12 of this .glb ends beyond its 20 bytes"),
+        (b"\xff\xfe{}", "neither a .glb nor JSON in UTF-8"),
+        (b"{\n\n]", "test.gltf:3: not JSON"),
+        (b"[]", "the JSON of a glTF is an object"),
+        (b'{"a": NaN}', "NaN is not a number of JSON"),
+        (b"[" * 100_000, "not JSON that can be read"),
+        (b'{"asset":{"version":"2.0"}}', "neither a skin nor an animation"),
+    ],
+)
+def test_what_is_no_gltf_is_called_so(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "test.gltf").write_bytes(data)
+    with pytest.raises(ModelError, match=re.escape(message)):
+        read_gltf(tmp_path / "test.gltf")
+
+
+@pytest.mark.skipif(not ASSIMP.is_dir(), reason="needs Debian's assimp-testmodels")
+def test_the_corpus_of_assimp() -> None:
+    skeleton = read_gltf(ASSIMP / "simple_skin" / "simple_skin.gltf")
+    check_sound(skeleton)
+    assert (len(skeleton.names), len(skeleton.times)) == (2, 12)
+    files = [file for file in ASSIMP.rglob("*.gl*") if file.suffix in (".gltf", ".glb")]
+    broken = [file for file in files if file.parent.name in {"RecursiveNodes", "IndexOutOfRange", "TestNoRootNode"}]
+    assert len(broken) == 5
+    for file in files:
+        if file.stem != "simple_skin":
+            with pytest.raises(ModelError, match=re.escape(str(file))):
+                read_gltf(file)
+
+
+# Writing ---------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def skeletons(draw: st.DrawFn) -> SkeletonFile:
+    n, frames = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rest = rng.normal(size=(n, 3))
+    xyz = np.broadcast_to(rest, (frames, n, 3)).copy()
+    xyz[:, rng.random(n) < 0.5] += 0.1
+    wxyz = rng.normal(size=(frames + 1, n, 4))
+    wxyz /= np.linalg.norm(wxyz, axis=-1, keepdims=True)
+    return SkeletonFile(
+        names=tuple(f"ünïcode {i}" for i in range(n)),
+        parents=(-1, *(draw(st.integers(0, i - 1)) for i in range(1, n))),
+        rest_xyz=rest,
+        rest_wxyz=wxyz[0],
+        times=np.cumsum(rng.uniform(0.01, 1.0, size=frames)),
+        xyz=xyz,
+        wxyz=wxyz[1:],
+        name="walk",
+    )
+
+
+def same_turns(a: np.ndarray, b: np.ndarray) -> None:
+    np.testing.assert_allclose(np.abs((a * b).sum(axis=-1)), 1.0, rtol=0, atol=1e-6)
+
+
+@quick
+@given(skeletons(), st.sampled_from([".gltf", ".glb"]))
+def test_what_is_written_is_read_again(tmp_path: Path, skeleton: SkeletonFile, suffix: str) -> None:
+    file = tmp_path / f"test{suffix}"
+    write_gltf(file, skeleton)
+    again = read_gltf(file)
+    check_sound(again)
+    order = [skeleton.names.index(name) for name in again.names]
+    parents = [skeleton.parents[i] for i in order]
+    assert [order[p] if p >= 0 else -1 for p in again.parents] == parents
+    assert again.name == "walk"
+    np.testing.assert_allclose(again.times, skeleton.times, rtol=1e-6)
+    np.testing.assert_allclose(again.rest_xyz, skeleton.rest_xyz[order], atol=1e-5)
+    np.testing.assert_allclose(again.xyz, skeleton.xyz[:, order], atol=1e-5)
+    same_turns(again.rest_wxyz, skeleton.rest_wxyz[order])
+    same_turns(again.wxyz, skeleton.wxyz[:, order])
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    skeleton = walking().read(tmp_path)
+    with pytest.raises(ValueError, match=r"ends neither in \.glb nor in \.gltf"):
+        write_gltf(tmp_path / "test.bvh", skeleton)
+    with pytest.raises(ShapeError, match=r"times has shape \(3,\); 3 joints and 3 frames need|xyz has shape"):
+        write_gltf(tmp_path / "test.glb", replace(skeleton, times=skeleton.times[:3]))
+    with pytest.raises(ValueError, match="times do not ascend"):
+        write_gltf(tmp_path / "test.glb", replace(skeleton, times=1e9 + np.arange(4) / 100))
+    with pytest.raises(ValueError, match="xyz has numbers that are not finite"):
+        write_gltf(tmp_path / "test.glb", replace(skeleton, xyz=skeleton.xyz * np.nan))
+    with pytest.raises(ValueError, match="each of the 3 joints has one before it"):
+        write_gltf(tmp_path / "test.glb", replace(skeleton, parents=(-1, 2, 0)))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_pygltflib_reads_the_same(tmp_path: Path) -> None:
+    pygltflib = pytest.importorskip("pygltflib")
+    skeleton = walking().read(tmp_path)
+    for suffix in (".gltf", ".glb"):
+        write_gltf(tmp_path / f"out{suffix}", skeleton)
+        other = pygltflib.GLTF2().load(str(tmp_path / f"out{suffix}"))
+
+        def numbers(index: int, other: Any = other) -> np.ndarray:
+            accessor = other.accessors[index]
+            view = other.bufferViews[accessor.bufferView]
+            data = other.get_data_from_buffer_uri(other.buffers[0].uri) if other.buffers[0].uri else other.binary_blob()
+            width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}[accessor.type]
+            flat = np.frombuffer(data, "<f4", accessor.count * width, view.byteOffset)
+            return flat.reshape(-1, width).astype(float)
+
+        assert [node.name for node in other.nodes] == list(skeleton.names)
+        (clip,) = other.animations
+        for channel in clip.channels:
+            sampler = clip.samplers[channel.sampler]
+            np.testing.assert_allclose(numbers(sampler.input)[:, 0], skeleton.times, rtol=1e-6)
+            if channel.target.path == "rotation" and channel.target.node:
+                wxyz = np.roll(numbers(sampler.output), 1, axis=1)
+                same_turns(wxyz, skeleton.wxyz[:, channel.target.node])
+            elif channel.target.path == "translation":
+                xyz = numbers(sampler.output) @ TURN[:3, :3].T
+                np.testing.assert_allclose(xyz, skeleton.xyz[:, channel.target.node], atol=1e-6)
+
+
+# Anything at all -------------------------------------------------------------------------------------------------
+
+WALK = walking()
+BYTES = WALK.glb()  # which completes the buffer
+ODD: list[Any] = [
+    *(None, True, -1, 0, 1, 2, 3, 7, 1.5, 1e300, -1e300, 1e-300, 10**400, "", "LINEAR", "VEC3", "data:,", "a" * 99),
+    *(
+        [],
+        [0],
+        [0, 0],
+        [1, 2, 3],
+        [0, 0, 0, 0],
+        [1e300] * 3,
+        [1e-200] * 4,
+        {},
+        {"node": 0, "path": "scale"},
+        5121,
+        5125,
+    ),
+    *(2**31, 2**53, 2**70, {"count": 1, "indices": {"bufferView": 0, "componentType": 5121}}, [[0]], [{}]),
+]
+often = settings(quick, max_examples=200)
+
+
+def only_model_errors(file: Path, data: bytes) -> None:
+    """Anything but a ModelError that opens with the file is a failure, and so is what is read and not sound."""
+    file.write_bytes(data)
+    refused = None
+    try:
+        skeleton = read_gltf(file)
+    except ModelError as error:
+        refused = str(error)
+    else:
+        check_sound(skeleton)
+        assert (np.abs(skeleton.xyz) <= 2.0**50).all()
+    assert refused is None or refused.startswith(str(file))
+
+
+def spots(value: Any) -> list[tuple[Any, Any]]:
+    """All places of a document: what holds a value, and its key."""
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else []
+    return [spot for key in keys for spot in ((value, key), *spots(value[key]))]
+
+
+@often
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(ODD) | st.floats(-2, 2)), max_size=4))
+def test_mutated_documents(tmp_path: Path, changes: list[tuple[int, Any]]) -> None:
+    gltf = Gltf([])
+    gltf.json, gltf.data = json.loads(json.dumps(WALK.json)), WALK.data
+    for where, value in changes:
+        holder, key = (places := spots(gltf.json))[where % len(places)]
+        holder[key] = copy.deepcopy(value)
+    if isinstance(buffers := gltf.json.get("buffers"), list) and buffers and isinstance(buffers[0], dict):
+        buffers[0]["uri"] = "data:;base64," + base64.b64encode(gltf.data).decode()
+    only_model_errors(tmp_path / "fuzz.gltf", json.dumps(gltf.json).encode())
+
+
+@often
+@given(
+    st.lists(st.tuples(st.integers(0, len(BYTES) - 1), st.integers(0, 255)), max_size=6),
+    st.just(0) | st.integers(0, len(BYTES)),
+)
+def test_mutated_bytes(tmp_path: Path, changes: list[tuple[int, int]], cut: int) -> None:
+    data = bytearray(BYTES)
+    for where, byte in changes:
+        data[where] = byte
+    only_model_errors(tmp_path / "fuzz.glb", bytes(data[: len(data) - cut]))
+
+
+@settings(quick, max_examples=100)
+@given(st.binary(max_size=100))
+def test_noise_in_the_numbers(tmp_path: Path, noise: bytes) -> None:
+    at = len(BYTES) - len(WALK.data)
+    only_model_errors(tmp_path / "fuzz.glb", BYTES[: at + 200] + noise + BYTES[at + 200 + len(noise) :])
