@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.errors import PoiseError
 from poise.model.builder import ModelBuilder
+from poise.motion.tables import FRAME
 from poise.spatial import SE3
-from poise.viewer.motion import FRAME, Motion, read_motion
+from poise.viewer.motion import Motion, read_motion
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links
 from poise.viewer.operator.work import save_work
