@@ -304,7 +304,7 @@ def read_document(path: Path) -> Document:
 
     Raises ModelError for a file that is neither, that is cut off, or whose JSON cannot be read.
     """
-    data, file = read_bytes(path), str(path)
+    data, file = read_bytes(path, most=_BUFFER), str(path)
     if not data.startswith(GLB):
         return Document(_parsed(data, file), path, None)
     chunks = dict(_chunks(data, file))
