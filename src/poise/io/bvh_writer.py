@@ -27,7 +27,8 @@ def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None
         turns = np.stack([turns[..., 0], turns[..., 1], turns[..., 3], -turns[..., 2]], axis=-1)
     angles = np.degrees(_angles(quaternion_matrix(turns)))
     columns = []
-    for i, joint in enumerate(skeleton.joints):
+    for i in (i for i in _walk(skeleton) if i >= 0):
+        joint = skeleton.joints[i]
         if i in skeleton.places:
             columns.append(skeleton.places[i] @ axes.T / unit)
         if joint.turns or i in skeleton.places:
@@ -42,33 +43,39 @@ def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None
             np.savetxt(out, np.concatenate(columns, axis=1), fmt="%.8f")
 
 
-def _tree_lines(skeleton: SkeletonFile, axes: Array) -> Iterator[str]:
+def _walk(skeleton: SkeletonFile) -> Iterator[int]:
+    """The joints in the order of the text, each before all that it carries; -1 - i is where joint i is closed."""
     children: dict[int, list[int]] = {}
     for i, joint in enumerate(skeleton.joints):
         children.setdefault(joint.parent, []).append(i)
-    tips = {i: place for _, i, place in skeleton.ends}
-    # A joint is opened, then all that it carries is written, then it is closed: -1 - i stands for the closing of i.
-    pending, depth = list(reversed(children.get(-1, []))), 0
+    pending = children.get(-1, [])[::-1]
     while pending:
         i = pending.pop()
+        yield i
+        if i >= 0:
+            pending += [-1 - i, *reversed(children.get(i, []))]
+
+
+def _tree_lines(skeleton: SkeletonFile, axes: Array) -> Iterator[str]:
+    tips = {i: place for _, i, place in reversed(skeleton.ends)}
+    carriers, depth = {joint.parent for joint in skeleton.joints}, 0
+    for i in _walk(skeleton):
         if i < 0:
             depth -= 1
             yield "\t" * depth + "}"
             continue
-        joint, inner = skeleton.joints[i], "\t" * (depth + 1)
-        yield "\t" * depth + ("ROOT " if joint.parent < 0 else "JOINT ") + joint.name
-        yield "\t" * depth + "{"
+        joint, outer, inner = skeleton.joints[i], "\t" * depth, "\t" * (depth + 1)
+        depth += 1
+        yield f"{outer}{'ROOT' if joint.parent < 0 else 'JOINT'} {joint.name}"
+        yield outer + "{"
         yield f"{inner}OFFSET {_row(axes @ joint.offset)}"
         named = ["Xposition", "Yposition", "Zposition"] if i in skeleton.places else []
         named += ["Zrotation", "Yrotation", "Xrotation"] if joint.turns or i in skeleton.places else []
         yield " ".join([f"{inner}CHANNELS {len(named)}", *named])
-        if i not in children:
+        if i not in carriers:
             yield from (f"{inner}End Site", inner + "{")
             yield f"{inner}\tOFFSET {_row(axes @ tips.get(i, np.zeros(3)))}"
             yield inner + "}"
-        depth += 1
-        pending.append(-1 - i)
-        pending += reversed(children.get(i, []))
 
 
 def _row(numbers: Array) -> str:

@@ -140,4 +140,4 @@ def refuse_no_frames(skeleton: SkeletonFile) -> None:
 
 def unusable(values: Array) -> Flags:
     """(frames,) whether any of the numbers (frames, k) is none, or too large to compute with."""
-    return np.logical_not(np.abs(values) <= LARGEST).any(axis=1)
+    return np.any(np.logical_not(np.abs(values) <= LARGEST), axis=1)

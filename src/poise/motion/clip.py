@@ -49,7 +49,8 @@ class Motion:
 
     def __post_init__(self) -> None:
         times = np.array(finite("times", self.times))
-        q = self.model.normalize(self.q)
+        unit = self.model.normalize(self.q)
+        q = np.where(np.abs(unit - self.q) < 1e-15, self.q, unit)  # number for number, where there is nothing to mend
         if times.ndim != 1 or q.shape != (len(times), self.model.nq):
             raise ShapeError(
                 f"a motion needs times (frames,) and q (frames, {self.model.nq}), got {times.shape} and {q.shape}"
