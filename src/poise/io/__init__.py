@@ -12,7 +12,7 @@ from poise.model.model import Model
 
 _INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
-_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh"}
+_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh", ".gltf", ".glb"}
 _TEXT = "the text"
 """What messages call a robot that is given as text."""
 
@@ -24,7 +24,7 @@ def load(
     package_dirs: PackageDirs = (),
     xacro_args: XacroArgs | None = None,
 ) -> Model:
-    """The robot of a file (URDF, xacro or MJCF), the skeleton of a BVH, of a name in `robot_names()`, or of a text.
+    """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text; a BVH's or glTF's skeleton.
 
     A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
     robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.
@@ -89,7 +89,7 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
         from poise.io.xacro import read_xacro
 
         return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args)
-    if path.suffix.lower() == ".bvh":
+    if path.suffix.lower() in (".bvh", ".gltf", ".glb"):
         return _load_skeleton(path, base, package_dirs, xacro_args)
     if re.match(r"[a-z]{2,}://?[^/]", str(path)):  # two slashes are one to Path
         raise ModelError("this is an address, not a path; download the file, and give its path", file=str(path))
@@ -113,12 +113,13 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
 
 def _load_skeleton(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
     from poise.io.bvh import read_bvh
+    from poise.io.gltf import read_gltf
 
     if base == "planar":
         raise ValueError(f"{path} is a skeleton, whose root floats; leave base out")
     if package_folders(package_dirs) or xacro_args is not None:
         raise ValueError(f"package_dirs and xacro_args are for robots, and {path} is a skeleton; leave them out")
-    return read_bvh(path).model()
+    return (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path).model()
 
 
 def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:

@@ -65,6 +65,7 @@ def read_gltf(
         rest[i] = quaternion_product(rest[parent], read.rest_wxyz[i])
     parents = rest[list(read.parents)]
     turns = quaternion_product(quaternion_product(parents, read.wxyz), conjugate(rest[:-1]))
+    turns = turns * np.where(turns[:1, :, :1] < 0.0, -1.0, 1.0)  # of q and -q, the one that is nearer to rest
     places = metres * rotate(parents, read.xyz)
     offsets = metres * rotate(parents, read.rest_xyz)
     if not max(np.abs(places).max(), np.abs(offsets).max()) <= LARGEST:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from poise.errors import ModelError, ShapeError
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
+from poise.io.gltf import read_gltf
+from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, refuse_no_frames
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
@@ -21,6 +23,7 @@ from poise.motion.tables import SUFFIXES, read_table
 from poise.spatial import Array, finite, frozen
 
 Quaternion = Literal["wxyz", "xyzw"]
+_GLTF = (".glb", ".gltf")
 _STILL = 1e-9
 """How far a joint may move against its parent and not be given places in a BVH [m]."""
 
@@ -113,10 +116,11 @@ class Motion:
         return self.model.poses(self.q, self.model.links if frames is None else frames).xyz
 
     def save(self, path: str | os.PathLike[str], *, unit: float | None = None, quaternion: Quaternion = "wxyz") -> None:
-        """Write a BVH, CSV or NPZ file, by the suffix of its name.
+        """Write a BVH, glTF, CSV or NPZ file, by the suffix of its name.
 
         - BVH: the links as a skeleton, y up, in units of `unit` [m]; without it that of the file that it was read from,
           or centimetres where that was none.
+        - `.glb`, `.gltf`: the links as nodes and joints of a skin without a mesh, y up, in metres; and one animation.
         - CSV: `time_s` and a column for each coordinate, by name.  A floating root is `root.x` and so on, and the names
           of its quaternion's columns say their order, `quaternion`.
         - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
@@ -126,14 +130,16 @@ class Motion:
         """
         file = Path(path)
         kind = file.suffix.lower()
-        if kind not in (".bvh", *SUFFIXES):
-            raise ValueError(f"{file} must end in .bvh, .csv or .npz, for a motion to be written there")
+        if kind not in (".bvh", *_GLTF, *SUFFIXES):
+            raise ValueError(f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there")
         if unit is not None and kind != ".bvh":
             raise ValueError(f"unit is for BVH; lengths in {kind} are metres, so leave it out")
         if quaternion not in ("wxyz", "xyzw") or (quaternion == "xyzw" and kind != ".csv"):
             raise ValueError(f"quaternion must be 'wxyz', or for CSV 'xyzw', got {quaternion!r} for {kind}")
         if kind == ".bvh":
             write_bvh(self._skeleton(), file, unit=unit or (self.unit if self.unit != 1.0 else 0.01))
+        elif kind in _GLTF:
+            write_gltf(self._skeleton(), file)
         elif kind == ".csv":
             self._to_csv(file, quaternion)
         else:
@@ -208,15 +214,16 @@ def load_motion(
     fps: float | None = None,
     model: Model | None = None,
 ) -> Motion:
-    """The motion in a BVH file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
+    """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
 
     Of a BVH, `unit` is the metres that one unit of length is, which the file does not say: without it the size of the
-    skeleton tells.  `up="z"` turns what is y up so that z is; "y" leaves the axes as the file has them.  `fps` frames a
-    second take the place of the file's own.  What was assumed and mended is in the motion's `notes`; what was mended is
-    warned of (ModelWarning) as well.
+    skeleton tells; glTF has metres, unless you say otherwise.  `up="z"` turns what is y up so that z is; "y" leaves the
+    axes as the file has them.  `fps` frames a second take the place of the file's own.  What was assumed and mended is
+    in the motion's `notes`; what was mended is warned of (ModelWarning) as well.
 
-    Raises ModelError, with file and line, for what is no such file, was cut off or holds no frame; PoiseError for a
-    table without the coordinates of `model`; ValueError for arguments that the file does not take.
+    Raises ModelError, with file and line or the path in the JSON, for what is no such file, was cut off or holds no
+    frame; PoiseError for a table without the coordinates of `model`; ValueError for arguments that the file does not
+    take.
     """
     file = Path(path).expanduser()
     if file.suffix.lower() in SUFFIXES:
@@ -226,11 +233,12 @@ def load_motion(
             raise ValueError(f"unit and up are for BVH; {file} is in metres and stays as it is, so leave them out")
         times, q = read_table(file, model)
         return Motion(model, times if fps is None else np.arange(len(q)) / _rate(fps), q, name=file.stem)
-    if file.suffix.lower() != ".bvh":
-        raise ModelError("this is no motion; its name must end in .bvh, .csv or .npz", file=str(file))
+    if file.suffix.lower() not in (".bvh", *_GLTF):
+        raise ModelError("this is no motion; its name must end in .bvh, .glb, .gltf, .csv or .npz", file=str(file))
     if model is not None:
         raise ValueError(f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out")
-    return of_skeleton(read_bvh(file, unit=unit, up=up, fps=fps))
+    read = read_bvh if file.suffix.lower() == ".bvh" else read_gltf
+    return of_skeleton(read(file, unit=unit, up=up, fps=fps))
 
 
 def of_skeleton(skeleton: SkeletonFile) -> Motion:
