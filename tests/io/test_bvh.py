@@ -1,6 +1,7 @@
 """BVH: what a file says is where forward kinematics of its own puts the joints, and what is no BVH is refused."""
 
 import itertools
+import json
 import math
 import warnings
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.cli import main
 from poise.errors import ModelError, ModelWarning
 from poise.io.bvh import parse_bvh
 from poise.io.skeleton import SkeletonFile
@@ -363,6 +365,17 @@ def test_frames_of_few_numbers_and_many_joints_take_no_memory() -> None:
     text += "".join(f"JOINT j{i} {{\nOFFSET 0 1 0\n}}\n" for i in range(4000)) + "}\n"
     with pytest.raises(ModelError, match="too many to hold"):
         read(f"{text}MOTION\nFrames: 9\nFrame Time: 1\n" + "0\n" * 100_000)
+
+
+def test_the_command_line_knows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "arm.bvh"
+    file.write_text(ARM)
+    assert main(["info", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "Spine.qw" in shown
+    assert "3 frames, 50 a second, 0.04 s; a unit of length is 0.01 m" in shown
+    assert main(["info", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["motion"]["frames"] == 3
 
 
 def test_arguments_that_make_no_sense_are_refused(tmp_path: Path) -> None:
