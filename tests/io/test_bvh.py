@@ -1,6 +1,7 @@
 """BVH: what a file says is where forward kinematics of its own puts the joints, and what is no BVH is refused."""
 
 import itertools
+import json
 import math
 import warnings
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.cli import main
 from poise.errors import ModelError, ModelWarning
 from poise.io.bvh import parse_bvh
 from poise.io.skeleton import SkeletonFile
@@ -180,6 +182,18 @@ def test_a_joint_whose_places_do_not_change_only_turns() -> None:
     assert any("'Spine'" in note and "only turn" in note for note in motion.notes)
 
 
+def test_offsets_may_stand_in_the_frames_alone() -> None:
+    """Some files write OFFSET 0 0 0 everywhere, and the bones' lengths in each frame."""
+    text = "HIERARCHY\nROOT a {\nOFFSET 0 0 0\nCHANNELS 0\n"
+    names = [f"{axis}{what}" for what in ("position", "rotation") for axis in "XYZ"]
+    text += "".join(f"JOINT {joint} {{\nOFFSET 0 0 0\nCHANNELS 6 {' '.join(names)}\n" for joint in "bcd") + "}" * 4
+    rows = "".join(f"0 60 0.001 {i} 0 0 0 50 0 0 {i} 0 0 70 0 0 0 0\n" for i in range(5))
+    motion = read(f"{text}\nMOTION\nFrames: 5\nFrame Time: 1\n{rows}")
+    assert [joint.kind for joint in motion.model.joints] == ["floating", *["spherical"] * 3]
+    assert motion.unit == 0.01
+    assert np.allclose(motion.positions()[0, :, 2], [0.0, 0.6, 1.1, 1.8], rtol=0, atol=1e-9)
+
+
 def test_places_about_zero_are_added_to_the_offset() -> None:
     added = read(inner("0 1 0", "0 -1 0", "0 0 2"))
     whole = read(inner("0 61 0", "0 59 0", "0 60 2"))
@@ -338,6 +352,7 @@ def test_a_skeleton_without_frames_is_a_model_and_no_motion(tmp_path: Path) -> N
         "HIERARCHY\n" + "ROOT a {" * 100_000,
         "HIERARCHY\nROOT r {" + "".join(f"JOINT j{i} {{ OFFSET 0 1 0\n" for i in range(50_000)),
         "HIERARCHY\n" + "}" * 1_000_000,
+        "HIERARCHY\nROOT r {" + "End Site { OFFSET 0 0 0 }\n" * 50_000,
         "HIERARCHY\nROOT " + "a " * 500_000,
         "HIERARCHY ROOT a { OFFSET " + "1 " * 500_000 + "}",
         "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 3 " + "Xrotation " * 300_000 + "}",
@@ -363,6 +378,17 @@ def test_frames_of_few_numbers_and_many_joints_take_no_memory() -> None:
     text += "".join(f"JOINT j{i} {{\nOFFSET 0 1 0\n}}\n" for i in range(4000)) + "}\n"
     with pytest.raises(ModelError, match="too many to hold"):
         read(f"{text}MOTION\nFrames: 9\nFrame Time: 1\n" + "0\n" * 100_000)
+
+
+def test_the_command_line_knows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "arm.bvh"
+    file.write_text(ARM)
+    assert main(["info", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "Spine.qw" in shown
+    assert "3 frames, 50 a second, 0.04 s; a unit of length is 0.01 m" in shown
+    assert main(["info", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["motion"]["frames"] == 3
 
 
 def test_arguments_that_make_no_sense_are_refused(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @command
 class Info:
-    """Print the joints, limits, frames, groups and postures of a robot, or a skeleton's; without one, the names that are known."""
+    """Print the joints, limits, frames, groups and postures of a robot or a skeleton, and what motion its file holds.
+
+    Without a robot, print the names that are known.
+    """
 
     robot: Positional[str] = ""
     """A known name (panda, ur5e ...) or a file."""

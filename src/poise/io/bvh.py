@@ -11,9 +11,10 @@ programs do (Meredith and Maddock, "Motion Capture File Formats Explained", Shef
 """
 
 import re
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 
@@ -93,6 +94,7 @@ def parse_bvh(
 
 
 def check_arguments(unit: float | None, up: str, fps: float | None) -> None:
+    """Raises ValueError for a unit or a rate that is no positive number, and for another axis."""
     if unit is not None and not 0.0 < unit < LARGEST:
         raise ValueError(f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}")
     if up not in ("y", "z"):
@@ -112,56 +114,34 @@ def _skeleton(
     mended: Mended,
 ) -> SkeletonFile:
     nodes, notes = tree.joints, mended.notes
-    bare = tuple(SkeletonJoint(name=n.name, parent=n.parent, offset=np.array(n.offset)) for n in nodes)
-    tips = _tips(tree)
     if len(rows) * len(nodes) > _TURNS:
         raise ModelError(f"{len(rows)} frames of {len(nodes)} joints are too many to hold; cut the motion", file=file)
-    reached = reach(bare, tips)
-    size = float(reached.max())
-    metres = _unit(size, notes) if unit is None else unit
+    tracks, tips = _tracks(tree, rows, file, mended), _tips(tree)
+    reached = reach([node.parent for node in nodes], [track.middle for track in tracks], tips)
+    metres = _unit(float(reached.max()), notes) if unit is None else unit
     if reached[2] > 3.0 * reached[1] and reached[2] > 0.5 * reached[0]:
         notes.append("at rest it reaches far along z, not along y; up='y' leaves the axes of a file that is z up")
+    places = _moved(nodes, tracks, _STILL * float(reached.max()), notes)
+    for values in (*(track.middle for track in tracks), *places.values(), *(place for _, _, place in tips)):
+        if not (metres * np.abs(values) <= LARGEST).all():
+            raise ModelError(f"with a unit of {metres:g} m a length is too large; {BOUND}", file=file)
     axes = Z_UP if up == "z" else np.eye(3)
     turns = np.zeros((len(rows), len(nodes), 4))
-    turns[..., 0] = 1.0
-    offsets, turning, places = list[Array](), list[bool](), dict[int, Array]()
-    start, loose, still = 0, list[str](), list[str]()
-    for i, node in enumerate(nodes):
-        channels = node.channels or []
-        columns = rows[:, start : start + len(channels)]
-        start += len(channels)
-        missing = unusable(columns)
-        if missing.any():
-            _report(node, missing, file, mended)
-            columns = np.where(missing[:, None], 0.0, columns)
-        offset, place = _place(node, columns, missing, notes)
-        turns[:, i] = _turn(channels, columns, missing)
-        turning.append(any(what == "rotation" for _, what in channels))
-        if place is not None and node.parent < 0:
-            places[i] = place
-        elif place is not None and len(place):
-            middle = place.mean(axis=0)
-            if np.abs(place - middle).max() > _STILL * size:
-                places[i] = place
-                loose.append(node.name)
-            else:
-                offset = middle
-                still.append(node.name)
-        offsets.append(metres * axes @ offset)
-    if still:
-        notes.append(f"{_some(still)}: given places that do not change; read as joints that only turn")
-    if loose:
-        notes.append(f"{_some(loose)}: moved against the parent; read as floating joints")
-    for values in (*offsets, *(metres * place for place in places.values())):
-        if not (np.abs(values) <= LARGEST).all():
-            raise ModelError(f"with a unit of {metres:g} m a length is too large; {BOUND}", file=file)
+    for i, track in enumerate(tracks):
+        turns[:, i] = track.turn
     if up == "z":
         turns = np.stack([turns[..., 0], turns[..., 1], -turns[..., 3], turns[..., 2]], axis=-1)
     return SkeletonFile(
         name=name,
         joints=tuple(
-            SkeletonJoint(name=node.name, parent=node.parent, offset=offset, turns=turned, line=node.line)
-            for node, offset, turned in zip(nodes, offsets, turning, strict=True)
+            SkeletonJoint(
+                name=node.name,
+                parent=node.parent,
+                offset=metres * axes @ track.middle,
+                turns=any(what == "rotation" for _, what in node.channels or ()),
+                line=node.line,
+            )
+            for node, track in zip(nodes, tracks, strict=True)
         ),
         ends=tuple((tip, joint, metres * axes @ place) for tip, joint, place in tips),
         times=time * np.arange(len(rows), dtype=np.float64),
@@ -174,12 +154,62 @@ def _skeleton(
     )
 
 
-def _place(node: Node, columns: Array, missing: Flags, notes: list[str]) -> tuple[Array, Array | None]:
-    """(3,) the offset, and (frames, 3) the places in the parent; None for an inner joint that is given none."""
+@final
+@dataclass(frozen=True, slots=True)
+class _Track:
+    """What the frames say of one joint, in the file's unit and axes."""
+
+    middle: Array
+    """(3,) where it stands in its parent: its offset, or the mean of its places there; of a root, its offset."""
+    place: Array | None
+    """(frames, 3) the places in its parent; None for an inner joint that is given none."""
+    turn: Array
+    """(frames, 4) unit quaternions w x y z, relative to its parent."""
+
+
+def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> list[_Track]:
+    out, start = [], 0
+    for node in tree.joints:
+        channels = node.channels or []
+        columns = rows[:, start : start + len(channels)]
+        start += len(channels)
+        missing = unusable(columns)
+        if missing.any():
+            _report(node, missing, file, mended)
+            columns = np.where(missing[:, None], 0.0, columns)
+        place = _place(node, columns, missing, mended.notes)
+        inner = place is not None and len(place) and node.parent >= 0
+        middle = place.mean(axis=0) if inner else np.array(node.offset)
+        out.append(_Track(middle, place, _turn(channels, columns, missing)))
+    return out
+
+
+def _moved(nodes: list[Node], tracks: list[_Track], still: float, notes: list[str]) -> dict[int, Array]:
+    """The places of roots, and of other joints that move farther than `still` against their parents."""
+    places, loose, held = dict[int, Array](), list[str](), list[str]()
+    for i, (node, track) in enumerate(zip(nodes, tracks, strict=True)):
+        if track.place is None:
+            continue
+        if node.parent < 0:
+            places[i] = track.place
+        elif np.abs(track.place - track.middle).max(initial=0.0) > still:
+            places[i] = track.place
+            loose.append(node.name)
+        else:
+            held.append(node.name)
+    if held:
+        notes.append(f"{_some(held)}: given places that do not change; read as joints that only turn")
+    if loose:
+        notes.append(f"{_some(loose)}: moved against the parent; read as floating joints")
+    return places
+
+
+def _place(node: Node, columns: Array, missing: Flags, notes: list[str]) -> Array | None:
+    """(frames, 3) the places in the parent; None for an inner joint that is given none."""
     offset = np.array(node.offset)
     given = [(k, "xyz".index(axis)) for k, (axis, what) in enumerate(node.channels or []) if what == "position"]
     if not given and node.parent >= 0:
-        return offset, None
+        return None
     place = np.tile(offset, (len(columns), 1))
     along = [axis for _, axis in given]
     place[:, along] = columns[:, [k for k, _ in given]]
@@ -192,7 +222,7 @@ def _place(node: Node, columns: Array, missing: Flags, notes: list[str]) -> tupl
             notes.append(f"joint {node.name!r}: its places lie about zero, so its OFFSET is added to them")
     elif offset.any() and given:
         notes.append(f"joint {node.name!r}: a root's places are the world's; its OFFSET is not added to them")
-    return offset, place
+    return place
 
 
 def _turn(channels: list[tuple[str, str]], columns: Array, missing: Flags) -> Array:

@@ -10,7 +10,7 @@ from poise.spatial import BOUND, LARGEST
 
 NUMBER: Final = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)(\(\w*\))?", re.IGNORECASE)
 _JOINTS: Final = 4096
-"""The most joints of a skeleton."""
+"""The most joints and ends of bones in a skeleton."""
 _CHANNELS: Final = {f"{axis}{what}": (axis, what) for axis in "xyz" for what in ("position", "rotation")}
 
 
@@ -139,6 +139,8 @@ def _open(words: _Tokens, word: str, line: int, out: Hierarchy, open_nodes: list
     if word == "END":
         words.take()
     name = words.name("End Site" if word == "END" else word)
+    if len(out.joints) + len(out.ends) == _JOINTS:
+        raise words.error(f"the file has more than {_JOINTS} joints, which no skeleton has", line)
     if word == "END":
         node = Node(name, number, line, True)
         out.ends.append(node)
@@ -146,8 +148,6 @@ def _open(words: _Tokens, word: str, line: int, out: Hierarchy, open_nodes: list
         return
     if not name:
         raise words.error(f"a {word} has no name; write one after it", line)
-    if len(out.joints) == _JOINTS:
-        raise words.error(f"the file has more than {_JOINTS} joints, which no skeleton has", line)
     node = Node(name, number, line, False)
     out.joints.append(node)
     open_nodes.append((node, len(out.joints) - 1))

@@ -93,11 +93,11 @@ class SkeletonFile:
         return q
 
 
-def reach(joints: Sequence[SkeletonJoint], ends: Sequence[tuple[str, int, Array]]) -> Array:
-    """(3,) how far the skeleton reaches along each axis at rest, in the unit of its offsets."""
-    places = np.zeros((len(joints) + 1, 3))  # the last, -1, is what roots stand in
-    for i, joint in enumerate(joints):
-        places[i] = places[joint.parent] + (joint.offset if joint.parent >= 0 else 0.0)
+def reach(parents: Sequence[int], offsets: Sequence[Array], ends: Sequence[tuple[str, int, Array]]) -> Array:
+    """(3,) how far a skeleton reaches along each axis at rest, in the unit of its offsets; a root's parent is -1."""
+    places = np.zeros((len(parents) + 1, 3))  # the last is what roots stand in, themselves at 0
+    for i, (parent, offset) in enumerate(zip(parents, offsets, strict=True)):
+        places[i] = places[parent] + (offset if parent >= 0 else 0.0)
     tips = [places[i] + place for _, i, place in ends]
     reached = np.array([*places[:-1], *tips])
     return reached.max(axis=0) - reached.min(axis=0)
