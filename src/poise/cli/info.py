@@ -65,17 +65,18 @@ def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":
     from poise.io import load
 
     path = Path(robot).expanduser()
-    if path.suffix.lower() != ".bvh" or base != "fixed":
+    if path.suffix.lower() not in (".bvh", ".glb", ".gltf") or base != "fixed":
         return load(robot, base=base), None
     from poise.io.bvh import read_bvh
+    from poise.io.gltf import read_gltf
 
-    frames = read_bvh(path)
+    frames = (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path)
     return frames.model(), frames
 
 
 def _facts_of_frames(frames: "SkeletonFile") -> dict[str, Any]:
     count = len(frames.times)
-    duration = float(frames.times[-1]) if count else 0.0
+    duration = float(frames.times[-1] - frames.times[0]) if count else 0.0
     return {
         "frames": count,
         "fps": (count - 1) / duration if duration else 0.0,

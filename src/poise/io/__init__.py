@@ -24,10 +24,11 @@ def load(
     package_dirs: PackageDirs = (),
     xacro_args: XacroArgs | None = None,
 ) -> Model:
-    """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text; a BVH's or glTF's skeleton.
+    """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text; the skeleton of a file.
 
     A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
-    robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.
+    robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.  Skeletons are
+    those of BVH and glTF files.
 
     `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed,
     and a skeleton floats, with spherical joints, in metres, z up (`poise.load_motion` reads its frames too).

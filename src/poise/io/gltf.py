@@ -71,7 +71,7 @@ def read_gltf(
     if not max(np.abs(places).max(), np.abs(offsets).max()) <= LARGEST:
         raise ModelError(f"a joint stands too far away: {BOUND}; give another unit", file=str(path))
     centres = places.mean(axis=0)
-    size = reach(_joints(read.names, read.parents, offsets), ()).max()
+    size = reach(read.parents, list(offsets), ()).max()
     moved = np.abs(places - centres).max(axis=(0, 2)) > _STILL * size
     moved[0] = True  # the root
     joints = _joints(read.names, read.parents, np.where(moved[:, None], offsets, centres))
