@@ -503,7 +503,7 @@ ODD: list[Any] = [
     ),
     *(2**31, 2**53, 2**70, {"count": 1, "indices": {"bufferView": 0, "componentType": 5121}}, [[0]], [{}]),
 ]
-often = settings(quick, max_examples=200)
+often = settings(quick, max_examples=400)
 
 
 def only_model_errors(file: Path, data: bytes) -> None:

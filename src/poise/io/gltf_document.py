@@ -29,7 +29,7 @@ JSON_CHUNK: Final = 0x4E4F534A
 BINARY_CHUNK: Final = 0x004E4942
 FLOAT: Final = 5126
 """Component type of 32-bit floats."""
-_COMPONENTS: Final = {
+_COMPONENTS: Final[dict[int, np.dtype[Any]]] = {
     5120: np.dtype("<i1"),
     5121: np.dtype("<u1"),
     5122: np.dtype("<i2"),
