@@ -91,6 +91,16 @@ def test_without_an_animation_there_is_one_frame(tmp_path: Path) -> None:
     np.testing.assert_allclose(motion.positions()[0], [[0, 0, 0], [0, 0, 0.3], [0, -0.1, 0.5]], atol=1e-12)
 
 
+def test_nodes_that_carry_nothing_are_ends_of_bones(tmp_path: Path) -> None:
+    nodes = arm(scale=[0.1] * 3)
+    nodes[2]["children"] = [3, 4]
+    nodes += [{"name": "hand", "translation": [1, 2, 3]}, {"name": "glove", "mesh": 0}]
+    motion = pz.load_motion(Gltf(nodes, [0, 1, 2]).saved(tmp_path))
+    places = motion.positions(["hand", "hand_2"])[0]
+    np.testing.assert_allclose(places[1] - places[0], [0.1, -0.3, 0.2], atol=1e-12)
+    assert "glove" not in motion.model.frames
+
+
 def test_load_gives_the_model(tmp_path: Path) -> None:
     model = pz.load(walking().saved(tmp_path))
     assert model.links == ("upper", "lower", "hand")
@@ -168,6 +178,9 @@ def test_what_is_written_is_read_again(tmp_path: Path, skeleton: SkeletonFile, s
     again = read_gltf(tmp_path / f"test{suffix}", up=skeleton.up)
     check_same(again, skeleton)
     assert again.name == "walk"
+    ((name, joint, place),) = again.ends
+    assert (name, again.joints[joint].name) == ("end", skeleton.joints[-1].name)
+    np.testing.assert_allclose(place, skeleton.ends[0][2], atol=1e-5)
     assert not any("bind" in note for note in again.notes)
 
 

@@ -6,6 +6,7 @@
 | joints without a common joint above | beside them the node above all of them, as the root |
 | the 25 joints of a WebXR hand, all on one node | the hand's tree: five fingers on the wrist |
 | nodes between and above the joints | part of the poses of the joints below |
+| nodes beneath a joint that carry nothing and do not move in it | ends of bones, which are frames |
 | inverse bind matrices | the pose at rest, if its bones are those of the nodes |
 | axes of a joint | at rest parallel to the world's: rotations are those from the pose at rest |
 | uniform scale | folded into lengths |
@@ -68,7 +69,8 @@ def read_gltf(
     turns = turns * np.where(turns[:1, :, :1] < 0.0, -1.0, 1.0)  # of q and -q, the one that is nearer to rest
     places = metres * rotate(parents, read.xyz)
     offsets = metres * rotate(parents, read.rest_xyz)
-    if not max(np.abs(places).max(), np.abs(offsets).max()) <= LARGEST:
+    ends = tuple((name, joint, metres * rotate(rest[joint], place)) for name, joint, place in read.ends)
+    if not max(np.abs(at).max() for at in (places, offsets, *(place for _, _, place in ends))) <= LARGEST:
         raise ModelError(f"a joint stands too far away: {BOUND}; give another unit", file=str(path))
     centres = places.mean(axis=0)
     size = reach(read.parents, list(offsets), ()).max()
@@ -82,6 +84,7 @@ def read_gltf(
     return SkeletonFile(
         name=read.name or path.stem,
         joints=joints,
+        ends=ends,
         times=read.times,
         places={i: places[:, i] for i in np.flatnonzero(moved).tolist()},
         turns=turns,

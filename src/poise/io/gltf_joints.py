@@ -86,6 +86,8 @@ class GltfJoints:
     """(frames, joints, 3)."""
     wxyz: Array
     """(frames, joints, 4) unit quaternions."""
+    ends: tuple[tuple[str, int, Array], ...]
+    """Nodes beneath joints that nothing hangs on: a name, the joint, and the place (3,) in it."""
     name: str
     """What the file calls the animation."""
     notes: tuple[str, ...]
@@ -132,14 +134,21 @@ class _Reader:
             rest = self._at_bind(body, joints, order, parents, worlds, rest)
         xyz = np.stack([np.broadcast_to(pose.xyz, (len(times), 3)) for pose in moved], axis=1)
         wxyz = np.stack([np.broadcast_to(pose.wxyz, (len(times), 4)) for pose in moved], axis=1)
+        ends = self._ends(order, channels)
+        place = {joint: number for number, joint in enumerate(order)}
+        names = self._names([*order, *ends])
         return GltfJoints(
-            names=self._names(order),
+            names=names[: len(order)],
             parents=parents,
             rest_xyz=np.concatenate([pose.xyz for pose in rest]),
             rest_wxyz=np.concatenate([pose.wxyz for pose in rest]),
             times=times,
             xyz=xyz,
             wxyz=continuous(wxyz),
+            ends=tuple(
+                (name, place[self.above[node]], self._at_end(node, worlds))
+                for name, node in zip(names[len(order) :], ends, strict=True)
+            ),
             name="" if clip is None else clip.text("name"),
             notes=tuple(self.notes),
         )
@@ -246,6 +255,18 @@ class _Reader:
             self.notes.append(f"joints without a name of their own were given one: {some(renamed)}")
         return tuple(names)
 
+    def _ends(self, order: list[int], channels: list[Channel]) -> list[int]:
+        """The nodes beneath joints that carry nothing and do not move in them: where bones end."""
+        joints = set(order)
+        excluded = joints | {channel.node for channel in channels}
+        return [
+            number
+            for number, node in enumerate(self.nodes)
+            if self.above[number] in joints
+            and number not in excluded
+            and not any(node.has(key) for key in ("children", "mesh", "skin", "camera", "extensions"))
+        ]
+
     # Poses -------------------------------------------------------------------------------------------------------
 
     def _standing(self, order: list[int]) -> dict[int, _Poses]:
@@ -289,6 +310,12 @@ class _Reader:
                     raise self.nodes[joint].error(f"the joint stands too far away: {BOUND}; scale the file")
                 poses.append(pose)
         return poses
+
+    def _at_end(self, node: int, worlds: dict[int, _Poses]) -> Array:
+        """(3,) where a node is in the joint above it, in the lengths of the world."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            place: Array = (worlds[self.above[node]].scale * self._drawn(self.nodes[node]).xyz)[0]
+        return _bounded(self.nodes[node], "translation", place)
 
     def _at_bind(
         self,
