@@ -178,8 +178,9 @@ def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> l
             _report(node, missing, file, mended)
             columns = np.where(missing[:, None], 0.0, columns)
         place = _place(node, columns, missing, mended.notes)
-        inner = place is not None and len(place) and node.parent >= 0
-        middle = place.mean(axis=0) if inner else np.array(node.offset)
+        middle = np.array(node.offset)
+        if place is not None and len(place) and node.parent >= 0:
+            middle = place.mean(axis=0)
         out.append(_Track(middle, place, _turn(channels, columns, missing)))
     return out
 

@@ -75,7 +75,7 @@ class _Tokens:
 
     def name(self, what: str) -> str:
         """All words before the brace that opens a joint."""
-        words = []
+        words = list[str]()
         while self.next not in ("{", "}", "") and not (words and self.next.upper() in ("OFFSET", "CHANNELS")):
             words.append(self.take())
         if self.next != "{":
