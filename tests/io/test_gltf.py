@@ -252,3 +252,9 @@ def test_errors_open_with_the_file(tmp_path: Path) -> None:
     file = gltf.saved(tmp_path)
     with pytest.raises(ModelError, match=re.escape(f"{file}: skins[0].joints[1]: 9 is out of range")):
         pz.load_motion(file)
+
+
+def test_rounding_moves_no_joint_of_a_skeleton_without_size(tmp_path: Path) -> None:
+    nodes = [{"children": [1], "translation": [0.1, 0.2, 0.3]}, {"name": "twist"}]
+    gltf = Gltf(nodes, [0, 1]).animate(0, "rotation", KEYS, turns(1)).animate(0, "translation", KEYS, turns(2)[:, :3])
+    assert list(read_gltf(gltf.saved(tmp_path)).places) == [0]

@@ -28,6 +28,8 @@ UPRIGHT: Final = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
 """Turns what is y up a quarter about x, so that z is."""
 _STILL: Final = 1e-3
 """How far a joint may move against its parent, and count as one that only turns, as a share of the skeleton."""
+_LEAST: Final = 1e-3
+"""A skeleton that is smaller [m] counts as this large, for places are rounded."""
 
 
 def read_gltf(
@@ -74,7 +76,7 @@ def read_gltf(
         raise ModelError(f"a joint stands too far away: {BOUND}; give another unit", file=str(path))
     centres = places.mean(axis=0)
     size = reach(read.parents, list(offsets), ()).max()
-    moved = np.abs(places - centres).max(axis=(0, 2)) > _STILL * size
+    moved = np.abs(places - centres).max(axis=(0, 2)) > _STILL * max(size, _LEAST)
     moved[0] = True  # the root
     joints = _joints(read.names, read.parents, np.where(moved[:, None], offsets, centres))
     notes = list(read.notes)
