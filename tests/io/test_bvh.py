@@ -357,6 +357,9 @@ def test_a_skeleton_without_frames_is_a_model_and_no_motion(tmp_path: Path) -> N
         "HIERARCHY ROOT a { OFFSET " + "1 " * 500_000 + "}",
         "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 3 " + "Xrotation " * 300_000 + "}",
         "\0" * 1_000_000,
+        ARM.split("Frames")[0] + "Frames" + " " * 1_000_000 + "3 x",
+        ARM.split("Frames")[0] + "Frames: 1" + " " * 1_000_000 + "x",
+        ARM.split("Frames")[0] + "Frames: 1\nFrame Time: 1" + "1" * 1_000_000 + "\n1,",
     ],
 )
 def test_hostile_files_are_refused(text: str) -> None:

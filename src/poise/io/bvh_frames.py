@@ -16,7 +16,7 @@ FPS: Final = 30.0
 """Frames a second, where a file gives no time."""
 _OLD_NAN: Final = re.compile(rb"(?<!\S)[+-]?1\.#\w+")
 """Not a number, and infinity, as an old C library prints them."""
-_TIMES: Final = re.compile(rb"\s*Frames\s*:?\s*(\S+)\s+Frame[ \t]*Time\s*:?\s*(\S+)", re.IGNORECASE)
+_TIMES: Final = re.compile(rb"\s*Frames\b[\s:]*([^\s:]\S*)\s+Frame[ \t]*Time\b[\s:]*([^\s:]\S*)", re.IGNORECASE)
 
 
 @final
