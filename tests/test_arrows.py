@@ -20,6 +20,7 @@ ROOMS = [
     {"tasks"},
     {"methods"},
     {"solving"},
+    {"motion"},
     {"bench", "experiments", "reachability", "references", "scale", "viewer"},
     {"cli", "__main__"},
 ]

@@ -84,6 +84,8 @@ if TYPE_CHECKING:
     from poise.model.model import Model as Model
     from poise.model.proximity import Proximities as Proximities
     from poise.model.proximity import Proximity as Proximity
+    from poise.motion.clip import Motion as Motion
+    from poise.motion.clip import load_motion as load_motion
     from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
@@ -217,6 +219,7 @@ _HOME = {
     "ModelBuilder": "poise.model.builder",
     "ModelError": "poise.errors",
     "ModelWarning": "poise.errors",
+    "Motion": "poise.motion.clip",
     "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
     "PairwiseJacobian": "poise.methods.pairwise",
@@ -258,6 +261,7 @@ _HOME = {
     "fit_shapes": "poise.model.fitting",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
+    "load_motion": "poise.motion.clip",
     "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",
     "solve_batch": "poise.solving.batch",

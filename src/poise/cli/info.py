@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
@@ -9,12 +10,16 @@ from tyro.conf import Positional
 from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
+    from poise.io.skeleton import SkeletonFile
     from poise.model.model import Model
 
 
 @command
 class Info:
-    """Print the joints, limits, frames, groups and postures of a robot; without a robot, the names that are known."""
+    """Print the joints, limits, frames, groups and postures of a robot or a skeleton, and what motion its file holds.
+
+    Without a robot, print the names that are known.
+    """
 
     robot: Positional[str] = ""
     """A known name (panda, ur5e ...) or a file."""
@@ -36,21 +41,55 @@ class Info:
             else:
                 print_table(["robot", "joints"], _lines(sizes), numbers=("joints",))
             return 0
-        from poise.io import load
-
-        model = load(self.robot, base=self.base)
+        model, frames = _read(self.robot, self.base)
         if self.json:
-            print_json(_facts(model))
+            print_json(_facts(model) | ({} if frames is None else {"motion": _facts_of_frames(frames)}))
             return 0
         fixed = len(model.joints) - sum(joint.size > 0 for joint in model.joints)
         weight = f", {model.mass:.4g} kg" if model.mass else ""
         size = f"nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints"
         say(f"{model.name}: {size}{weight}\n")
         _print_joints(model)
+        if frames is not None:
+            say("\nmotion", style="bold")
+            for line in _lines_of_frames(frames):
+                say(line)
         for title, names in _lists(model):
             say(f"\n{title}", style="bold")
             say(", ".join(names))
         return 0
+
+
+def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":
+    """The model, and the frames of a file that has some."""
+    from poise.io import load
+
+    path = Path(robot).expanduser()
+    if path.suffix.lower() not in (".bvh", ".glb", ".gltf") or base != "fixed":
+        return load(robot, base=base), None
+    from poise.io.bvh import read_bvh
+    from poise.io.gltf import read_gltf
+
+    frames = (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path)
+    return frames.model(), frames
+
+
+def _facts_of_frames(frames: "SkeletonFile") -> dict[str, Any]:
+    count = len(frames.times)
+    duration = float(frames.times[-1] - frames.times[0]) if count else 0.0
+    return {
+        "frames": count,
+        "fps": (count - 1) / duration if duration else 0.0,
+        "duration_s": duration,
+        "unit_m": frames.unit,
+        "notes": list(frames.notes),
+    }
+
+
+def _lines_of_frames(frames: "SkeletonFile") -> list[str]:
+    facts = _facts_of_frames(frames)
+    rate = f", {facts['fps']:.4g} a second, {facts['duration_s']:.4g} s" if facts["fps"] else ""
+    return [f"{facts['frames']} frames{rate}; a unit of length is {frames.unit:.4g} m", *frames.notes]
 
 
 def _lines(sizes: dict[str, int]) -> list[tuple[str, str]]:

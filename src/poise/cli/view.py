@@ -112,12 +112,12 @@ class View:
         return 0
 
     def _play(self, model: "Model") -> int:
-        from poise.viewer.motion import read_motion
+        from poise.motion.clip import load_motion
         from poise.viewer.replay import Replay
         from poise.viewer.snapshot import screenshot
 
         assert self.replay is not None
-        motion = read_motion(self.replay, model)
+        motion = load_motion(self.replay, model=model)
         with Replay(model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look) as shown:
             if self.record is not None:
                 print(f"written: {shown.record(self.record)}")

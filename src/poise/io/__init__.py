@@ -12,7 +12,7 @@ from poise.model.model import Model
 
 _INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
-_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf"}
+_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh", ".gltf", ".glb"}
 _TEXT = "the text"
 """What messages call a robot that is given as text."""
 
@@ -24,12 +24,14 @@ def load(
     package_dirs: PackageDirs = (),
     xacro_args: XacroArgs | None = None,
 ) -> Model:
-    """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text.
+    """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text; the skeleton of a file.
 
     A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
-    robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.
+    robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.  Skeletons are
+    those of BVH and glTF files.
 
-    `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed.
+    `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed,
+    and a skeleton floats, with spherical joints, in metres, z up (`poise.load_motion` reads its frames too).
     `package_dirs` is a folder, or several, in which to look first for the packages of `package://` and `$(find ...)`.
     `xacro_args` are values of `<xacro:arg>` by name: str, numbers, bool or paths.  Files that end in `.xacro` are
     expanded in any case, others and texts only if it is given, `{}` for none: expressions of xacro are Python and run.
@@ -88,6 +90,8 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
         from poise.io.xacro import read_xacro
 
         return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args)
+    if path.suffix.lower() in (".bvh", ".gltf", ".glb"):
+        return _load_skeleton(path, base, package_dirs, xacro_args)
     if re.match(r"[a-z]{2,}://?[^/]", str(path)):  # two slashes are one to Path
         raise ModelError("this is an address, not a path; download the file, and give its path", file=str(path))
     from poise.io.elements import parse, read_bytes, root_tag
@@ -106,6 +110,17 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
     from poise.io.urdf import read_urdf
 
     return read_urdf(path, base=base, package_dirs=package_dirs)
+
+
+def _load_skeleton(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
+    from poise.io.bvh import read_bvh
+    from poise.io.gltf import read_gltf
+
+    if base == "planar":
+        raise ValueError(f"{path} is a skeleton, whose root floats; leave base out")
+    if package_folders(package_dirs) or xacro_args is not None:
+        raise ValueError(f"package_dirs and xacro_args are for robots, and {path} is a skeleton; leave them out")
+    return (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path).model()
 
 
 def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:

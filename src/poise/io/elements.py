@@ -157,14 +157,14 @@ class _Collector(ContentHandler):
         self.open.pop()
 
 
-def read_bytes(path: Path) -> bytes:
-    """The file's content.
+def read_bytes(path: Path, *, most: int = _FILE) -> bytes:
+    """The file's content, of at most `most` bytes.
 
     Raises ModelError if there is no such file, it cannot be read, is empty, too large, or of a kind that is no robot's.
     """
     try:
         with path.open("rb") as stream:
-            data = stream.read(_FILE + 1)
+            data = stream.read(most + 1)
     except FileNotFoundError:
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
         raise ModelError(f"no such file{where}", file=str(path)) from None
@@ -176,9 +176,9 @@ def read_bytes(path: Path) -> bytes:
     if not data.strip():
         raise ModelError("the file is empty", file=str(path))
     refuse_foreign(data, str(path))
-    if len(data) > _FILE:
+    if len(data) > most:
         raise ModelError(
-            f"the file has more than {_FILE // _MIB} MiB, which no robot needs; keep meshes in files of their own",
+            f"the file has more than {most // _MIB} MiB, which no robot needs; keep meshes in files of their own",
             file=str(path),
         )
     return data

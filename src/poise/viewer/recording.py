@@ -9,9 +9,9 @@ import numpy as np
 from poise.errors import PoiseError
 from poise.geometry.shapes import Shape
 from poise.model.model import Model
+from poise.motion.clip import Motion
 from poise.spatial import Array
 from poise.viewer.figure import Figure
-from poise.viewer.motion import Motion
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
 from poise.viewer.server import serve
@@ -28,7 +28,7 @@ def html_of_motion(
 
     What makes the page is a server of its own, which nobody is told of, so no window sees it being made.
     """
-    motion = Motion(times, q)
+    motion = Motion(model, times, q)
     with serve(port=0, title=model.name) as server:
         page = server.viser
         size, *_ = ground(page, model, q[0], parts, panel=False)
@@ -38,7 +38,7 @@ def html_of_motion(
         figure.place(q[0])
         messages = page.get_scene_serializer()
         for time in np.arange(0.0, motion.duration + 0.5 / PICTURES, 1.0 / PICTURES):
-            figure.place(motion.at(model, float(time)))
+            figure.place(motion.at(motion.times[0] + time))
             messages.insert_sleep(1.0 / PICTURES)
         text: str = messages.as_html()
     return text

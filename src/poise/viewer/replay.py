@@ -5,9 +5,9 @@ from time import perf_counter
 from typing import Any, Final, final
 
 from poise.model.model import Model
+from poise.motion.clip import Motion
 from poise.viewer.appearance import appearance
 from poise.viewer.figure import Figure
-from poise.viewer.motion import Motion
 from poise.viewer.page import Page
 from poise.viewer.recording import html_file, html_of_motion, trail, write_aside
 from poise.viewer.server import serve
@@ -63,4 +63,4 @@ class Replay(Page):
         if self._playing.value:
             self.time = (self.time + passed * self._speed.value) % max(self.motion.duration, 1e-3)
             self._slider.value = round(self.time, 3)
-        self.figure.place(self.motion.at(self.model, self.time))
+        self.figure.place(self.motion.at(self.motion.times[0] + self.time))

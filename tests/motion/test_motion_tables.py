@@ -1,4 +1,4 @@
-"""Motions in files: what is written is read again, and what is no motion is refused in a sentence."""
+"""Motions in tables: what is written is read again, and what is no motion is refused in a sentence."""
 
 import io
 from pathlib import Path
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.errors import PoiseError
 from poise.model.builder import ModelBuilder
+from poise.motion.clip import Motion, load_motion
+from poise.motion.tables import FRAME
 from poise.spatial import SE3
-from poise.viewer.motion import FRAME, Motion, read_motion
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links
 from poise.viewer.operator.work import save_work
@@ -38,7 +39,7 @@ def one_array() -> bytes:
 def test_a_joint_path_comes_back_from_its_csv(tmp_path: Path) -> None:
     path = pz.solve_path(ARM, pz.PositionTask("tool"), [[2.0, 0.5, 0.0], [2.0, 0.6, 0.0], [1.9, 0.7, 0.0]])
     path.to_csv(tmp_path / "way.csv")
-    found = read_motion(tmp_path / "way.csv", ARM)
+    found = load_motion(tmp_path / "way.csv", model=ARM)
     assert (found.q == path.q).all()
     assert found.times == pytest.approx(FRAME * np.arange(3))
 
@@ -50,7 +51,7 @@ def test_columns_are_found_by_name_in_any_order(tmp_path: Path, header: str, clo
     lines = [",".join([*map(str, row[::-1]), "word", str(5.0 + 2.0 * i)]) for i, row in enumerate(ROWS)]
     file = tmp_path / "m.csv"
     file.write_text("\ufeff" + "\n".join([",".join(names), *lines, "", ""]))
-    found = read_motion(file, ARM)
+    found = load_motion(file, model=ARM)
     assert (found.q == ROWS).all()
     assert found.times.tolist() == [0.0, 2.0, 4.0]
     assert found.duration == 4.0
@@ -64,13 +65,13 @@ def test_names_that_look_like_prefixes_and_times_are_joints_where_the_model_has_
     file = tmp_path / "m.csv"
     for header in ("q_1,1", "q_q_1,1"):
         file.write_text(f"{header}\n0.25,0.5\n")
-        assert read_motion(file, model).q.tolist() == [[0.25, 0.5]]
+        assert load_motion(file, model=model).q.tolist() == [[0.25, 0.5]]
 
 
 def test_an_archive_comes_back(tmp_path: Path) -> None:
     file = tmp_path / "m.npz"
     file.write_bytes(archive(q=ROWS[:, ::-1], joints=NAMES[::-1], time_s=np.array([1.0, 1.5, 3.0])))
-    found = read_motion(file, ARM)
+    found = load_motion(file, model=ARM)
     assert (found.q == ROWS).all()
     assert found.times.tolist() == [0.0, 0.5, 2.0]
 
@@ -100,7 +101,7 @@ BAD = {
     "objects.npz": (archive(q=np.zeros((2, 3)), joints=NAMES.astype(object)), "cannot be read"),
     "words.npz": (archive(q=np.array([["a", "b", "c"]]), joints=NAMES), "cannot be read"),
     "none.npz": (archive(q=np.zeros((0, 3)), joints=NAMES), "no row"),
-    "motion.txt": (b"", "must end in .csv or .npz"),
+    "motion.txt": (b"", "must end in .bvh, .glb, .gltf, .csv or .npz"),
 }
 
 
@@ -109,7 +110,7 @@ def test_what_is_no_motion_is_refused_in_a_sentence(tmp_path: Path, name: str) -
     content, says = BAD[name]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(pz.PoiseError) as said:
-        read_motion(tmp_path / name, ARM)
+        load_motion(tmp_path / name, model=ARM)
     assert says in str(said.value)
     assert name in str(said.value)
 
@@ -118,7 +119,7 @@ def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path: Path) -> No
     (tmp_path / "folder.csv").mkdir()
     for name in ("none.csv", "none.npz", "folder.csv"):
         with pytest.raises(pz.PoiseError, match="cannot be read"):
-            read_motion(tmp_path / name, ARM)
+            load_motion(tmp_path / name, model=ARM)
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -130,7 +131,7 @@ def test_no_bytes_do_anything_but_a_sentence(noise: bytes, kind: str, cut: int) 
         file = Path(folder) / f"m{kind}"
         file.write_bytes(noise if kind == ".csv" else GOOD[:cut] + noise + GOOD[cut + len(noise) :])
         try:
-            found = read_motion(file, ARM)
+            found = load_motion(file, model=ARM)
         except pz.PoiseError as error:
             assert file.name in str(error)  # noqa: PT017
         else:
@@ -138,14 +139,14 @@ def test_no_bytes_do_anything_but_a_sentence(noise: bytes, kind: str, cut: int) 
 
 
 def test_between_rows_it_goes_straight_and_before_and_after_it_stands() -> None:
-    motion = Motion(np.array([0.0, 1.0, 3.0]), ROWS)
+    motion = Motion(ARM, np.array([0.0, 1.0, 3.0]), ROWS)
     for time, want in ((-1.0, ROWS[0]), (0.0, ROWS[0]), (1.0, ROWS[1]), (3.0, ROWS[2]), (9.0, ROWS[2])):
-        assert motion.at(ARM, time) == pytest.approx(want)
-    assert motion.at(ARM, 0.5) == pytest.approx(0.5 * (ROWS[0] + ROWS[1]))
-    assert motion.at(ARM, 2.5) == pytest.approx(0.25 * ROWS[1] + 0.75 * ROWS[2])
-    alone = Motion(np.zeros(1), ROWS[:1])
+        assert motion.at(time) == pytest.approx(want)
+    assert motion.at(0.5) == pytest.approx(0.5 * (ROWS[0] + ROWS[1]))
+    assert motion.at(2.5) == pytest.approx(0.25 * ROWS[1] + 0.75 * ROWS[2])
+    alone = Motion(ARM, np.zeros(1), ROWS[:1])
     for time in (-1.0, 0.0, 1.0):
-        assert (alone.at(ARM, time) == ROWS[0]).all()
+        assert (alone.at(time) == ROWS[0]).all()
 
 
 def test_a_ball_joint_turns_at_an_even_speed() -> None:
@@ -153,13 +154,13 @@ def test_a_ball_joint_turns_at_an_even_speed() -> None:
     builder.joint("ball", "spherical", parent="world", child="a")
     model = builder.build()
     half = np.array([np.cos(0.6), 0.0, 0.0, np.sin(0.6)])
-    motion = Motion(np.array([0.0, 1.0]), np.array([[1.0, 0.0, 0.0, 0.0], half]))
+    motion = Motion(model, np.array([0.0, 1.0]), np.array([[1.0, 0.0, 0.0, 0.0], half]))
     for share in (0.25, 0.5, 0.75):
-        assert motion.at(model, share) == pytest.approx([np.cos(0.6 * share), 0.0, 0.0, np.sin(0.6 * share)])
+        assert motion.at(share) == pytest.approx([np.cos(0.6 * share), 0.0, 0.0, np.sin(0.6 * share)])
 
 
 def test_the_operators_work_is_called_what_it_is(tmp_path: Path) -> None:
     robot = ten_links()
     save_work(tmp_path / "work.npz", Program(robot.model, robot.frame, start=robot.start).work)
     with pytest.raises(PoiseError, match=r"open it with --operate --work"):
-        read_motion(tmp_path / "work.npz", robot.model)
+        load_motion(tmp_path / "work.npz", model=robot.model)

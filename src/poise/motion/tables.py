@@ -1,12 +1,11 @@
-"""A joint path in a file, as it is played: times and configurations."""
+"""Joint paths in tables: CSV and NPZ, a column for each coordinate, by name, and one of times."""
 
 import csv
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, final
+from typing import BinaryIO, Final
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,43 +16,20 @@ from poise.model.model import Model
 from poise.spatial import Array
 
 FRAME: Final = 1.0 / 30.0
-"""Between the rows of a file without times [s]."""
+"""Between the rows of a table without times [s]."""
+SUFFIXES: Final = (".csv", ".npz")
 _NAME: Final = re.compile(r"^(?:q_)?(?P<name>.*?)(?: \[(?:rad|m|1|s)\])?$")
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Motion:
-    """Configurations over time."""
+def read_table(file: Path, model: Model) -> tuple[Array, Array]:
+    """(n,) times, growing, from 0 on [s], and (n, nq) configurations.
 
-    times: Array
-    """(n,) growing, from 0 on [s]."""
-    q: Array
-    """(n, nq)"""
-
-    @property
-    def duration(self) -> float:
-        """[s]"""
-        return float(self.times[-1])
-
-    def at(self, model: Model, time: float) -> Array:
-        """(nq,) the configuration at a time; before the first and after the last row those."""
-        k = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, max(len(self.times) - 2, 0)))
-        if len(self.times) == 1 or time >= self.duration:
-            return self.q[-1 if time >= self.duration else 0]
-        share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
-        return model.interpolate(self.q[k], self.q[k + 1], max(share, 0.0))
-
-
-def read_motion(file: Path, model: Model) -> Motion:
-    """The motion in a CSV file, or in an NPZ file with `time_s` (n,), `q` (n, nq) and `joints` (nq,).
-
-    A CSV has a column for each coordinate of the model, such as `elbow`, `q_elbow` or `elbow [rad]`, and one of times,
-    `time_s`, `time` or `time [s]`; without times a row is 1/30 s.  Other columns are passed over.  Raises PoiseError
-    for what is no motion of this model.
+    An NPZ has `time_s` (n,), `q` (n, nq) and `joints` (nq,).  A CSV has a column for each coordinate of the model, such
+    as `elbow`, `q_elbow` or `elbow [rad]`, and one of times, `time_s`, `time` or `time [s]`; without times a row is
+    1/30 s.  Other columns are passed over.  Raises PoiseError for what is no motion of this model.
     """
     kind = file.suffix.lower()
-    if kind not in (".csv", ".npz"):
+    if kind not in SUFFIXES:
         raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
     try:
         given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
@@ -75,7 +51,7 @@ def read_motion(file: Path, model: Model) -> Motion:
     if (np.diff(times) <= 0.0).any():
         raise PoiseError(f"{file}: the time of row {int(np.argmax(np.diff(times) <= 0.0)) + 1} does not grow")
     try:
-        return Motion(times, model.normalize(q))
+        return times, model.normalize(q)
     except ValueError as error:
         raise PoiseError(f"{file}: {error}") from None
 

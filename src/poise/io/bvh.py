@@ -1,0 +1,274 @@
+"""BVH, Biovision's text of a skeleton and its motion.
+
+The first half is a tree of joints, each with an offset from its parent and the channels, places along and turns about
+x, y and z, that each frame gives it; the second is a row of numbers a frame, in degrees.  A joint's rotation is the
+product of its turns in the order of its channels.  The format has no standard; what is done here is what most
+programs do (Meredith and Maddock, "Motion Capture File Formats Explained", Sheffield 2001, has the grammar):
+
+- y is up, and the unit of length is not stated.
+- A place replaces the offset.  Where an inner joint's places lie about zero and its offset does not, they are added.
+- An inner joint whose places do not change only turns, about a centre that is their mean.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import Final, final
+
+import numpy as np
+
+from poise.errors import ModelError
+from poise.io.bvh_frames import Mended, read_frames
+from poise.io.bvh_tree import Hierarchy, Node, read_tree
+from poise.io.elements import read_bytes
+from poise.io.notes import Notes
+from poise.io.skeleton import (
+    Flags,
+    SkeletonFile,
+    SkeletonJoint,
+    Up,
+    bridged,
+    bridged_turns,
+    continuous,
+    reach,
+    unusable,
+)
+from poise.spatial import BOUND, LARGEST, Array, quaternion_product
+
+_FILE: Final = 512 * 2**20
+"""The largest file that is read [bytes]."""
+_TURNS: Final = 2**26
+"""The most rotations of all joints in all frames: 2 GiB."""
+_STILL: Final = 1e-3
+"""How far a joint may move against its parent, and count as one that only turns, as a share of the skeleton."""
+_UNITS: Final = (
+    (0.4, 4.0, 1.0, "metres"),
+    (24.0, 40.0, 0.0254 / 0.45, "the units of CMU's skeletons, 56.4 mm"),
+    (600.0, 6000.0, 0.001, "millimetres"),
+)
+"""Units that a skeleton is likely to have, by its size from the one to the other number."""
+_MOTION: Final = re.compile(rb"^[ \t}]*MOTION\b", re.IGNORECASE | re.MULTILINE)
+Z_UP: Final = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Turns what is y up a quarter about x, so that z is."""
+
+
+def read_bvh(path: Path, *, unit: float | None = None, up: Up = "z", fps: float | None = None) -> SkeletonFile:
+    """The skeleton and the frames of a file; see `parse_bvh`.  Also raises ModelError for what cannot be read."""
+    data = read_bytes(path, most=_FILE)
+    return parse_bvh(data, file=str(path), name=path.stem, unit=unit, up=up, fps=fps)
+
+
+def parse_bvh(
+    data: bytes,
+    *,
+    file: str | None = None,
+    name: str = "skeleton",
+    unit: float | None = None,
+    up: Up = "z",
+    fps: float | None = None,
+) -> SkeletonFile:
+    """The skeleton and the frames of a text.
+
+    `unit` is what one unit of length is in metres; without it the size of the skeleton tells.  `up="z"` turns what is y
+    up so that z is, "y" leaves the axes as the file has them.  `fps` takes the place of the file's frame time.
+
+    What is mended is warned of (ModelWarning): numbers that are none, which are bridged from the frames about them, a
+    count of frames that is not that of the rows, a frame time that is none.  Raises ModelError, with file and line,
+    for what is no BVH or was cut off; ValueError for arguments out of range.
+    """
+    check_arguments(unit, up, fps)
+    if b"\n" not in data:  # line ends of old Macs
+        data = data.replace(b"\r", b"\n")
+    found = _MOTION.search(data)
+    split = found.start() + found.group().lower().index(b"motion") if found else len(data)
+    tree = read_tree(data[:split], file)
+    mended = Mended([], Notes(file))
+    if found:
+        rows, time = read_frames(data, found.end(), tree.width, file, fps, mended)
+    else:
+        rows, time = np.zeros((0, tree.width)), 1.0
+    skeleton = _skeleton(tree, rows, time, file, name, unit, up, mended)
+    mended.wrong.warn()
+    return skeleton
+
+
+def check_arguments(unit: float | None, up: str, fps: float | None) -> None:
+    """Raises ValueError for a unit or a rate that is no positive number, and for another axis."""
+    if unit is not None and not 0.0 < unit < LARGEST:
+        raise ValueError(f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}")
+    if up not in ("y", "z"):
+        raise ValueError(f"up must be 'z', which turns what is y up, or 'y', which leaves the axes, got {up!r}")
+    if fps is not None and not 0.0 < fps < LARGEST:
+        raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
+
+
+def _skeleton(
+    tree: Hierarchy,
+    rows: Array,
+    time: float,
+    file: str | None,
+    name: str,
+    unit: float | None,
+    up: Up,
+    mended: Mended,
+) -> SkeletonFile:
+    nodes, notes = tree.joints, mended.notes
+    if len(rows) * len(nodes) > _TURNS:
+        raise ModelError(f"{len(rows)} frames of {len(nodes)} joints are too many to hold; cut the motion", file=file)
+    tracks, tips = _tracks(tree, rows, file, mended), _tips(tree)
+    reached = reach([node.parent for node in nodes], [track.middle for track in tracks], tips)
+    metres = _unit(float(reached.max()), notes) if unit is None else unit
+    if reached[2] > 3.0 * reached[1] and reached[2] > 0.5 * reached[0]:
+        notes.append("at rest it reaches far along z, not along y; up='y' leaves the axes of a file that is z up")
+    places = _moved(nodes, tracks, _STILL * float(reached.max()), notes)
+    for values in (*(track.middle for track in tracks), *places.values(), *(place for _, _, place in tips)):
+        if not (metres * np.abs(values) <= LARGEST).all():
+            raise ModelError(f"with a unit of {metres:g} m a length is too large; {BOUND}", file=file)
+    axes = Z_UP if up == "z" else np.eye(3)
+    turns = np.zeros((len(rows), len(nodes), 4))
+    for i, track in enumerate(tracks):
+        turns[:, i] = track.turn
+    if up == "z":
+        turns = np.stack([turns[..., 0], turns[..., 1], -turns[..., 3], turns[..., 2]], axis=-1)
+    return SkeletonFile(
+        name=name,
+        joints=tuple(
+            SkeletonJoint(
+                name=node.name,
+                parent=node.parent,
+                offset=metres * axes @ track.middle,
+                turns=any(what == "rotation" for _, what in node.channels or ()),
+                line=node.line,
+            )
+            for node, track in zip(nodes, tracks, strict=True)
+        ),
+        ends=tuple((tip, joint, metres * axes @ place) for tip, joint, place in tips),
+        times=time * np.arange(len(rows), dtype=np.float64),
+        places={i: metres * place @ axes.T for i, place in places.items()},
+        turns=continuous(turns),
+        up=up,
+        unit=metres,
+        notes=tuple(notes),
+        file=file,
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Track:
+    """What the frames say of one joint, in the file's unit and axes."""
+
+    middle: Array
+    """(3,) where it stands in its parent: its offset, or the mean of its places there; of a root, its offset."""
+    place: Array | None
+    """(frames, 3) the places in its parent; None for an inner joint that is given none."""
+    turn: Array
+    """(frames, 4) unit quaternions w x y z, relative to its parent."""
+
+
+def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> list[_Track]:
+    out, start = [], 0
+    for node in tree.joints:
+        channels = node.channels or []
+        columns = rows[:, start : start + len(channels)]
+        start += len(channels)
+        missing = unusable(columns)
+        if missing.any():
+            _report(node, missing, file, mended)
+            columns = np.where(missing[:, None], 0.0, columns)
+        place = _place(node, columns, missing, mended.notes)
+        middle = np.array(node.offset)
+        if place is not None and len(place) and node.parent >= 0:
+            middle = place.mean(axis=0)
+        out.append(_Track(middle, place, _turn(channels, columns, missing)))
+    return out
+
+
+def _moved(nodes: list[Node], tracks: list[_Track], still: float, notes: list[str]) -> dict[int, Array]:
+    """The places of roots, and of other joints that move farther than `still` against their parents."""
+    places, loose, held = dict[int, Array](), list[str](), list[str]()
+    for i, (node, track) in enumerate(zip(nodes, tracks, strict=True)):
+        if track.place is None:
+            continue
+        if node.parent < 0:
+            places[i] = track.place
+        elif np.abs(track.place - track.middle).max(initial=0.0) > still:
+            places[i] = track.place
+            loose.append(node.name)
+        else:
+            held.append(node.name)
+    if held:
+        notes.append(f"{_some(held)}: given places that do not change; read as joints that only turn")
+    if loose:
+        notes.append(f"{_some(loose)}: moved against the parent; read as floating joints")
+    return places
+
+
+def _place(node: Node, columns: Array, missing: Flags, notes: list[str]) -> Array | None:
+    """(frames, 3) the places in the parent; None for an inner joint that is given none."""
+    offset = np.array(node.offset)
+    given = [(k, "xyz".index(axis)) for k, (axis, what) in enumerate(node.channels or []) if what == "position"]
+    if not given and node.parent >= 0:
+        return None
+    place = np.tile(offset, (len(columns), 1))
+    along = [axis for _, axis in given]
+    place[:, along] = columns[:, [k for k, _ in given]]
+    if missing.any():
+        place = bridged(place, missing)
+    if node.parent >= 0 and len(place):
+        middle = np.median(place, axis=0)
+        if np.linalg.norm(middle[along]) < np.linalg.norm((middle - offset)[along]):
+            place[:, along] += offset[along]
+            notes.append(f"joint {node.name!r}: its places lie about zero, so its OFFSET is added to them")
+    elif offset.any() and given:
+        notes.append(f"joint {node.name!r}: a root's places are the world's; its OFFSET is not added to them")
+    return place
+
+
+def _turn(channels: list[tuple[str, str]], columns: Array, missing: Flags) -> Array:
+    """(frames, 4) the product of the turns in the order of the channels, unit quaternions w x y z."""
+    turn = None
+    for k, (axis, what) in enumerate(channels):
+        if what == "rotation":
+            half = 0.5 * np.radians(columns[:, k])
+            about = np.zeros((len(columns), 4))
+            about[:, 0], about[:, 1 + "xyz".index(axis)] = np.cos(half), np.sin(half)
+            turn = about if turn is None else quaternion_product(turn, about)
+    if turn is None:
+        return np.tile([1.0, 0.0, 0.0, 0.0], (len(columns), 1))
+    return bridged_turns(turn, missing) if missing.any() else turn
+
+
+def _report(node: Node, missing: Flags, file: str | None, mended: Mended) -> None:
+    if missing.all():
+        raise ModelError(f"joint {node.name!r} has no frame whose numbers are all finite", file=file, line=node.line)
+    many, first = int(missing.sum()), int(np.argmax(missing))
+    frames = f"{many} frames, from {first} on" if many > 1 else f"frame {first}"
+    mended.add("numbers that are not finite, bridged from the frames about", node.line, f"{frames} of {node.name!r}")
+
+
+def _unit(size: float, notes: list[str]) -> float:
+    """The unit of length [m], by the size of the skeleton."""
+    metres, called = next(((m, word) for low, high, m, word in _UNITS if low <= size < high), (0.01, "centimetres"))
+    notes.append(
+        f"BVH states no unit: a skeleton of {size:.4g} is taken to be in {called}, so {metres * size:.3g} m; "
+        "unit says another"
+    )
+    return metres
+
+
+def _tips(tree: Hierarchy) -> tuple[tuple[str, int, Array], ...]:
+    """The ends of bones, each called after its joint."""
+    taken, out = {joint.name for joint in tree.joints}, []
+    for end in tree.ends:
+        stem = f"{tree.joints[end.parent].name}_end"
+        name = next(name for name in chain([stem], (f"{stem}{k}" for k in count(2))) if name not in taken)
+        taken.add(name)
+        out.append((name, end.parent, np.array(end.offset)))
+    return tuple(out)
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"joint{'s' if len(names) > 1 else ''} {shown}"

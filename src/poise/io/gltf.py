@@ -1,0 +1,104 @@
+"""Read the skeleton and the motion of a glTF 2.0 file, `.gltf` or `.glb` (Khronos Group, glTF 2.0 Specification).
+
+| glTF | here |
+|---|---|
+| joints of a skin | joints; each hangs on the next joint above it in the tree of nodes |
+| joints without a common joint above | beside them the node above all of them, as the root |
+| the 25 joints of a WebXR hand, all on one node | the hand's tree: five fingers on the wrist |
+| nodes between and above the joints | part of the poses of the joints below |
+| nodes beneath a joint that carry nothing and do not move in it | ends of bones, which are frames |
+| inverse bind matrices | the pose at rest, if its bones are those of the nodes |
+| axes of a joint | at rest parallel to the world's: rotations are those from the pose at rest |
+| uniform scale | folded into lengths |
+| animation | frames; a joint whose place in its parent does not change only turns, about the mean of its places |
+| y up | z up: what points along y points along z |
+"""
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from poise.errors import ModelError
+from poise.io.gltf_joints import read_joints, some
+from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, reach
+from poise.spatial import BOUND, LARGEST, Array, conjugate, quaternion_product, rotate
+
+UPRIGHT: Final = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
+"""Turns what is y up a quarter about x, so that z is."""
+_STILL: Final = 1e-3
+"""How far a joint may move against its parent, and count as one that only turns, as a share of the skeleton."""
+_LEAST: Final = 1e-3
+"""A skeleton that is smaller [m] counts as this large, for places are rounded."""
+
+
+def read_gltf(
+    path: Path,
+    *,
+    unit: float | None = None,
+    up: Up = "z",
+    fps: float | None = None,
+    skin: int | str | None = None,
+    animation: int | str | None = None,
+) -> SkeletonFile:
+    """The skeleton of a glTF file and one of its animations.
+
+    `unit` is the metres that one unit of length is, which are 1 by the format, and 0.01 in files of programs that do
+    not heed it.  `up="z"` turns what is y up so that z is; "y" leaves the axes.  Frames are at the animation's keys,
+    those of all its channels together, or `fps` a second from the first key to the last; without an animation there is
+    one frame, of the nodes as they stand.  `skin` and `animation` are names, or indices from 0; without them the skin
+    with the most joints and the first animation are read.  In a file without a skin the joints are the nodes that the
+    animation moves.  Only files within the folder of this one are read.
+
+    Joints without a name are called by their index, and a name that is there already gets a number.
+
+    Raises ModelError, with the path in the JSON, for a file that is not glTF 2.0, and for scales that differ along the
+    axes, mirror or vanish; NameNotFound for an unknown skin or animation; ValueError for arguments that make no sense.
+    """
+    if up not in ("y", "z"):
+        raise ValueError(f"up must be 'z' or 'y', got {up!r}")
+    if unit is not None and not 0.0 < unit < np.inf:
+        raise ValueError(f"unit must be the metres of one unit of length, more than 0, got {unit!r}")
+    metres = 1.0 if unit is None else float(unit)
+    read = read_joints(path, skin=skin, animation=animation, fps=fps)
+    # At rest: the rotation of each joint in the world, and at last that of the file's axes, the parent -1 of the root.
+    top = UPRIGHT if up == "z" else np.array([1.0, 0.0, 0.0, 0.0])
+    rest = np.concatenate([np.empty_like(read.rest_wxyz), top[None]])
+    for i, parent in enumerate(read.parents):
+        rest[i] = quaternion_product(rest[parent], read.rest_wxyz[i])
+    parents = rest[list(read.parents)]
+    turns = quaternion_product(quaternion_product(parents, read.wxyz), conjugate(rest[:-1]))
+    turns = turns * np.where(turns[:1, :, :1] < 0.0, -1.0, 1.0)  # of q and -q, the one that is nearer to rest
+    places = metres * rotate(parents, read.xyz)
+    offsets = metres * rotate(parents, read.rest_xyz)
+    ends = tuple((name, joint, metres * rotate(rest[joint], place)) for name, joint, place in read.ends)
+    if not max(np.abs(at).max() for at in (places, offsets, *(place for _, _, place in ends))) <= LARGEST:
+        raise ModelError(f"a joint stands too far away: {BOUND}; give another unit", file=str(path))
+    centres = places.mean(axis=0)
+    size = reach(read.parents, list(offsets), ()).max()
+    moved = np.abs(places - centres).max(axis=(0, 2)) > _STILL * max(size, _LEAST)
+    moved[0] = True  # the root
+    joints = _joints(read.names, read.parents, np.where(moved[:, None], offsets, centres))
+    notes = list(read.notes)
+    if moved.sum() > 1:
+        names = [joint.name for joint, far in zip(joints, moved, strict=True) if far][1:]
+        notes.append(f"joints are moved against their parents, not only turned: {some(names)}")
+    return SkeletonFile(
+        name=read.name or path.stem,
+        joints=joints,
+        ends=ends,
+        times=read.times,
+        places={i: places[:, i] for i in np.flatnonzero(moved).tolist()},
+        turns=turns,
+        up=up,
+        unit=metres,
+        notes=tuple(notes),
+        file=str(path),
+    )
+
+
+def _joints(names: tuple[str, ...], parents: tuple[int, ...], offsets: Array) -> tuple[SkeletonJoint, ...]:
+    return tuple(
+        SkeletonJoint(name=name, parent=parent, offset=offset)
+        for name, parent, offset in zip(names, parents, offsets, strict=True)
+    )

@@ -1,0 +1,266 @@
+"""A motion: the configurations of a model at times, read from files and written to them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, cast, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.errors import ModelError, ShapeError
+from poise.io.bvh import read_bvh
+from poise.io.bvh_writer import write_bvh
+from poise.io.gltf import read_gltf
+from poise.io.gltf_writer import write_gltf
+from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, refuse_no_frames
+from poise.model.frame import WORLD
+from poise.model.joint import JointKind
+from poise.model.model import Model
+from poise.model.units import units
+from poise.motion.tables import SUFFIXES, read_table
+from poise.spatial import Array, finite, frozen
+
+Quaternion = Literal["wxyz", "xyzw"]
+_GLTF = (".glb", ".gltf")
+_STILL = 1e-9
+"""How far a joint may move against its parent and not be given places in a BVH [m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """Configurations of a model over time; a copy of what it is given, and never changed.
+
+    Raises ShapeError for arrays that do not fit, ValueError for no frame, for numbers that are not finite, for a zero
+    quaternion, and for times that do not grow.
+    """
+
+    model: Model
+    times: Array
+    """(frames,) growing [s]."""
+    q: Array
+    """(frames, nq) [rad or m]; quaternions have unit length."""
+    name: str = ""
+    up: Up = "z"
+    """The axis that is up."""
+    unit: float = 1.0
+    """Metres that one unit of length in its file is; here all lengths are metres."""
+    notes: tuple[str, ...] = ()
+    """What was assumed and mended while reading, in words."""
+
+    def __post_init__(self) -> None:
+        times = np.array(finite("times", self.times))
+        unit = self.model.normalize(self.q)
+        q = np.where(np.abs(unit - self.q) < 1e-15, self.q, unit)  # number for number, where there is nothing to mend
+        if times.ndim != 1 or q.shape != (len(times), self.model.nq):
+            raise ShapeError(
+                f"a motion needs times (frames,) and q (frames, {self.model.nq}), got {times.shape} and {q.shape}"
+            )
+        if not len(times):
+            raise ValueError("a motion needs at least one frame, got none")
+        if (np.diff(times) <= 0.0).any():
+            raise ValueError(f"times must grow; times[{int(np.argmax(np.diff(times) <= 0.0)) + 1}] does not")
+        object.__setattr__(self, "times", frozen(times))
+        object.__setattr__(self, "q", frozen(q))
+
+    def __len__(self) -> int:
+        """How many frames it has."""
+        return len(self.times)
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Motion": ...
+    def __getitem__(self, index: int | slice) -> "Array | Motion":
+        """(nq,) the configuration of a frame, or the motion of a slice of them, which keeps their times."""
+        if not isinstance(index, slice):
+            return cast(Array, self.q[index])
+        if not len(self.times[index]):
+            raise ValueError(f"frames {index.start} to {index.stop} of {len(self)} are none; a motion needs one")
+        return replace(self, times=self.times[index], q=self.q[index])
+
+    def __iter__(self) -> Iterator[Array]:
+        """The configurations (nq,), frame by frame."""
+        return iter(self.q)
+
+    @property
+    def duration(self) -> float:
+        """From the first frame to the last [s]."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def fps(self) -> float:
+        """Frames a second, on average; 0 for a single frame."""
+        return (len(self) - 1) / self.duration if len(self) > 1 else 0.0
+
+    def at(self, time: npt.ArrayLike) -> Array:
+        """(..., nq) the configurations at times (...) [s]; turns are even between two frames.
+
+        Before the first frame and after the last one it stands still.  Raises ValueError for a time that is not finite.
+        """
+        asked = np.clip(finite("time", time), self.times[0], self.times[-1])
+        if len(self) == 1:
+            return np.broadcast_to(self.q[0], (*asked.shape, self.model.nq)).copy()
+        k = np.clip(np.searchsorted(self.times, asked, side="right") - 1, 0, len(self) - 2)
+        share = (asked - self.times[k]) / (self.times[k + 1] - self.times[k])
+        way = self.model.difference(self.q[k], self.q[k + 1])
+        return self.model.integrate(self.q[k], share[..., None] * way)
+
+    def positions(self, frames: Sequence[str] | None = None) -> Array:
+        """(frames of the motion, n, 3) where the named frames of the model are [m]; without names, all of its links.
+
+        Raises FrameNotFound, with the nearest names.
+        """
+        return self.model.poses(self.q, self.model.links if frames is None else frames).xyz
+
+    def save(self, path: str | os.PathLike[str], *, unit: float | None = None, quaternion: Quaternion = "wxyz") -> None:
+        """Write a BVH, glTF, CSV or NPZ file, by the suffix of its name.
+
+        - BVH: the links as a skeleton, y up, in units of `unit` [m]; without it that of the file that it was read from,
+          or centimetres where that was none.
+        - `.glb`, `.gltf`: the links as nodes and joints of a skin without a mesh, y up, in metres; and one animation.
+        - CSV: `time_s` and a column for each coordinate, by name.  A floating root is `root.x` and so on, and the names
+          of its quaternion's columns say their order, `quaternion`.
+        - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
+          `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
+
+        Raises ValueError for another suffix and for arguments that the format does not take.
+        """
+        file = Path(path)
+        kind = file.suffix.lower()
+        if kind not in (".bvh", *_GLTF, *SUFFIXES):
+            raise ValueError(f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there")
+        if unit is not None and kind != ".bvh":
+            raise ValueError(f"unit is for BVH; lengths in {kind} are metres, so leave it out")
+        if quaternion not in ("wxyz", "xyzw") or (quaternion == "xyzw" and kind != ".csv"):
+            raise ValueError(f"quaternion must be 'wxyz', or for CSV 'xyzw', got {quaternion!r} for {kind}")
+        if kind == ".bvh":
+            write_bvh(self._skeleton(), file, unit=unit or (self.unit if self.unit != 1.0 else 0.01))
+        elif kind in _GLTF:
+            write_gltf(self._skeleton(), file)
+        elif kind == ".csv":
+            self._to_csv(file, quaternion)
+        else:
+            self._to_npz(file)
+
+    def _to_csv(self, file: Path, quaternion: Quaternion) -> None:
+        order = np.arange(self.model.nq)
+        for joint in self.model.joints:
+            if joint.nq and joint.quaternion_at is not None and quaternion == "xyzw":
+                at = self.model.index(joint.name).start + joint.quaternion_at
+                order[at : at + 4] = at + 1, at + 2, at + 3, at
+        names = [self.model.coordinates[i] for i in order]
+        with file.open("w", encoding="utf-8", newline="\n") as out:
+            out.write(",".join(["time_s", *map(_quoted, names)]) + "\n")
+            np.savetxt(out, np.column_stack([self.times, self.q[:, order]]), fmt="%.17g", delimiter=",")
+
+    def _to_npz(self, file: Path) -> None:
+        unit = units(self.model)
+        with file.open("wb") as out:
+            np.savez_compressed(
+                out,
+                time_s=self.times,
+                q=self.q,
+                joints=np.array(self.model.coordinates, dtype=str),
+                units=np.array([unit[name] for name in self.model.coordinates], dtype=str),
+                links=np.array(self.model.links, dtype=str),
+                positions=self.positions(),
+                fps=self.fps,
+                name=self.name,
+                up=self.up,
+                unit=self.unit,
+                notes=np.array(self.notes, dtype=str),
+            )
+
+    def _skeleton(self) -> SkeletonFile:
+        """The links as joints of a skeleton: each with its pose in that of its parent."""
+        model = self.model
+        number = {name: i for i, name in enumerate(model.links)} | {WORLD: -1}
+        poses = model.poses(self.q, model.links)
+        carrier = {joint.child: joint for joint in model.joints}
+        rest = model.poses(model.neutral, model.links)
+        joints, places, turns = [], {}, np.zeros((len(self), len(model.links), 4))
+        for i, link in enumerate(model.links):
+            joint = carrier.get(link)
+            parent = -1 if joint is None else number[joint.parent]
+            local = poses[:, i] if parent < 0 else poses[:, parent].inverse() @ poses[:, i]
+            still = rest[i] if parent < 0 else rest[parent].inverse() @ rest[i]
+            if parent < 0 or np.abs(local.xyz - still.xyz).max() > _STILL:
+                places[i] = local.xyz
+            turns[:, i] = local.wxyz
+            fixed = joint is not None and joint.kind is JointKind.FIXED
+            level = bool((np.abs(still.wxyz[1:]) <= 0.0).all())
+            offset = np.zeros(3) if parent < 0 else still.xyz
+            joints.append(SkeletonJoint(name=link, parent=parent, offset=offset, turns=not (fixed and level)))
+        ends = [model.frame(name) for name in model.frames if name not in number]
+        return SkeletonFile(
+            name=self.name,
+            joints=tuple(joints),
+            ends=tuple((end.name, number[end.link], end.origin.xyz) for end in ends if end.link != WORLD),
+            times=self.times,
+            places=places,
+            turns=turns,
+            up=self.up,
+        )
+
+
+def load_motion(
+    path: str | os.PathLike[str],
+    *,
+    unit: float | None = None,
+    up: Up = "z",
+    fps: float | None = None,
+    model: Model | None = None,
+) -> Motion:
+    """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
+
+    Of a BVH, `unit` is the metres that one unit of length is, which the file does not say: without it the size of the
+    skeleton tells; glTF has metres, unless you say otherwise.  `up="z"` turns what is y up so that z is; "y" leaves the
+    axes as the file has them.  `fps` frames a second take the place of the file's own.  What was assumed and mended is
+    in the motion's `notes`; what was mended is warned of (ModelWarning) as well.
+
+    Raises ModelError, with file and line or the path in the JSON, for what is no such file, was cut off or holds no
+    frame; PoiseError for a table without the coordinates of `model`; ValueError for arguments that the file does not
+    take.
+    """
+    file = Path(path).expanduser()
+    if file.suffix.lower() in SUFFIXES:
+        if model is None:
+            raise ValueError(f"{file} holds numbers by name, and no skeleton; say whose they are with model")
+        if unit is not None or up != "z":
+            raise ValueError(f"unit and up are for BVH; {file} is in metres and stays as it is, so leave them out")
+        times, q = read_table(file, model)
+        return Motion(model, times if fps is None else np.arange(len(q)) / _rate(fps), q, name=file.stem)
+    if file.suffix.lower() not in (".bvh", *_GLTF):
+        raise ModelError("this is no motion; its name must end in .bvh, .glb, .gltf, .csv or .npz", file=str(file))
+    if model is not None:
+        raise ValueError(f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out")
+    read = read_bvh if file.suffix.lower() == ".bvh" else read_gltf
+    return of_skeleton(read(file, unit=unit, up=up, fps=fps))
+
+
+def of_skeleton(skeleton: SkeletonFile) -> Motion:
+    """The motion of what a reader found; raises ModelError if there is no frame."""
+    refuse_no_frames(skeleton)
+    model = skeleton.model()
+    return Motion(
+        model,
+        skeleton.times,
+        skeleton.configurations(model),
+        name=skeleton.name,
+        up=skeleton.up,
+        unit=skeleton.unit,
+        notes=skeleton.notes,
+    )
+
+
+def _rate(fps: float) -> float:
+    if not 0.0 < fps < np.inf:
+        raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
+    return fps
+
+
+def _quoted(name: str) -> str:
+    return f'"{name.replace(chr(34), 2 * chr(34))}"' if any(mark in name for mark in ',"\n') else name
