@@ -81,6 +81,11 @@ class Joint:
     """[rad or m]; inf where there is none."""
     velocity: tuple[float, ...] = ()
     """Largest speed [rad/s or m/s]; inf where there is none."""
+    swing: tuple[float, float] | None = None
+    """Largest swings of `axis` about two directions alone, the semi-axes of an ellipse [rad]; None: no limit (spherical
+    only, see `poise.model.swing`)."""
+    twist: tuple[float, float] | None = None
+    """Least and largest turn about `axis`, before the swing [rad]; None: no limit (spherical only)."""
     mimic: Mimic | None = None
 
     @property

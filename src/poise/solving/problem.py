@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,8 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for a task that does not work there.
     """
+    if limits and model.ball_limits:
+        refuse_ball_limits(model, "solving")
     for task in tasks:
         if task.own:
             try_residual(model, task)
@@ -221,6 +223,15 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
     }
     problem = Problem(layout.pack(parts, rows), tuple(velocities), kinds)
     return problem if limits else problem.without_limits()
+
+
+def refuse_ball_limits(model: Model, what: str) -> NoReturn:
+    """Raises ValueError that names the spherical joints whose limits `what` does not keep."""
+    names = [joint.name for joint in model.joints if joint.swing is not None or joint.twist is not None]
+    raise ValueError(
+        f"{what} does not keep limits of swing and twist yet, and {', '.join(map(repr, names))} of {model.name} has "
+        "such; pass limits=False, or leave out swing= and twist= where the joint is made"
+    )
 
 
 def _room(task: Task, e: Effector) -> int:
