@@ -132,5 +132,11 @@ def test_what_no_joint_can_keep_is_refused() -> None:
 
 def test_what_does_not_keep_them_refuses() -> None:
     model = arm(swing=(1.0, 0.4), twist=(-0.5, 0.2))
+    task = pz.PositionTask("palm")
     with pytest.raises(ValueError, match="swing and twist yet, and 'shoulder', 'wrist'"):
-        pz.Tracker(model, pz.PositionTask("palm"))
+        pz.Tracker(model, task)
+    with pytest.raises(ValueError, match="swing and twist"):
+        pz.solve(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]), method="dls")
+    with pytest.raises(ValueError, match="solve_all does not keep"):
+        pz.solve_all(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]))
+    pz.Tracker(model, task, limits=False)

@@ -21,7 +21,7 @@ def example() -> Any:
     return layout.pack(
         {
             "units": layout.joined(UNIT, np.arange(10).reshape(2, 5), 0.5 + np.arange(32.0).reshape(2, 16)),
-            "balls": [[3, 4], [5, 6]],
+            "balls": layout.joined(BALL, [[3, 4, 0], [5, 6, 1]], np.zeros((2, 14))),
             "strides": [0.25, 0.5],
             "plan": [7, 8, 9, 10, 11, 12],
             "settings": layout.joined(MIXED, [[4, 5, 6]], [[0.1, 1.0, 2.0, 3.0]]).view(np.float64),

@@ -94,10 +94,14 @@ class BallLimits:
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """(*shape, 4) random unit quaternions inside: uniform over the ellipse and the interval of twist."""
-        radius, angle = np.sqrt(rng.uniform(size=shape)), rng.uniform(0.0, 2.0 * math.pi, shape)
+        return self.spread(*rng.uniform(size=(3, *shape)))
+
+    def spread(self, u0: Array, u1: Array, u2: Array) -> Array:
+        """(..., 4) unit quaternions inside, of numbers in [0, 1): evenly over the ellipse and the interval of twist."""
+        radius, angle = np.sqrt(u0), 2.0 * math.pi * u1
         a, b = (min(x, math.pi) for x in self.semi_axes)
         swing = np.stack([a * radius * np.cos(angle), b * radius * np.sin(angle)], axis=-1)
-        return self.pulled_in(self.rotation(swing, min(self.half, math.pi) * rng.uniform(-1.0, 1.0, shape)))
+        return self.pulled_in(self.rotation(swing, min(self.half, math.pi) * (2.0 * u2 - 1.0)))
 
 
 def ball_limits(
