@@ -37,7 +37,7 @@ def block_all(words, wxyz, turns, out):
     for i in range(len(wxyz)):
         w, x, y, z = wxyz[i, 0], wxyz[i, 1], wxyz[i, 2], wxyz[i, 3]
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = blocked(
-            p.balls[0], w, x, y, z, turns[i, 0], turns[i, 1], turns[i, 2]
+            p.balls[0], w, x, y, z, turns[i, 0], turns[i, 1], turns[i, 2], 0.0
         )
 
 

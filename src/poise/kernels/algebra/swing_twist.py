@@ -139,20 +139,21 @@ def random_rotation(ball, u0, u1, u2):
 
 
 @kernel
-def blocked(ball, w, x, y, z, g0, g1, g2):
+def blocked(ball, w, x, y, z, g0, g1, g2, share):
     """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: two orthogonal directions, unit or zero.
 
     At the border of the ellipse it is the way out of it, n, and at an end of the twist the way beyond, m; both, where
-    what is left of the turn without the one goes beyond the other.  A twist or a semi-axis that has no width is held
-    both ways.  Turns are angular, along the joint frame's axes.
+    what is left of the turn without the one goes beyond the other.  What this `share` of the turn takes to a border
+    counts as there already.  A twist or a semi-axis that has no width is held both ways.  Turns are angular, along the
+    joint frame's axes.
     """
     x1, y1, z1 = seen(ball, x, y, z)
     h0, h1, h2 = seen(ball, g0, g1, g2)
     c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
     inner_a, inner_b = ball.a - 2.0 * MARGIN, ball.b - 2.0 * MARGIN
-    n0, n1, n2 = _swing_normal(ball, c, sx, sy, ratio)
+    n0, n1, n2, rate = _swing_normal(ball, c, sx, sy, ratio)
     way_out = n0 * h0 + n1 * h1 + n2 * h2
-    inside = level(sx * ratio, sy * ratio, inner_a, inner_b) < 1.0
+    inside = level(sx * ratio, sy * ratio, inner_a, inner_b) + share * rate * way_out < 1.0
     if ball.a < _NO_WIDTH or ball.b < _NO_WIDTH:
         inside = way_out * way_out < 0.0
         sign = select(way_out < 0.0, -1.0, 1.0)
@@ -160,7 +161,8 @@ def blocked(ball, w, x, y, z, g0, g1, g2):
     m0, m1, m2 = sy, -sx, c
     beyond = m0 * h0 + m1 * h1 + m2 * h2
     end = ball.half - 2.0 * MARGIN
-    between = (twist < end) & (twist > -end)
+    ahead = twist + share * beyond / select(c > 1e-9, c, 1.0)
+    between = (ahead < end) & (ahead > -end)
     low = twist < 0.0
     if ball.half < _NO_WIDTH:
         between = beyond * beyond < 0.0
@@ -192,7 +194,8 @@ def blocked(ball, w, x, y, z, g0, g1, g2):
 
 @kernel
 def _swing_normal(ball, c, sx, sy, ratio):
-    """The unit turn along which the swing (c, sx, sy) leaves its ellipse, the twist as it is; 0 where there is none.
+    """The unit turn along which the swing (c, sx, sy) leaves its ellipse, the twist as it is, and how fast the level
+    grows along it [1/rad]; 0 where there is none.
 
     Where a semi-axis has no width it is the turn across the other one.
     """
@@ -215,4 +218,4 @@ def _swing_normal(ball, c, sx, sy, ratio):
     length = sqrt(n0 * n0 + n1 * n1 + n2 * n2)
     some = near & (length > 1e-150)
     scale = select(some, 1.0 / select(some, length, 1.0), 0.0)
-    return n0 * scale, n1 * scale, n2 * scale
+    return n0 * scale, n1 * scale, n2 * scale, length

@@ -4,6 +4,10 @@ from poise.kernels.algebra.swing_twist import blocked
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 
+NEARLY = 0.1
+"""The share of a step that leads to a border of a ball's limits at most, for the ball to be held there already: cut off
+at once, the rest of the step would lead along the border somewhere else."""
+
 
 @kernel
 def free_joints(p, w, gradient):
@@ -31,16 +35,17 @@ def hold_pushed(p, w, bold):
         out = (((x <= c.lower) & (d < 0.0)) | ((x >= c.upper) & (d > 0.0))) & descends
         store(w.free, c.v, select(out, 0.0, load(w.free, c.v)))
         pushed = select(out, 1.0, pushed)
-    some_ball = hold_balls(p, w, descends, w.step)
+    some_ball = hold_balls(p, w, descends, w.step, NEARLY)
     return any_of(pushed > 0.0) or some_ball
 
 
 @kernel
-def hold_balls(p, w, which, wanted):
+def hold_balls(p, w, which, wanted, share):
     """Take the turns by which w.step would push balls out of their limits out of the Jacobian, in lanes `which`.
 
     The directions in which a ball may not turn are no axes of its velocity: J becomes J (I - n n^T), and no step has a
-    share of n; nor has `wanted`, an entry a velocity.  Whether there is any.
+    share of n; nor has `wanted`, an entry a velocity.  A border that `share` of the turn reaches counts as reached.
+    Whether there is any.
     """
     some = False
     for r in range(len(p.balls)):
@@ -49,7 +54,7 @@ def hold_balls(p, w, which, wanted):
             i, a = ball.q, ball.v
             n0, n1, n2, m0, m1, m2 = blocked(
                 ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3),
-                load(w.step, a), load(w.step, a + 1), load(w.step, a + 2),
+                load(w.step, a), load(w.step, a + 1), load(w.step, a + 2), share,
             )  # fmt: skip
             n0, n1, n2 = select(which, n0, 0.0), select(which, n1, 0.0), select(which, n2, 0.0)
             m0, m1, m2 = select(which, m0, 0.0), select(which, m1, 0.0), select(which, m2, 0.0)
@@ -86,3 +91,12 @@ def _take_out_of(v, a, n0, n1, n2):
     store(v, a, load(v, a) - share * n0)
     store(v, a + 1, load(v, a + 1) - share * n1)
     store(v, a + 2, load(v, a + 2) - share * n2)
+
+
+@kernel
+def any_ball_limited(p):
+    """Whether any ball that the tasks move has limits."""
+    for r in range(len(p.balls)):
+        if p.balls[r].limited:
+            return True
+    return False

@@ -51,7 +51,7 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.rows.residuals import residuals
-from poise.kernels.solver.limits import hold_balls, hold_pushed
+from poise.kernels.solver.limits import any_ball_limited, hold_balls, hold_pushed
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
 
@@ -210,7 +210,8 @@ def improve(p, w, cost, bold, some_careful):
     accepted = cost <= limit * slack
     far = _FAR * len(p.blocks)
     damping = select(cost < far, cost, far) * mu + _FLOOR
-    back = splat(w.q, 0.25)
+    # From the border of a ball's limits the straight way to where a step has led goes through the inside, not along.
+    back = splat(w.q, 0.0 if any_ball_limited(p) else 0.25)
     after = select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0)
     if some_careful:
         careful = load(w.state, _PATIENCE) > 0.0
@@ -231,13 +232,13 @@ def damped_direction(p, w, bold, damping):
     """The damped step into w.step.  Lanes that are not bold hold the joints that it would push out of their limits."""
     if len(p.effectors) == 1 and p.effectors[0].rows < 0:
         hold_for_pose(p, w)
-        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step)
+        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, 0.0)
         pose_direction(p, w, bold, damping)
         if hold_pushed(p, w, bold):
             pose_direction(p, w, bold, damping)
     else:
         hold(p, w)
-        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step)
+        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, 0.0)
         direction(p, w, bold, damping)
         if hold_pushed(p, w, bold):
             direction(p, w, bold, damping)

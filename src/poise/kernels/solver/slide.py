@@ -20,7 +20,7 @@ from poise.kernels.algebra.swing_twist import kept
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
-from poise.kernels.solver.limits import hold_balls
+from poise.kernels.solver.limits import NEARLY, hold_balls
 from poise.kernels.solver.lm_solver import INSIDE, evaluate
 
 BEST, LAST, SIZE, KEPT, ORIGIN, AGE, DONE, FRESH = range(8)
@@ -114,7 +114,7 @@ def _null_step(p, w, scale):
             out = (free > 0.0) & (down | up)
             held = held | any_of(out)
             store(w.free, a, select(out, zero, free))
-        some_ball = hold_balls(p, w, splat(w.q, 1.0) > 0.0, c)
+        some_ball = hold_balls(p, w, splat(w.q, 1.0) > 0.0, c, NEARLY)
         if not (held or some_ball):
             break
     return alpha
