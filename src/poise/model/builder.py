@@ -374,7 +374,7 @@ class ModelBuilder:
         a, b = self._numbers(name, "swing", swing, 2, line)
         if not (0.0 <= a <= math.pi and 0.0 <= b <= math.pi):
             raise self._error(
-                f"joint {name!r} has the swing {swing}; it must be 0 to pi rad, or None for no limit", line
+                f"joint {name!r} has the swing {swing!r}; it must be 0 to pi rad, or None for no limit", line
             )
         return a, b
 
@@ -382,7 +382,7 @@ class ModelBuilder:
         low, high = self._numbers(name, "twist", twist, 2, line)
         if not -2.0 * math.pi <= low <= high <= 2.0 * math.pi:
             raise self._error(
-                f"joint {name!r} has the twist {twist}; it must be (lower, upper) within a whole turn of 0 rad, or "
+                f"joint {name!r} has the twist {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or "
                 "None for no limit",
                 line,
             )
