@@ -105,7 +105,7 @@ def test_what_was_packed_is_unpacked() -> None:
 def test_a_record_is_as_long_as_its_fields_and_known_by_them() -> None:
     assert EFFECTOR.words == EFFECTOR.whole + 24
     assert COORDINATE.dtype.itemsize == 8 * COORDINATE.words
-    assert BALL.dtype.names == ("q", "v")
+    assert BALL.dtype.names == ("q", "v", "limited", "frame", "a", "b", "cosine", "sine", "half")
     assert Record("Mixed", "count", "gain").key != MIXED.key
 
 
