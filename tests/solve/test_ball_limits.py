@@ -94,3 +94,16 @@ def test_without_limits_there_are_none() -> None:
     wanted = pz.SO3.from_matrix(Rotation.from_rotvec([0.0, 2.0, 0.0]).as_matrix())
     assert pz.solve(model, pz.OrientationTask("head", wanted), limits=False).success
     assert not pz.solve(model, pz.OrientationTask("head", wanted)).success
+
+
+def test_poses_at_the_corners_of_the_limits_are_reached() -> None:
+    model = arm()
+    shoulder, rng = model.ball_limits[0], np.random.default_rng(0)
+    angle, q = rng.uniform(0.0, 2.0 * math.pi, 300), model.sample(300, seed=9)
+    rim = (1.0 - 1e-8) * np.stack([1.0 * np.cos(angle), 0.5 * np.sin(angle)], axis=1)
+    q[:, :4] = shoulder.rotation(rim, rng.choice([-1.0, 1.0], 300) * (shoulder.half - 1e-8))
+    assert model.within_limits(q)
+    found = pz.solve_batch(model, pz.PoseTask("palm"), model.poses(q, ["palm"])[:, 0])
+    assert found.success.all()
+    assert model.within_limits(found.q)
+    assert (pz.solve_batch(model, pz.PoseTask("palm"), model.poses(q, ["palm"])[:, 0], threads=1).q == found.q).all()
