@@ -47,7 +47,7 @@ def near(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems
     goal, start = _streams(seed)
     answers = model.sample(count, seed=goal)
     moved = model.integrate(answers, start.uniform(-_NEAR, _NEAR, (count, model.nv)))
-    return Problems(targets_at(model, tasks, answers), np.clip(moved, model.lower, model.upper))
+    return Problems(targets_at(model, tasks, answers), model.clip(moved))
 
 
 def singular(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:

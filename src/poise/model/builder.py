@@ -75,13 +75,17 @@ class ModelBuilder:
         limits: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         velocity: npt.ArrayLike | None = None,
         pitch: float = 0.0,
+        swing: npt.ArrayLike | None = None,
+        twist: npt.ArrayLike | None = None,
         mimic: Mimic | None = None,
         line: int | None = None,
     ) -> None:
         """Add a joint of a `JointKind`; see `poise.Joint` for the units.
 
-        `limits` is (lower, upper), numbers or one for each coordinate; raises ModelError for a name used twice, an
-        unknown kind, a zero axis, or limits the wrong way round.
+        `limits` is (lower, upper), numbers or one for each coordinate.  Those of a spherical joint are `swing`, how far
+        its `axis` may turn away about two directions or about any [rad], and `twist`, (lower, upper) of the turn about
+        the axis [rad]; see `poise.model.swing`.  Raises ModelError for a name used twice, an unknown kind, a zero axis,
+        or limits the wrong way round.
         """
         self._name("joint", name, line)
         if name in self._joints:
@@ -120,7 +124,13 @@ class ModelBuilder:
             raise self._error(f"joint {name!r} is continuous and cannot have limits; call it revolute", line)
         at = blank.quaternion_at
         if at is not None and any(map(math.isfinite, (*lower[at:], *upper[at:]))):
-            raise self._error(f"joint {name!r} cannot have limits on its quaternion", line)
+            raise self._error(
+                f"joint {name!r} cannot have limits on its quaternion; a spherical joint takes swing= and twist=", line
+            )
+        cone = None if swing is None else self._swing(name, swing, line)
+        turn = None if twist is None else self._twist(name, twist, line)
+        if kind is not JointKind.SPHERICAL and (cone or turn):
+            raise self._error(f"joint {name!r} is {kind.value}; swing and twist limit spherical joints only", line)
         speed = self._numbers(name, "velocity limit", math.inf if velocity is None else velocity, blank.speeds, line)
         if any(s < 0 for s in speed):
             raise self._error(f"joint {name!r} has a negative velocity limit", line)
@@ -157,6 +167,8 @@ class ModelBuilder:
             lower=lower,
             upper=upper,
             velocity=speed,
+            swing=cone,
+            twist=turn,
             mimic=mimic,
         )
 
@@ -358,6 +370,24 @@ class ModelBuilder:
             raise self._error(f"joint {name!r} has a {what} that is not a number", line)
         return tuple(map(float, numbers))
 
+    def _swing(self, name: str, swing: npt.ArrayLike, line: int | None) -> tuple[float, float]:
+        a, b = self._numbers(name, "swing", swing, 2, line)
+        if not (0.0 <= a <= math.pi and 0.0 <= b <= math.pi):
+            raise self._error(
+                f"joint {name!r} has the swing {swing!r}; it must be 0 to pi rad, or None for no limit", line
+            )
+        return a, b
+
+    def _twist(self, name: str, twist: npt.ArrayLike, line: int | None) -> tuple[float, float]:
+        low, high = self._numbers(name, "twist", twist, 2, line)
+        if not -2.0 * math.pi <= low <= high <= 2.0 * math.pi:
+            raise self._error(
+                f"joint {name!r} has the twist {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or "
+                "None for no limit",
+                line,
+            )
+        return low, high
+
     def _check_links(self, declared: bool) -> list[str]:
         links = {name: None for name in self._links if name != WORLD}
         for joint in self._joints.values():
@@ -497,7 +527,7 @@ class ModelBuilder:
         )
 
     def _configuration(self, model: Model, name: str) -> npt.NDArray[np.float64]:
-        q = np.clip(model.neutral, model.lower, model.upper)
+        q = model.clip(model.neutral)
         for joint, value in self._postures[name].items():
             at = model.index(joint)
             numbers = np.atleast_1d(_reals(value))

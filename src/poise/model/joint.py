@@ -12,6 +12,8 @@ frame, `origin`, which is fixed in the parent link.
 | planar | 3 | 3 | slide along two directions normal to `axis`, then turn about it |
 | spherical | 4 | 3 | unit quaternion w x y z; velocity is angular, along the joint frame's fixed axes |
 | floating | 7 | 6 | pose x y z, w x y z; velocity is linear then angular, along the joint frame's fixed axes |
+
+A spherical joint may have limits about its `axis`, `swing` and `twist`: see `poise.model.swing`.
 """
 
 from dataclasses import dataclass, field
@@ -81,6 +83,11 @@ class Joint:
     """[rad or m]; inf where there is none."""
     velocity: tuple[float, ...] = ()
     """Largest speed [rad/s or m/s]; inf where there is none."""
+    swing: tuple[float, float] | None = None
+    """Largest swings of `axis` about two directions alone, the semi-axes of an ellipse [rad]; None: no limit (spherical
+    only, see `poise.model.swing`)."""
+    twist: tuple[float, float] | None = None
+    """Least and largest turn about `axis`, before the swing [rad]; None: no limit (spherical only)."""
     mimic: Mimic | None = None
 
     @property

@@ -23,6 +23,7 @@ from poise.geometry.visuals import Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.model.loop import Loop, named
+from poise.model.swing import BallLimits, ball_limits
 from poise.spatial import (
     LARGEST,
     SE3,
@@ -148,7 +149,7 @@ class Model:
         own["disabled"] = frozenset(disabled)
         own["loops"] = tuple(loops)
         start = self.neutral if home is None else finite("home", home, self.nq)
-        own["home"] = frozen(np.clip(start, self.lower, self.upper))
+        own["home"] = frozen(self.clip(start))
         own["queries"] = {}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -264,6 +265,12 @@ class Model:
         return tuple(self._q_at[j.name] + j.quaternion_at for j in moving if j.quaternion_at is not None)
 
     @cached_property
+    def ball_limits(self) -> tuple[BallLimits, ...]:
+        """The limits of the spherical joints that have any, in the order of q."""
+        limited = [j for j in self.joints if j.swing is not None or j.twist is not None]
+        return tuple(ball_limits(self._q_at[j.name], j.axis, j.swing, j.twist) for j in limited)
+
+    @cached_property
     def _plain(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Places in q and in v of the coordinates that add like numbers."""
         at_q: list[int] = []
@@ -353,7 +360,8 @@ class Model:
         """(*shape, nq) random configurations within the limits.
 
         Unlimited turns are uniform over a full turn, unlimited slides within 1 m of home, quaternions over all
-        rotations.  The same seed gives the same numbers.
+        rotations; of a spherical joint with limits the swing is uniform over its ellipse, the twist over its interval.
+        The same seed gives the same numbers.
         """
         rng = np.random.default_rng(seed)
         batch = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
@@ -362,7 +370,19 @@ class Model:
         for at in self._quaternions:
             wxyz = rng.normal(size=(*batch, 4))
             q[..., at : at + 4] = wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True)
+        for ball in self.ball_limits:
+            q[..., ball.place : ball.place + 4] = ball.sample(batch, rng)
         return np.clip(q, self.lower, self.upper)
+
+    def clip(self, q: npt.ArrayLike) -> Array:
+        """(..., nq) the nearest to `q` (..., nq) within the limits: every number, and every rotation, by itself.
+
+        What keeps its limits stays as it is, to the last bit; quaternions are taken to be of unit length.
+        """
+        out = np.clip(self.check_q(q), self.lower, self.upper)
+        for ball in self.ball_limits:
+            out[..., ball.place : ball.place + 4] = ball.pulled_in(out[..., ball.place : ball.place + 4])
+        return out
 
     @cached_property
     def sampling_box(self) -> tuple[Array, Array]:
@@ -383,7 +403,9 @@ class Model:
     def within_limits(self, q: npt.ArrayLike) -> bool:
         """Whether every configuration in `q` (..., nq) keeps the limits, with no slack."""
         q = self.check_q(q)
-        return bool(((q >= self.lower) & (q <= self.upper)).all())
+        if not ((q >= self.lower) & (q <= self.upper)).all():
+            return False
+        return all(bool(ball.inside(q[..., ball.place : ball.place + 4]).all()) for ball in self.ball_limits)
 
     def named(self, q: npt.ArrayLike) -> dict[str, float]:
         """The numbers of `q` (nq,) by coordinate name, those of mimicking joints after them."""
@@ -557,6 +579,12 @@ class Model:
             position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
             if ((position < joint.lower) | (position > joint.upper)).any():
                 raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.lower} to {joint.upper}")
+            ball = ball_limits(0, joint.axis, joint.swing, joint.twist)
+            if joint.kind is JointKind.SPHERICAL and not ball.inside(position / np.linalg.norm(position)).all():
+                raise ValueError(
+                    f"cannot lock {name!r} at {position}: its swing is at most {joint.swing}, its twist {joint.twist} "
+                    "[rad]"
+                )
             held[name] = position
         kept = []
         for joint in self.joints:
@@ -802,6 +830,8 @@ class Model:
             elif joint.size == 1:
                 at = self._q_at[joint.name]
                 limits = (f"{self.lower[at]:.4g}", f"{self.upper[at]:.4g}")
+            elif joint.swing is not None or joint.twist is not None:
+                limits = _spans(joint)
             else:
                 limits = ("", "")
             rows.append((joint.name, joint.kind.value, *limits, joint.parent, joint.child))
@@ -833,6 +863,13 @@ class _Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NameNotFound(name, self, owner=self._owner, noun=self._noun)
+
+
+def _spans(joint: Joint) -> tuple[str, str]:
+    """The limits of a spherical joint, as a table tells them."""
+    swing = "" if joint.swing is None else "swing " + " x ".join(f"{x:.4g}" for x in dict.fromkeys(joint.swing))
+    twist = "" if joint.twist is None else f"twist {joint.twist[0]:.4g} to {joint.twist[1]:.4g}"
+    return swing, twist
 
 
 def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:

@@ -29,7 +29,7 @@ from poise.solving.collision import CollisionLimit, guard_rows
 from poise.solving.inequalities import Limit, paces, together
 from poise.solving.outcome import Trace
 from poise.solving.potential import Compiled
-from poise.solving.problem import Problem
+from poise.solving.problem import Problem, refuse_ball_limits
 from poise.solving.repulsion import repelled
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.situation import Situation
@@ -73,6 +73,8 @@ class BoundMethod:
         `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
         many updates.  `within`: whether no step leaves the ranges among the tasks, if the method keeps inequalities.
         """
+        if limits:
+            refuse_ball_limits(model, f"the method {method.name!r}")
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
         paced = len(pace) > 0

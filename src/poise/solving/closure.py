@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.model.loop import named
 from poise.model.model import Model
-from poise.solving.problem import pack
+from poise.solving.problem import pack, refuse_ball_limits
 from poise.solving.rows import active_rows
 from poise.solving.scratch import bind
 from poise.spatial import Array
@@ -139,6 +139,8 @@ class Closure:
 
     def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
         """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
+        if limits:
+            refuse_ball_limits(model, "a loop of the model")
         self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
         self._problem = pack(model, self.loops, limits=False)
         self._columns = np.array(self._problem.velocities)

@@ -68,7 +68,7 @@ class Posture:
         q = out[ANSWER : ANSWER + model.nq]
         if code == SOLVED:
             if self._alone.size:
-                q[self._alone] = np.clip(goal, model.lower, model.upper)[self._alone]
+                q[self._alone] = model.clip(goal)[self._alone]
             if self._weight.any():
                 prepare(settle)
                 code = settle(scratch.address)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from poise.kernels.machine import layout
 from poise.kernels.machine.layout import (
     ANSWER,
+    BALL,
     BALL_AXES,
     BALL_TURN,
     BLOCK,
@@ -92,6 +93,8 @@ class Problem:
         for name in ("coordinates", "idle"):
             found = layout.unpack(words, name)
             found["lower"], found["upper"] = -np.inf, np.inf
+        for name in ("balls", "idle_balls"):
+            layout.unpack(words, name)["limited"] = 0
         return Problem(words, self.velocities, self.kinds, limits=False)
 
 
@@ -186,12 +189,12 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
         ),
         "slots": slots,
         "coordinates": joined(COORDINATE, coordinates, ranges),
-        "balls": balls,
+        "balls": _ball_records(model, balls),
         "tiles": tiles,
         "pairs": pairs,
         "strides": strides(len(coordinates) + 3 * len(balls)),
         "idle": joined(IDLE, np.reshape(idle, (-1, 1)), idle_limits),
-        "idle_balls": idle_balls,
+        "idle_balls": _ball_records(model, [[i, -1] for i in idle_balls]),
         "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
         "numbers": numbers,
         "farthest": model.farthest,
@@ -221,6 +224,17 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
     }
     problem = Problem(layout.pack(parts, rows), tuple(velocities), kinds)
     return problem if limits else problem.without_limits()
+
+
+def refuse_ball_limits(model: Model, what: str) -> None:
+    """Raises ValueError that names the spherical joints with limits, if there are any, which `what` does not keep."""
+    if not model.ball_limits:
+        return
+    names = [joint.name for joint in model.joints if joint.swing is not None or joint.twist is not None]
+    raise ValueError(
+        f"{what} does not keep limits of swing and twist yet, and {', '.join(map(repr, names))} of {model.name} has "
+        "such; pass limits=False, or leave out swing= and twist= where the joint is made"
+    )
 
 
 def _room(task: Task, e: Effector) -> int:
@@ -294,6 +308,13 @@ def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], l
     idle = [i for i in range(model.nq) if i not in held]
     limits = [[float(model.lower[i]), float(model.upper[i])] for i in idle]
     return idle, limits, sorted(quaternions - balls)
+
+
+def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
+    """The unit quaternions at these places in q and velocities, with their limits."""
+    limits = {ball.place: ball.number for ball in model.ball_limits}
+    whole = [(q, v, int(q in limits)) for q, v in balls]
+    return joined(BALL, whole, [limits.get(q, (0.0,) * 14) for q, _ in balls])
 
 
 def strides(count: int) -> Array:

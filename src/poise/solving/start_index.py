@@ -94,6 +94,10 @@ def _configurations(model: Model, problem: Problem, count: int, root: int) -> Ar
         s, t = 2.0 * np.pi * b, 2.0 * np.pi * c
         x, y = np.sqrt(1.0 - a), np.sqrt(a)
         q[:, i : i + 4] = np.stack([x * np.sin(s), x * np.cos(s), y * np.sin(t), y * np.cos(t)], axis=1)
+    for ball in model.ball_limits:
+        if problem.limits and ball.place in balls["q"]:
+            u0, u1, u2 = u[:, n + 3 * int(np.flatnonzero(balls["q"] == ball.place)[0]) :][:, :3].T
+            q[:, ball.place : ball.place + 4] = ball.spread(u0, u1, u2)
     if root >= 0:
         q[:, root : root + 7] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     return q

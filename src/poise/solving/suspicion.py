@@ -50,8 +50,9 @@ def ask_for_degrees_in(model: Model, q: Array, name: str) -> None:
 
 def pulled_in(model: Model, q0: Array) -> str:
     """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
-    kept = np.clip(q0, model.lower, model.upper)
-    places = np.flatnonzero(np.abs(kept - q0) > _ROUNDING)
+    unit = model.normalize(q0)
+    kept = model.clip(unit)
+    places = np.flatnonzero(np.abs(kept - unit) > _ROUNDING)
     if not len(places):
         return ""
     named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {kept[i]:.6g}" for i in places[:_NAMED]]

@@ -219,7 +219,7 @@ class Session:
             given = self.model.normalize(self.model.check_q(q))
             if not np.isfinite(given).all():
                 raise ValueError("q holds a number that is not finite")
-            self._q = np.clip(given, self.model.lower, self.model.upper)
+            self._q = self.model.clip(given)
             self._ghost = self._q.copy()
             self._snap()
             self._rebuild()

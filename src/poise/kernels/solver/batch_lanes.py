@@ -175,7 +175,7 @@ def take(p, w, v, lane, goal, start):
         i = p.idle[c].q
         v.q[i, lane] = w.q[i]
     for c in range(len(p.idle_balls)):
-        for i in range(p.idle_balls[c], p.idle_balls[c] + 4):
+        for i in range(p.idle_balls[c].q, p.idle_balls[c].q + 4):
             v.q[i, lane] = w.q[i]
     v.state[STARTED, lane], v.state[FRESH, lane], v.state[MEASURE, lane] = 0.0, 1.0, -1.0
     return SOLVED

@@ -1,7 +1,12 @@
 """Which joints a step may move: those that do not stand at a limit that it would push them out of."""
 
+from poise.kernels.algebra.swing_twist import blocked
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
+
+NEARLY = 0.1
+"""The share of a step that leads to a border of a ball's limits at most, for the ball to be held there already: cut off
+at once, the rest of the step would lead along the border somewhere else."""
 
 
 @kernel
@@ -30,4 +35,68 @@ def hold_pushed(p, w, bold):
         out = (((x <= c.lower) & (d < 0.0)) | ((x >= c.upper) & (d > 0.0))) & descends
         store(w.free, c.v, select(out, 0.0, load(w.free, c.v)))
         pushed = select(out, 1.0, pushed)
-    return any_of(pushed > 0.0)
+    some_ball = hold_balls(p, w, descends, w.step, NEARLY)
+    return any_of(pushed > 0.0) or some_ball
+
+
+@kernel
+def hold_balls(p, w, which, wanted, share):
+    """Take the turns by which w.step would push balls out of their limits out of the Jacobian, in lanes `which`.
+
+    The directions in which a ball may not turn are no axes of its velocity: J becomes J (I - n n^T), and no step has a
+    share of n; nor has `wanted`, an entry a velocity.  A border that `share` of the turn reaches counts as reached.
+    Whether there is any.
+    """
+    some = False
+    for r in range(len(p.balls)):
+        ball = p.balls[r]
+        if ball.limited:
+            i, a = ball.q, ball.v
+            n0, n1, n2, m0, m1, m2 = blocked(
+                ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3),
+                load(w.step, a), load(w.step, a + 1), load(w.step, a + 2), share,
+            )  # fmt: skip
+            n0, n1, n2 = select(which, n0, 0.0), select(which, n1, 0.0), select(which, n2, 0.0)
+            m0, m1, m2 = select(which, m0, 0.0), select(which, m1, 0.0), select(which, m2, 0.0)
+            if any_of((n0 * n0 + n1 * n1 + n2 * n2) + (m0 * m0 + m1 * m1 + m2 * m2) > 0.0):
+                some = True
+                _take_out(p, w.jacobian, a, n0, n1, n2)
+                _take_out(p, w.jacobian, a, m0, m1, m2)
+                _take_out_of(wanted, a, n0, n1, n2)
+                _take_out_of(wanted, a, m0, m1, m2)
+    return some
+
+
+@kernel
+def _take_out(p, jacobian, a, n0, n1, n2):
+    """J (I - n n^T) in place of J, of the three velocities from `a` on, whose columns stand side by side."""
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        for c in range(effector.columns):
+            if p.slots[effector.first_slot + c] == a:
+                for b in range(effector.first_block, effector.last_block):
+                    j = p.blocks[b].start + 3 * c
+                    for row in range(j, j + 3):
+                        x, y, z = load(jacobian, row), load(jacobian, row + 3), load(jacobian, row + 6)
+                        share = x * n0 + y * n1 + z * n2
+                        store(jacobian, row, x - share * n0)
+                        store(jacobian, row + 3, y - share * n1)
+                        store(jacobian, row + 6, z - share * n2)
+
+
+@kernel
+def _take_out_of(v, a, n0, n1, n2):
+    """v - n n^T v in place of v, of the same three velocities."""
+    share = load(v, a) * n0 + load(v, a + 1) * n1 + load(v, a + 2) * n2
+    store(v, a, load(v, a) - share * n0)
+    store(v, a + 1, load(v, a + 1) - share * n1)
+    store(v, a + 2, load(v, a + 2) - share * n2)
+
+
+@kernel
+def any_ball_limited(p):
+    """Whether any ball that the tasks move has limits."""
+    for r in range(len(p.balls)):
+        if p.balls[r].limited:
+            return True
+    return False

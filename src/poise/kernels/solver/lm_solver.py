@@ -16,7 +16,8 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.rotations import normalised
-from poise.kernels.algebra.scalar import sincos, uniform
+from poise.kernels.algebra.scalar import uniform
+from poise.kernels.algebra.swing_twist import kept, random_rotation
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, floor, load, rint, select, splat, sqrt, store
@@ -50,7 +51,7 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.rows.residuals import residuals
-from poise.kernels.solver.limits import hold_pushed
+from poise.kernels.solver.limits import any_ball_limited, hold_balls, hold_pushed
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
 
@@ -170,21 +171,23 @@ def clip_start(p, q0, q):
         i = p.idle[c].q
         q[i] = min(max(q[i], p.idle[c].lower), p.idle[c].upper)
     for c in range(len(p.balls)):
-        if not _normalise(q, p.balls[c].q):
+        if not _put_ball(q, p.balls[c]):
             return False
     for c in range(len(p.idle_balls)):
-        if not _normalise(q, p.idle_balls[c]):
+        if not _put_ball(q, p.idle_balls[c]):
             return False
     return True
 
 
 @kernel
-def _normalise(q, i):
-    """Scale the quaternion at q[i] to unit length; False if it is zero."""
+def _put_ball(q, ball):
+    """Scale a quaternion of q to unit length and pull it in to its limits; False if it is zero."""
+    i = ball.q
     square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
     if not square > 1e-24:
         return False
-    q[i], q[i + 1], q[i + 2], q[i + 3] = normalised(q[i], q[i + 1], q[i + 2], q[i + 3])
+    w, x, y, z = normalised(q[i], q[i + 1], q[i + 2], q[i + 3])
+    q[i], q[i + 1], q[i + 2], q[i + 3] = kept(ball, w, x, y, z)
     return True
 
 
@@ -207,7 +210,8 @@ def improve(p, w, cost, bold, some_careful):
     accepted = cost <= limit * slack
     far = _FAR * len(p.blocks)
     damping = select(cost < far, cost, far) * mu + _FLOOR
-    back = splat(w.q, 0.25)
+    # From the border of a ball's limits the straight way to where a step has led goes through the inside, not along.
+    back = splat(w.q, 0.0 if any_ball_limited(p) else 0.25)
     after = select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0)
     if some_careful:
         careful = load(w.state, _PATIENCE) > 0.0
@@ -228,11 +232,13 @@ def damped_direction(p, w, bold, damping):
     """The damped step into w.step.  Lanes that are not bold hold the joints that it would push out of their limits."""
     if len(p.effectors) == 1 and p.effectors[0].rows < 0:
         hold_for_pose(p, w)
+        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, 0.0)
         pose_direction(p, w, bold, damping)
         if hold_pushed(p, w, bold):
             pose_direction(p, w, bold, damping)
     else:
         hold(p, w)
+        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, 0.0)
         direction(p, w, bold, damping)
         if hold_pushed(p, w, bold):
             direction(p, w, bold, damping)
@@ -323,16 +329,15 @@ def begin(p, w, fresh, offsets, q0):
         value = select(given, x, select(value > high, high, value))
         _put(w, i, fresh, value)
     for c in range(len(p.balls)):
-        # Uniform over all rotations (Shoemake 1992).
         i, place = p.balls[c].q, len(p.coordinates) + 3 * c
-        u = _spread(p, offsets, place, start)
-        s1, c1 = sincos(6.283185307179586 * _spread(p, offsets, place + 1, start))
-        s2, c2 = sincos(6.283185307179586 * _spread(p, offsets, place + 2, start))
-        a, b = sqrt(1.0 - u), sqrt(u)
-        _put(w, i, fresh, select(given, load(q0, i), a * s1))
-        _put(w, i + 1, fresh, select(given, load(q0, i + 1), a * c1))
-        _put(w, i + 2, fresh, select(given, load(q0, i + 2), b * s2))
-        _put(w, i + 3, fresh, select(given, load(q0, i + 3), b * c2))
+        drawn = random_rotation(
+            p.balls[c],
+            _spread(p, offsets, place, start),
+            _spread(p, offsets, place + 1, start),
+            _spread(p, offsets, place + 2, start),
+        )
+        for k in range(4):
+            _put(w, i + k, fresh, select(given, load(q0, i + k), drawn[k]))
     # A lane not looked at yet has a limit below zero, and so counts as rejected once.
     store(w.state, _MU, select(fresh, 0.25 * _MU_LOW, load(w.state, _MU)))
     store(w.state, LIMIT, select(fresh, -1.0, load(w.state, LIMIT)))

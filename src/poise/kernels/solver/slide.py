@@ -16,9 +16,11 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import times, transpose_times
 from poise.kernels.algebra.rotations import normalised, small_quaternion_step
+from poise.kernels.algebra.swing_twist import kept
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
+from poise.kernels.solver.limits import NEARLY, hold_balls
 from poise.kernels.solver.lm_solver import INSIDE, evaluate
 
 BEST, LAST, SIZE, KEPT, ORIGIN, AGE, DONE, FRESH = range(8)
@@ -112,7 +114,8 @@ def _null_step(p, w, scale):
             out = (free > 0.0) & (down | up)
             held = held | any_of(out)
             store(w.free, a, select(out, zero, free))
-        if not held:
+        some_ball = hold_balls(p, w, splat(w.q, 1.0) > 0.0, c, NEARLY)
+        if not (held or some_ball):
             break
     return alpha
 
@@ -145,6 +148,7 @@ def _advance(p, w, alpha):
             t * load(w.step, a), t * load(w.step, a + 1), t * load(w.step, a + 2),
         )  # fmt: skip
         turned = normalised(turned[0], turned[1], turned[2], turned[3])
+        turned = kept(p.balls[k], turned[0], turned[1], turned[2], turned[3])
         for j in range(4):
             store(w.q, i + j, turned[j])
     for a in range(len(w.step)):

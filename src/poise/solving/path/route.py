@@ -19,6 +19,7 @@ from poise.solving.arguments import AnyTask, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
 from poise.solving.closure import refuse_loops
+from poise.solving.problem import refuse_ball_limits
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -57,6 +58,8 @@ class Route:
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
         refuse_loops(model, self.tasks, "a path")
+        if limits:
+            refuse_ball_limits(model, "a path")
         self.model, self.seed, self.threads = model, seed, threads
         self.search, self.near = (
             prepared_search(

@@ -1,0 +1,221 @@
+"""Limits of a ball: its swing within an ellipse, its twist within an interval; see `poise.model.swing`.
+
+Rotations are seen in the frame whose z axis is the ball's axis.  There w + z k is as the twist, and what is left is the
+swing (c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and
+moves the swing by what is left of omega without the twist's share of d.
+"""
+
+from poise.kernels.algebra.scalar import angle_of, sincos
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, select, sqrt
+
+NARROWEST = 4e-9
+"""The least semi-axis and half width [rad]: a double's rounding, along the flattest ellipse, is a hundredth of it."""
+MARGIN = 1e-9
+"""How far inside of its limits a ball is put that was outside [rad]; twice as far it counts as at the limit."""
+_NO_WIDTH = 1.5 * NARROWEST
+"""Semi-axes and half widths below have no room for a step [rad]."""
+FREE = 4.0
+"""A semi-axis or half width beyond every turn [rad]."""
+_STEPS = 16
+"""Newton steps to the nearest point of an ellipse; what they leave, a radial scaling takes onto it."""
+
+
+@kernel
+def level(x, y, a, b):
+    """1 on the ellipse of the semi-axes a and b, less inside."""
+    return (x / a) * (x / a) + (y / b) * (y / b)
+
+
+@kernel
+def nearest_on_ellipse(x, y, a, b):
+    """The point of the ellipse that is nearest to (x, y) outside of it; see `poise.model.swing.nearest_on_ellipse`."""
+    aa, bb = a * a, b * b
+    u, v = a * select(x < 0.0, -x, x), b * select(y < 0.0, -y, y)
+    t = select(u - aa > v - bb, u - aa, v - bb)
+    t = select(t > 0.0, t, 0.0)
+    for _ in range(_STEPS):
+        p, q = u / (t + aa), v / (t + bb)
+        over = p * p + q * q - 1.0
+        slope = 2.0 * (p * p / (t + aa) + q * q / (t + bb))
+        t = t + select(over > 0.0, over / select(slope > 0.0, slope, 1.0), 0.0)
+    x, y = aa * x / (t + aa), bb * y / (t + bb)
+    length = sqrt(level(x, y, a, b))
+    scale = 1.0 / select(length > 0.0, length, 1.0)
+    return x * scale, y * scale
+
+
+@kernel
+def seen(ball, x, y, z):
+    """A vector in the frame whose z axis is the ball's axis."""
+    f = ball.frame
+    return (
+        f[0] * x + f[3] * y + f[6] * z,
+        f[1] * x + f[4] * y + f[7] * z,
+        f[2] * x + f[5] * y + f[8] * z,
+    )
+
+
+@kernel
+def back(ball, x, y, z):
+    """The same vector in the joint's own frame."""
+    f = ball.frame
+    return (
+        f[0] * x + f[1] * y + f[2] * z,
+        f[3] * x + f[4] * y + f[5] * z,
+        f[6] * x + f[7] * y + f[8] * z,
+    )
+
+
+@kernel
+def parts(ball, w, x, y, z):
+    """Of the unit quaternion (w, x, y, z) in the axis' frame: the swing c, x, y; its rotation vector over x, y; the
+    twist [rad], counted from the middle of its interval."""
+    c = sqrt(w * w + z * z)
+    some = c > 0.0
+    divisor = select(some, c, 1.0)
+    cosine, sine = select(some, w / divisor, 1.0), z / divisor
+    sx, sy = x * cosine - y * sine, y * cosine + x * sine
+    length = sqrt(sx * sx + sy * sy)
+    long = length > 1e-150
+    ratio = select(long, 2.0 * angle_of(length, c) / select(long, length, 1.0), 2.0)
+    cosine, sine = cosine * ball.cosine + sine * ball.sine, sine * ball.cosine - cosine * ball.sine
+    negative = cosine < 0.0
+    twist = 2.0 * angle_of(select(negative, -sine, sine), select(negative, -cosine, cosine))
+    return c, sx, sy, ratio, twist
+
+
+@kernel
+def rotation(ball, rx, ry, twist):
+    """The unit quaternion of a swing's rotation vector and of a twist, counted from the middle of its interval."""
+    angle = sqrt(rx * rx + ry * ry)
+    s, c = sincos(0.5 * angle)
+    some = angle > 1e-150
+    share = select(some, s / select(some, angle, 1.0), 0.5)
+    rx, ry = rx * share, ry * share
+    sine, cosine = sincos(0.5 * twist)
+    cosine, sine = cosine * ball.cosine - sine * ball.sine, sine * ball.cosine + cosine * ball.sine
+    x, y, z = back(ball, rx * cosine + ry * sine, ry * cosine - rx * sine, c * sine)
+    return c * cosine, x, y, z
+
+
+@kernel
+def kept(ball, w, x, y, z):
+    """The unit quaternion where it keeps the ball's limits, and at the nearest place inside where it does not.
+
+    Nearer to the border than half of MARGIN counts as outside, so that no other order of rounding finds it there.
+    """
+    if not ball.limited:
+        return w, x, y, z
+    x1, y1, z1 = seen(ball, x, y, z)
+    _, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
+    rx, ry = sx * ratio, sy * ratio
+    out = level(rx, ry, ball.a - 0.5 * MARGIN, ball.b - 0.5 * MARGIN) > 1.0
+    end = ball.half - 0.5 * MARGIN
+    high, low = twist > end, twist < -end
+    moved = out | high | low
+    if not any_of(moved):
+        return w, x, y, z
+    nx, ny = nearest_on_ellipse(rx, ry, ball.a - MARGIN, ball.b - MARGIN)
+    rx, ry = select(out, nx, rx), select(out, ny, ry)
+    twist = select(high, ball.half - MARGIN, select(low, MARGIN - ball.half, twist))
+    w1, x1, y1, z1 = rotation(ball, rx, ry, twist)
+    return select(moved, w1, w), select(moved, x1, x), select(moved, y1, y), select(moved, z1, z)
+
+
+@kernel
+def random_rotation(ball, u0, u1, u2):
+    """A rotation from three numbers in [0, 1): uniform over all (Shoemake 1992), or over the ellipse and the interval
+    where the ball has limits."""
+    s1, c1 = sincos(6.283185307179586 * u1)
+    if ball.limited:
+        radius, half = sqrt(u0), min(ball.half, 3.141592653589793)
+        a, b = min(ball.a, 3.141592653589793) * radius, min(ball.b, 3.141592653589793) * radius
+        w, x, y, z = rotation(ball, a * c1, b * s1, half * (2.0 * u2 - 1.0))
+        return kept(ball, w, x, y, z)
+    s2, c2 = sincos(6.283185307179586 * u2)
+    a, b = sqrt(1.0 - u0), sqrt(u0)
+    return a * s1, a * c1, b * s2, b * c2
+
+
+@kernel
+def blocked(ball, w, x, y, z, g0, g1, g2, share):
+    """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: two orthogonal directions, unit or zero.
+
+    At the border of the ellipse it is the way out of it, n, and at an end of the twist the way beyond, m; both, where
+    what is left of the turn without the one goes beyond the other.  What this `share` of the turn takes to a border
+    counts as there already.  A twist or a semi-axis that has no width is held both ways.  Turns are angular, along the
+    joint frame's axes.
+    """
+    x1, y1, z1 = seen(ball, x, y, z)
+    h0, h1, h2 = seen(ball, g0, g1, g2)
+    c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
+    inner_a, inner_b = ball.a - 2.0 * MARGIN, ball.b - 2.0 * MARGIN
+    n0, n1, n2, rate = _swing_normal(ball, c, sx, sy, ratio)
+    way_out = n0 * h0 + n1 * h1 + n2 * h2
+    inside = level(sx * ratio, sy * ratio, inner_a, inner_b) + share * rate * way_out < 1.0
+    if ball.a < _NO_WIDTH or ball.b < _NO_WIDTH:
+        inside = way_out * way_out < 0.0
+        sign = select(way_out < 0.0, -1.0, 1.0)
+        n0, n1, n2, way_out = n0 * sign, n1 * sign, n2 * sign, way_out * sign
+    m0, m1, m2 = sy, -sx, c
+    beyond = m0 * h0 + m1 * h1 + m2 * h2
+    end = ball.half - 2.0 * MARGIN
+    ahead = twist + share * beyond / select(c > 1e-9, c, 1.0)
+    between = (ahead < end) & (ahead > -end)
+    low = twist < 0.0
+    if ball.half < _NO_WIDTH:
+        between = beyond * beyond < 0.0
+        low = beyond < 0.0
+    sign = select(low, -1.0, 1.0)
+    m0, m1, m2, beyond = m0 * sign, m1 * sign, m2 * sign, beyond * sign
+    both = m0 * n0 + m1 * n1 + m2 * n2
+    in_swing, in_twist = inside | (way_out <= 0.0), between | (beyond <= 0.0)
+    # The nearest turn that keeps both: this one, else without n or without m, else without either.
+    free = in_swing & in_twist
+    without_n = between | (beyond - both * way_out <= 0.0)
+    without_m = inside | (way_out - both * beyond <= 0.0)
+    n_alone, m_alone = (
+        select(in_swing, 0.0, select(without_n, 1.0, 0.0)),
+        select(in_twist, 0.0, select(without_m, 1.0, 0.0)),
+    )
+    hold_n = select(free | (m_alone > n_alone), 0.0, 1.0)
+    hold_m = select(free | (n_alone > 0.5), 0.0, 1.0)
+    n0, n1, n2 = n0 * hold_n, n1 * hold_n, n2 * hold_n
+    both = m0 * n0 + m1 * n1 + m2 * n2
+    m0, m1, m2 = m0 - both * n0, m1 - both * n1, m2 - both * n2
+    length = sqrt(m0 * m0 + m1 * m1 + m2 * m2)
+    some = length > 1e-6
+    scale = select(some, hold_m / select(some, length, 1.0), 0.0)
+    n0, n1, n2 = back(ball, n0, n1, n2)
+    m0, m1, m2 = back(ball, m0 * scale, m1 * scale, m2 * scale)
+    return n0, n1, n2, m0, m1, m2
+
+
+@kernel
+def _swing_normal(ball, c, sx, sy, ratio):
+    """The unit turn along which the swing (c, sx, sy) leaves its ellipse, the twist as it is, and how fast the level
+    grows along it [1/rad]; 0 where there is none.
+
+    Where a semi-axis has no width it is the turn across the other one.
+    """
+    near = c > 1e-9
+    cc = select(near, c, 1.0)
+    fx, fy = sx * ratio / (ball.a * ball.a), sy * ratio / (ball.b * ball.b)
+    if ball.a < _NO_WIDTH:
+        fx, fy = 1.0 + 0.0 * sx, 0.0 * sy
+    elif ball.b < _NO_WIDTH:
+        fx, fy = 0.0 * sx, 1.0 + 0.0 * sy
+    # Along the swing's direction its angle grows by 2 / c with |(sx, sy)|, across it by its ratio to |(sx, sy)|.
+    square = sx * sx + sy * sy
+    along = (fx * sx + fy * sy) / select(square > 1e-300, square, 1.0)
+    radial = 2.0 / cc - ratio
+    fx, fy = ratio * fx + radial * along * sx, ratio * fy + radial * along * sy
+    n0, n1, n2 = fx * c, fy * c, fy * sx - fx * sy
+    d0, d1, d2 = 2.0 * c * sy, -2.0 * c * sx, 1.0 - 2.0 * square
+    share = (n0 * d0 + n1 * d1 + n2 * d2) / cc
+    n0, n1, n2 = n0 - share * sy, n1 + share * sx, n2 - share * c
+    length = sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+    some = near & (length > 1e-150)
+    scale = select(some, 1.0 / select(some, length, 1.0), 0.0)
+    return n0 * scale, n1 * scale, n2 * scale, length

@@ -1,0 +1,142 @@
+"""Limits of spherical joints: swing within an ellipse, twist within an interval."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import poise as pz
+from poise.model.swing import ball_limits, nearest_on_ellipse
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+AXES = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (0.36, 0.48, 0.8)]
+LIMITS = [((0.8, 0.3), (-0.4, 0.9)), ((2.5, 2.5), (2.0, 3.9)), ((1.0, 0.0), (0.0, 0.0)), ((math.pi, 0.01), None)]
+
+
+def turns(count: int, seed: int = 0) -> np.ndarray:
+    wxyz = np.random.default_rng(seed).normal(size=(count, 4))
+    return wxyz / np.linalg.norm(wxyz, axis=1, keepdims=True)
+
+
+def rotation(wxyz: np.ndarray) -> Rotation:
+    return Rotation.from_quat(wxyz[..., [1, 2, 3, 0]])
+
+
+def arm(**limits: object) -> pz.Model:
+    b = pz.ModelBuilder("arm")
+    b.joint("shoulder", "spherical", parent="base", child="upper", axis=(1, 0, 0), **limits)
+    b.joint("elbow", "revolute", parent="upper", child="fore", axis=(0, 1, 0), limits=(0.0, 2.5), origin=at(0.3))
+    b.joint("wrist", "spherical", parent="fore", child="hand", axis=(1, 0, 0), swing=(1.2, 0.5), origin=at(0.3))
+    b.frame("palm", link="hand", origin=at(0.1))
+    return b.build()
+
+
+def at(x: float) -> pz.SE3:
+    return pz.SE3.from_parts([x, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_a_rotation_is_a_swing_after_a_twist(axis: tuple[float, float, float]) -> None:
+    ball = ball_limits(0, axis, None, (0.5, 1.5))
+    wxyz = turns(200)
+    swing, twist = ball.parts(wxyz)
+    vector = swing @ ball.frame[:, :2].T
+    made = Rotation.from_rotvec(vector) * Rotation.from_rotvec(np.outer(twist + 1.0, axis))
+    assert (made.inv() * rotation(wxyz)).magnitude().max() < 1e-14
+    assert np.abs(vector @ np.array(axis)).max() < 1e-15  # no share of the swing is about the axis
+    assert np.hypot(*swing.T).max() <= math.pi
+    assert np.abs(twist).max() <= math.pi
+    # The swing is the shortest turn of the bone to where it points.
+    bone = rotation(wxyz).apply(axis)
+    assert np.allclose(np.hypot(*swing.T), np.arccos(np.clip(bone @ np.array(axis), -1, 1)), atol=1e-7)
+    assert (rotation(ball.rotation(swing, twist)).inv() * rotation(wxyz)).magnitude().max() < 1e-14
+    assert ball.parts(-wxyz)[1] == pytest.approx(twist, abs=1e-14)
+
+
+@pytest.mark.parametrize("axes", [(1.0, 0.5), (2.0, 2.0), (3.0, 1e-3), (1e-8, 1.0), (0.4, 3.1)])
+def test_the_point_of_an_ellipse_is_the_nearest(axes: tuple[float, float]) -> None:
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(60, 2)) * 2.0
+    points = np.concatenate([points, [[3.5, 0.0], [0.0, -3.5], [3.2, 1e-12]]])
+    points = points[(points**2 / np.square(axes)).sum(1) > 1.0]
+    found = nearest_on_ellipse(points, axes)
+    assert np.abs((found**2 / np.square(axes)).sum(1) - 1.0).max() < 1e-12
+    around = np.linspace(0.0, 2.0 * math.pi, 200001)
+    border = np.stack([axes[0] * np.cos(around), axes[1] * np.sin(around)], axis=1)
+    for point, there in zip(points, found, strict=True):
+        assert np.hypot(*(there - point)) <= np.hypot(*(border - point).T).min() + 1e-12
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("limits", LIMITS)
+def test_what_is_outside_is_brought_inside_and_the_rest_stays(axis: tuple[float, float, float], limits: tuple) -> None:
+    ball = ball_limits(0, axis, *limits)
+    wxyz = turns(2000, seed=2)
+    pulled = ball.pulled_in(wxyz)
+    assert ball.inside(pulled).all()
+    inside = ball.inside(wxyz)
+    assert (pulled[inside] == wxyz[inside]).all()
+    assert (ball.pulled_in(pulled) == pulled).all()
+    assert np.linalg.norm(pulled, axis=1) == pytest.approx(1.0, abs=1e-15)
+    # Each of the two is changed by itself, and no more than it has to be.
+    (swing, twist), (least, turn) = ball.parts(wxyz), ball.parts(pulled)
+    assert np.abs(turn - np.clip(twist, -ball.half, ball.half)).max() < 5e-9
+    outside = (swing**2 / np.square(ball.semi_axes)).sum(1) > 1.0
+    assert (np.abs(least - swing)[~outside] < 1e-9).all()
+    assert np.abs(least[outside] - nearest_on_ellipse(swing[outside], ball.semi_axes)).max(initial=0.0) < 1e-4
+
+
+def test_limits_are_told_of_carried_and_kept_by_what_is_drawn() -> None:
+    model = arm(swing=(1.0, 0.4), twist=(-0.5, 0.2))
+    assert "swing 1 x 0.4" in str(model)
+    assert "twist -0.5 to 0.2" in str(model)
+    q = model.sample(500, seed=3)
+    assert model.within_limits(q)
+    swing, twist = model.ball_limits[0].parts(q[:, :4])
+    assert np.hypot(*(swing / [1.0, 0.4]).T).max() > 0.98
+    assert twist.max() > 0.33
+    assert twist.min() < -0.33
+    free = arm().sample(500, seed=3)
+    assert not model.within_limits(free)
+    assert model.within_limits(model.clip(free))
+    assert (model.clip(q) == q).all()
+    for other in (pickle.loads(pickle.dumps(model)), model.with_base(at(1.0)), model.lock(elbow=1.0)):
+        assert [b.semi_axes for b in other.ball_limits] == [b.semi_axes for b in model.ball_limits]
+    assert len(model.chain("fore", "hand").ball_limits) == 1
+    assert model.within_limits(model.home)
+
+
+def test_home_is_inside_though_no_turn_is_not() -> None:
+    assert arm(twist=(0.3, 0.6)).within_limits(arm(twist=(0.3, 0.6)).home)
+
+
+def test_what_no_joint_can_keep_is_refused() -> None:
+    with pytest.raises(pz.ModelError, match="0 to pi"):
+        arm(swing=4.0)
+    with pytest.raises(pz.ModelError, match="0 to pi"):
+        arm(swing=(-0.1, 1.0))
+    with pytest.raises(pz.ModelError, match="lower, upper"):
+        arm(twist=(1.0, -1.0))
+    with pytest.raises(pz.ModelError, match="swing"):
+        arm(swing=(1.0, 2.0, 3.0))
+    with pytest.raises(pz.ModelError, match="swing= and twist="):
+        arm(limits=(-1.0, 1.0))
+    with pytest.raises(pz.ModelError, match="spherical joints only"):
+        pz.ModelBuilder("x").joint("hinge", "revolute", parent="a", child="b", swing=1.0)
+    with pytest.raises(ValueError, match="cannot lock"):
+        arm(swing=0.5).lock(shoulder=[0.0, 0.0, 1.0, 0.0])
+
+
+def test_what_does_not_keep_them_refuses() -> None:
+    model = arm(swing=(1.0, 0.4), twist=(-0.5, 0.2))
+    task = pz.PositionTask("palm")
+    with pytest.raises(ValueError, match="swing and twist yet, and 'shoulder', 'wrist'"):
+        pz.Tracker(model, task)
+    with pytest.raises(ValueError, match="swing and twist"):
+        pz.solve(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]), method="dls")
+    with pytest.raises(ValueError, match="solve_all does not keep"):
+        pz.solve_all(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]))
+    pz.Tracker(model, task, limits=False)
