@@ -21,6 +21,7 @@ ROOMS = [
     {"methods"},
     {"solving"},
     {"motion"},
+    {"retarget"},
     {"bench", "experiments", "reachability", "references", "scale", "viewer"},
     {"cli", "__main__"},
 ]

@@ -1,0 +1,50 @@
+"""The parts of a body, by which a skeleton and a robot are compared, and where they are in each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, final
+
+from poise.tasks.base import Value, settle
+
+SIDES: Final = ("left", "right")
+PARENTS: Final[Mapping[str, str | None]] = MappingProxyType(
+    {"pelvis": None, "chest": "pelvis", "head": "chest"}
+    | {
+        f"{side}_{part}": parent if parent in ("pelvis", "chest") else f"{side}_{parent}"
+        for side in SIDES
+        for part, parent in (
+            ("hip", "pelvis"),
+            ("knee", "hip"),
+            ("ankle", "knee"),
+            ("toe", "ankle"),
+            ("shoulder", "chest"),
+            ("elbow", "shoulder"),
+            ("wrist", "elbow"),
+        )
+    }
+)
+"""The parts of a body, and the part that each hangs on.  Of a body with four legs the arms are those in front."""
+ENDS: Final = tuple(f"{side}_{part}" for part in ("ankle", "wrist") for side in SIDES)
+"""The parts that may stand on something."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyMap(Value):
+    """Which joint of a skeleton is which part of a body, and which frame of a robot."""
+
+    source: Mapping[str, str]
+    """By part, the joint of the skeleton."""
+    robot: Mapping[str, str]
+    """By part, the frame of the robot."""
+    contacts: tuple[str, ...] = ()
+    """The parts among `ENDS` that stand on the ground: both ankles of a humanoid, all four of a body with four legs."""
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that both have, parents before children."""
+        return tuple(part for part in PARENTS if part in self.source and part in self.robot)
