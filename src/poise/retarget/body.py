@@ -1,6 +1,6 @@
 """The parts of a body, by which a skeleton and a robot are compared, and where they are in each."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, final
@@ -25,6 +25,11 @@ PARENTS: Final[Mapping[str, str | None]] = MappingProxyType(
     }
 )
 """The parts of a body, and the part that each hangs on.  Of a body with four legs the arms are those in front."""
+TOES: Final[Mapping[str, str]] = MappingProxyType({f"{side}_ankle": f"{side}_toe" for side in SIDES})
+"""By ankle, the toe of its foot."""
+HIPS: Final = tuple(f"{side}_hip" for side in SIDES)
+RIGID: Final = frozenset(("chest", "head", *(f"{side}_{part}" for side in SIDES for part in ("hip", "shoulder", "toe"))))
+"""The parts that have a place of their own on the part they hang on; others are at the end of a bone that turns."""
 ENDS: Final = tuple(f"{side}_{part}" for part in ("ankle", "wrist") for side in SIDES)
 """The parts that may stand on something."""
 
@@ -48,3 +53,15 @@ class BodyMap(Value):
     def parts(self) -> tuple[str, ...]:
         """The parts that both have, parents before children."""
         return tuple(part for part in PARENTS if part in self.source and part in self.robot)
+
+
+def ancestors(parts: Collection[str]) -> dict[str, str | None]:
+    """Those of the parts, parents before children, each with the nearest that it hangs on among them."""
+    out: dict[str, str | None] = {}
+    for part in PARENTS:
+        if part in parts:
+            parent = PARENTS[part]
+            while parent is not None and parent not in parts:
+                parent = PARENTS[parent]
+            out[part] = parent
+    return out
