@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from poise.geometry.shapes import HalfSpace
+from poise.methods.damping import Curvature
 from poise.methods.criteria import RestPosture
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
@@ -19,7 +20,7 @@ from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.region import RegionTask
 
-ABOVE: Final = HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, -1.0))
+ABOVE: Final = HalfSpace((0.0, 0.0, -5e-4), (0.0, 0.0, -1.0))
 """What is not below the ground."""
 FREE: Final = 6
 """How many joints bring a frame to any pose."""
@@ -29,6 +30,10 @@ _HAND: Final = 0.1
 """Weight of how a hand is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
+_LAG: Final = 0.1
+"""Gain of the damping: less follows more closely, and shakes where an arm is straight."""
+_FIRST: Final = 0.02
+"""The share of it that parts have which stand."""
 _STARTS, _SETTLING = 8, 150
 """Starts from which the first frame is looked for, and how many steps each has."""
 _LESS: Final = 1e-2
@@ -77,7 +82,7 @@ def stated(robot: Target, targets: Targets) -> tuple[list[Task], Array]:
             continue
         elif part in RIGID:
             if part in ("chest", "head") and turn is not None:
-                add(OrientationTask(frame, priority=2), None, turn)
+                add(OrientationTask(frame, priority=1 if part == "chest" else 2), None, turn)
         elif part in ENDS:
             add(PositionTask(frame, priority=1), place)
             if turn is not None and between(model, robot.frames[parent], frame) > 1:
@@ -97,7 +102,7 @@ def follow(
     robot: Target, tasks: Sequence[Task], goals: Array, dt: float, *, limits: Sequence[Limit] = (), speed: float = 1.0
 ) -> Array:
     """(frames, nq) what the robot does, one frame every `dt` seconds, within its limits of joints and their speeds."""
-    method = TaskPriority(null_space=RestPosture(gain=_REST))
+    method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
     updates = max(1, int(np.ceil(dt / SUBSTEP - 1e-9)))
     tracker = Tracker(robot.model, tasks, method, dt=dt, updates=updates, limits=list(limits) or True, speed=speed, settle=False)
     return tracker.rollout(first(robot, tasks, goals[0], method), goals, threads=1)
