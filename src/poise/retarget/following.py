@@ -11,7 +11,7 @@ from poise.methods.criteria import RestPosture
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.retarget.body import ENDS, PARENTS, RIGID, ancestors
+from poise.retarget.parts import ENDS, PARENTS, RIGID, ancestors
 from poise.retarget.targets import Target, Targets
 from poise.solving.inequalities import Limit
 from poise.solving.tracker import Tracker

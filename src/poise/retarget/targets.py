@@ -14,7 +14,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.model.model import Model
-from poise.retarget.body import HIPS, PARENTS, RIGID, TOES, ancestors
+from poise.retarget.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.retarget.contacts import Contacts
 from poise.retarget.holding import Span, held, held_turns
 from poise.spatial import Array, conjugate, quaternion_matrix, quaternion_product, rotate
