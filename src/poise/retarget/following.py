@@ -12,7 +12,7 @@ from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retarget.parts import ENDS, PARENTS, RIGID, ancestors
-from poise.retarget.targets import Target, Targets
+from poise.retarget.targets import Robot, Targets
 from poise.solving.inequalities import Limit
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array, rotate
@@ -42,7 +42,7 @@ _BETTER: Final = 0.5
 """A random start must come this much nearer than the robot's home, as its postures are less natural."""
 
 
-def stated(robot: Target, targets: Targets) -> tuple[list[Task], Array]:
+def stated(robot: Robot, targets: Targets) -> tuple[list[Task], Array]:
     """The tasks, and (frames, tasks, 7) their targets.
 
     First come the parts that stand, which are held, and the ground, below which none of them goes; then the trunk and
@@ -62,33 +62,35 @@ def stated(robot: Target, targets: Targets) -> tuple[list[Task], Array]:
 
     for part, sole in robot.soles.items():
         frame, place, turn = robot.frames[part], targets.places[part], targets.turns[part]
+        here = SE3.from_parts(robot.points[part])
         joints = between(model, robot.frames[robot.root], frame)
         if joints >= FREE:
-            add(PoseTask(frame), place, turn)
+            add(PoseTask(frame, offset=here), place, turn)
         else:
-            toe = robot.toes[part]
-            add(PositionTask(frame, offset=SE3.from_parts(toe)), place + rotate(turn, toe))
+            toe = robot.toe(part)
+            add(PositionTask(frame, offset=SE3.from_parts(toe)), place + rotate(turn, toe - robot.points[part]))
             if joints > 3:
                 add(OrientationTask(frame, priority=2), None, turn)
         for point in sole:
             add(RegionTask(frame, ABOVE, offset=SE3.from_parts(point)))
     for part, parent in ancestors(robot.frames).items():
-        frame, place, turn = robot.frames[part], targets.places[part], targets.turns.get(part)
+        frame, place, turn = robot.frames[part], targets.places[part], targets.turns[part]
+        here = SE3.from_parts(robot.points[part])
         if part in robot.soles or (parent is None and robot.stays):
             continue
         if parent is None:
-            add(PoseTask(frame, priority=1), place, turn)
+            add(PoseTask(frame, priority=1, offset=here), place, turn)
         elif not between(model, robot.frames[parent], frame):
             continue
-        elif part in RIGID:
-            if part in ("chest", "head") and turn is not None:
-                add(OrientationTask(frame, priority=1 if part == "chest" else 2), None, turn)
+        elif part == "chest":
+            add(OrientationTask(frame, priority=1), None, turn)
+        elif part == "head":
+            add(OrientationTask(frame, priority=2), None, turn)
         elif part in ENDS:
-            add(PositionTask(frame, priority=1), place)
-            if turn is not None and between(model, robot.frames[parent], frame) > 1:
-                add(OrientationTask(frame, priority=2, weight=_HAND), None, turn)
-        elif not any(end in robot.soles and PARENTS[end] == part for end in ENDS):
-            add(PositionTask(frame, priority=2), place)
+            add(PositionTask(frame, priority=1, offset=here), place)
+            add(OrientationTask(frame, priority=2, weight=_HAND), None, turn)
+        elif part not in RIGID and not any(end in robot.soles and PARENTS[end] == part for end in ENDS):
+            add(PositionTask(frame, priority=2, offset=here), place)
     return tasks, np.stack(goals, axis=1)
 
 
@@ -99,7 +101,7 @@ def between(model: Model, carrier: str, carried: str) -> int:
 
 
 def follow(
-    robot: Target, tasks: Sequence[Task], goals: Array, dt: float, *, limits: Sequence[Limit] = (), speed: float = 1.0
+    robot: Robot, tasks: Sequence[Task], goals: Array, dt: float, *, limits: Sequence[Limit] = (), speed: float = 1.0
 ) -> Array:
     """(frames, nq) what the robot does, one frame every `dt` seconds, within its limits of joints and their speeds."""
     method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
@@ -108,7 +110,7 @@ def follow(
     return tracker.rollout(first(robot, tasks, goals[0], method), goals, threads=1)
 
 
-def first(robot: Target, tasks: Sequence[Task], goals: Array, method: TaskPriority) -> Array:
+def first(robot: Robot, tasks: Sequence[Task], goals: Array, method: TaskPriority) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
     The robot's home is preferred, as long as no other start comes much nearer.
@@ -119,7 +121,7 @@ def first(robot: Target, tasks: Sequence[Task], goals: Array, method: TaskPriori
     for joint in model.joints:
         if joint.kind is JointKind.FLOATING and trunk:
             base = model.index(joint.name)
-            carried = model.pose(joint.child, model.home).inverse() @ model.pose(robot.frames[robot.root], model.home)
+            carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
             starts[:, base] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
     tracker = Tracker(model, tasks, method)
     ways = tracker.rollout(starts, np.broadcast_to(goals, (_STARTS, _SETTLING, *goals.shape)), threads=1)

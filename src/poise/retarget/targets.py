@@ -1,10 +1,10 @@
 """Where the parts of a robot shall be, frame by frame, so that it does what a body does that has other bones.
 
-A body is scaled to the robot by its legs, as it travels and stands on them.  Its bones keep their directions and have
-the robot's lengths, so a hand goes where the robot's own arm, held alike, would bring it.  A foot that stands stays
-where it came down, flat while its heel is down.
+The body is scaled by its legs, on which it travels and stands.  Its bones keep their directions and have the robot's
+lengths, so a hand goes where the robot's own arm, held alike, would bring it.  A foot that stands stays where it came
+down, flat while its heel is down.
 
-A place is that of the origin of a part's frame, and a rotation that of its frame: the robot's, as in its model.
+A place is where a part stands, which is a point of its frame, and a rotation is that of its frame, the robot's.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from typing import Final, final
 import numpy as np
 
 from poise.model.model import Model
-from poise.retarget.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.retarget.contacts import Contacts
 from poise.retarget.holding import Span, held, held_turns
-from poise.spatial import Array, conjugate, quaternion_matrix, quaternion_product, rotate
+from poise.retarget.parts import HIPS, PARENTS, RIGID, TOES, ancestors
+from poise.spatial import SE3, Array, conjugate, quaternion_matrix, quaternion_product, rotate
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
@@ -35,23 +35,22 @@ class Source:
     places: Mapping[str, Array]
     """By part, (frames, 3) where it is [m]."""
     turns: Mapping[str, Array]
-    """By part, (frames, 4) how the robot's frame is turned when it does as this body: the body's own rotation, then
-    that from its frame to the robot's."""
+    """By part, (frames, 4) how the robot's frame is turned when it does as this body does."""
     contacts: Contacts
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Target:
-    """The robot's own body."""
+class Robot:
+    """The body of a robot."""
 
     model: Model
     frames: Mapping[str, str]
     """By part, its frame."""
+    points: Mapping[str, Array]
+    """By part, (3,) where it stands in its frame [m]."""
     soles: Mapping[str, Array]
     """By part that stands, (k, 3) the points in its frame with which it does [m]."""
-    toes: Mapping[str, Array]
-    """By part that stands, (3,) the point that stays in place while it does."""
 
     @property
     def root(self) -> str:
@@ -63,21 +62,34 @@ class Target:
         """Whether nothing moves that part, as on a pedestal."""
         return not any(joint.nv for joint in self.model.root_path(self.model.frame(self.frames[self.root]).link))
 
-    def rest(self, part: str, within: str | None = None) -> tuple[Array, Array]:
-        """(3,) and (4,) the pose of a part at neutral, in the world or in the frame of another part."""
-        model = self.model
-        pose = model.pose(self.frames[part], model.neutral)
-        if within is not None:
-            pose = model.pose(self.frames[within], model.neutral).inverse() @ pose
-        return pose.xyz, pose.wxyz
+    def pose(self, part: str, q: Array) -> SE3:
+        """(...,) the poses of a part at `q` (..., nq): its place, and the rotation of its frame."""
+        return self.model.poses(q, [self.frames[part]])[..., 0] @ SE3.from_parts(self.points[part])
+
+    def rest(self, part: str, within: str | None = None) -> SE3:
+        """The pose of a part at neutral, in the world or seen from another part."""
+        pose = self.pose(part, self.model.neutral)
+        return pose if within is None else self.pose(within, self.model.neutral).inverse() @ pose
+
+    def toe(self, part: str) -> Array:
+        """(3,) the middle of the front of a sole, in the frame of its part [m]; of a ball, its only point."""
+        sole, rest = self.soles[part], quaternion_matrix(self.rest(part).wxyz)
+        ahead = rest[0] @ sole.T  # the robot's neutral looks along x
+        mean: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
+        return mean
 
     def standing(self, part: str) -> float:
         """How high a part is over the ground when it stands as at neutral [m]."""
-        return -float((quaternion_matrix(self.rest(part)[1]) @ self.soles[part].T)[2].min())
+        turn = quaternion_matrix(self.rest(part).wxyz)
+        return float((turn @ self.points[part])[2] - (turn @ self.soles[part].T)[2].min())
 
     def bone(self, part: str, parent: str) -> float:
         """How far a part is from another at neutral [m]."""
-        return float(np.linalg.norm(self.rest(part)[0] - self.rest(parent)[0]))
+        return float(np.linalg.norm(self.rest(part).xyz - self.rest(parent).xyz))
+
+
+_FRONT: Final = 0.01
+"""How far behind the foremost point of a sole the others of its front are, at most [m]."""
 
 
 @final
@@ -91,11 +103,13 @@ class Targets:
     """(frames, 4)"""
 
 
-def targets(source: Source, robot: Target, scale: float) -> Targets:
+def targets(source: Source, robot: Robot, scale: float) -> Targets:
     """Where the robot's parts shall be, of a body that is scaled to it by `scale`.
 
     The ground is at height 0, where the body stands lowest; a body that never stands keeps its heights.
     """
+    if robot.stays:
+        source = seen_from(source, robot)
     turns, places = dict(source.turns), {}
     lifts = []
     for part in robot.soles:
@@ -108,21 +122,19 @@ def targets(source: Source, robot: Target, scale: float) -> Targets:
         if parent is None:
             places[part] = _trunk(source, robot, part, scale, lift)
         elif part in RIGID:
-            place, _ = robot.rest(part, parent)
-            places[part] = places[parent] + rotate(turns[parent], place)
+            places[part] = places[parent] + rotate(turns[parent], robot.rest(part, parent).xyz)
         else:
             places[part] = places[parent] + _bone(source, robot, part, parent, scale)
     return Targets(places, turns)
 
 
-def seen_from(source: Source, robot: Target) -> Source:
-    """The same motion as one who is carried along by the robot's root sees it, where that stays."""
-    root = robot.root
-    place, turn = robot.rest(root)
-    back = quaternion_product(np.broadcast_to(turn, source.turns[root].shape), conjugate(source.turns[root]))
+def seen_from(source: Source, robot: Robot) -> Source:
+    """The same motion as one sees it who is carried along by the root, which the robot does not move."""
+    root, rest = robot.root, robot.rest(robot.root)
+    back = quaternion_product(np.broadcast_to(rest.wxyz, source.turns[root].shape), conjugate(source.turns[root]))
     return replace(
         source,
-        places={part: place + rotate(back, path - source.places[root]) for part, path in source.places.items()},
+        places={part: rest.xyz + rotate(back, path - source.places[root]) for part, path in source.places.items()},
         turns={part: quaternion_product(back, turns) for part, turns in source.turns.items()},
     )
 
@@ -139,14 +151,14 @@ def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> 
     return float(np.median(above[stands]) if stands.any() else above.min())
 
 
-def foot(source: Source, robot: Target, part: str, scale: float) -> tuple[Array, Array]:
+def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, Array]:
     """(frames, 3) and (frames, 4) the path of a part that stands, from that of the body's own.
 
     While it stands a point of its sole, that below the toe, does not move, and while the heel is down the sole is flat.
     No point of the sole is ever below the ground.
     """
     times, contacts = source.times, source.contacts
-    turns = source.turns[part]
+    turns, toe = source.turns[part], robot.toe(part)
     body = source.places.get(TOES.get(part, part), source.places[part])
     path = scale * (body - [0.0, 0.0, stood(body, contacts, part)])
     spans: list[Span] = []
@@ -160,16 +172,15 @@ def foot(source: Source, robot: Target, part: str, scale: float) -> tuple[Array,
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             if len(heel):
                 flats.append((contact.start, contact.start + int(heel[-1]) + 1))
-                flat.append(_level(turns[slice(*flats[-1])], robot.rest(part)[1]))
+                flat.append(_level(turns[slice(*flats[-1])], robot.rest(part).wxyz))
     if spans:
         path = held(path, spans, np.array(stays), times, EASE)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     rotations = quaternion_matrix(turns)
-    place = path - rotations @ robot.toes[part]
-    lowest = (rotations @ robot.soles[part].T)[:, 2].min(axis=1) + place[:, 2]
-    place[:, 2] -= np.minimum(lowest, 0.0)
-    return place, turns
+    lowest = (rotations @ (robot.soles[part] - toe).T)[:, 2].min(axis=1) + path[:, 2]
+    path[:, 2] -= np.minimum(lowest, 0.0)
+    return path + rotations @ (robot.points[part] - toe), turns
 
 
 def _level(turns: Array, rest: Array) -> Array:
@@ -180,24 +191,23 @@ def _level(turns: Array, rest: Array) -> Array:
     return quaternion_product(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), rest)
 
 
-def _trunk(source: Source, robot: Target, part: str, scale: float, lift: float) -> Array:
+def _trunk(source: Source, robot: Robot, part: str, scale: float, lift: float) -> Array:
     """(frames, 3) where the part goes that carries all others: the middle of its hips is where the body's is."""
     if robot.stays:
         return source.places[part]
     hips = [hip for hip in HIPS if part == "pelvis" and hip in robot.frames and hip in source.places]
-    middle = np.mean([source.places[hip] for hip in hips or [part]], axis=0)
-    path = scale * middle + [0.0, 0.0, lift]
+    path = scale * np.mean([source.places[hip] for hip in hips or [part]], axis=0) + [0.0, 0.0, lift]
     if hips:
-        path = path - rotate(source.turns[part], np.mean([robot.rest(hip, part)[0] for hip in hips], axis=0))
+        path = path - rotate(source.turns[part], np.mean([robot.rest(hip, part).xyz for hip in hips], axis=0))
     return path
 
 
-def _bone(source: Source, robot: Target, part: str, parent: str, scale: float) -> Array:
+def _bone(source: Source, robot: Robot, part: str, parent: str, scale: float) -> Array:
     """(frames, 3) from a part to the next [m]: the body's direction, with the robot's length."""
     way = source.places[part] - source.places[parent]
     if PARENTS[part] != parent:  # a joint between the two is not known, so how far they are apart tells how it is bent
         return scale * way
     length = np.linalg.norm(way, axis=1, keepdims=True)
     there = length > SHORT
-    rest = robot.rest(part)[0] - robot.rest(parent)[0]
+    rest = robot.rest(part).xyz - robot.rest(parent).xyz
     return np.where(there, way * robot.bone(part, parent) / np.where(there, length, 1.0), rest)
