@@ -17,7 +17,7 @@ from poise.model.model import Model
 from poise.retarget.contacts import Contacts
 from poise.retarget.holding import Span, held, held_turns
 from poise.retarget.parts import HIPS, PARENTS, RIGID, TOES, ancestors
-from poise.spatial import SE3, Array, conjugate, quaternion_matrix, quaternion_product, rotate
+from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
@@ -49,6 +49,8 @@ class Robot:
     """By part, its frame."""
     points: Mapping[str, Array]
     """By part, (3,) where it stands in its frame [m]."""
+    axes: Mapping[str, Array]
+    """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
     soles: Mapping[str, Array]
     """By part that stands, (k, 3) the points in its frame with which it does [m]."""
 
@@ -63,8 +65,8 @@ class Robot:
         return not any(joint.nv for joint in self.model.root_path(self.model.frame(self.frames[self.root]).link))
 
     def pose(self, part: str, q: Array) -> SE3:
-        """(...,) the poses of a part at `q` (..., nq): its place, and the rotation of its frame."""
-        return self.model.poses(q, [self.frames[part]])[..., 0] @ SE3.from_parts(self.points[part])
+        """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
+        return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
 
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
@@ -73,15 +75,15 @@ class Robot:
 
     def toe(self, part: str) -> Array:
         """(3,) the middle of the front of a sole, in the frame of its part [m]; of a ball, its only point."""
-        sole, rest = self.soles[part], quaternion_matrix(self.rest(part).wxyz)
-        ahead = rest[0] @ sole.T  # the robot's neutral looks along x
+        sole = self.soles[part]
+        ahead = sole @ self.axes[part][:, 0]
         mean: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
         return mean
 
     def standing(self, part: str) -> float:
         """How high a part is over the ground when it stands as at neutral [m]."""
-        turn = quaternion_matrix(self.rest(part).wxyz)
-        return float((turn @ self.points[part])[2] - (turn @ self.soles[part].T)[2].min())
+        up = self.axes[part][:, 2]
+        return float(up @ self.points[part] - (self.soles[part] @ up).min())
 
     def bone(self, part: str, parent: str) -> float:
         """How far a part is from another at neutral [m]."""
@@ -172,7 +174,7 @@ def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, 
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             if len(heel):
                 flats.append((contact.start, contact.start + int(heel[-1]) + 1))
-                flat.append(_level(turns[slice(*flats[-1])], robot.rest(part).wxyz))
+                flat.append(_level(turns[slice(*flats[-1])], matrix_quaternion(robot.axes[part].T)))
     if spans:
         path = held(path, spans, np.array(stays), times, EASE)
     if flats:
@@ -183,12 +185,12 @@ def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, 
     return path + rotations @ (robot.points[part] - toe), turns
 
 
-def _level(turns: Array, rest: Array) -> Array:
-    """(4,) the rotation `rest` (4,), turned about the vertical to be as near to `turns` (n, 4) as can be."""
-    ways = quaternion_product(turns, np.broadcast_to(conjugate(rest), turns.shape))
+def _level(turns: Array, upright: Array) -> Array:
+    """(4,) the rotation `upright` (4,), turned about the vertical to be as near to `turns` (n, 4) as can be."""
+    ways = quaternion_product(turns, np.broadcast_to(conjugate(upright), turns.shape))
     w, z = ways[:, 0], ways[:, 3]
     half = 0.5 * np.arctan2(2.0 * (w * z).sum(), (w * w - z * z).sum())
-    return quaternion_product(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), rest)
+    return quaternion_product(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), upright)
 
 
 def _trunk(source: Source, robot: Robot, part: str, scale: float, lift: float) -> Array:

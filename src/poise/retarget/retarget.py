@@ -1,0 +1,82 @@
+"""`retarget`: the motion of a skeleton, carried to a robot."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from poise.model.model import Model, a_model
+from poise.motion.clip import Motion
+from poise.retarget.bending import folding
+from poise.retarget.body import BodyMap
+from poise.retarget.contacts import Contacts, contacts
+from poise.retarget.following import follow, stated
+from poise.retarget.parts import TOES
+from poise.retarget.proportions import Proportions
+from poise.retarget.soles import sole
+from poise.retarget.targets import Robot, Source, targets
+from poise.solving.inequalities import Limit
+from poise.spatial import quaternion_product
+
+_HIPS: Final = 0.53
+"""How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Retargeted:
+    """What a robot does in place of a skeleton."""
+
+    motion: Motion
+    """Of the robot."""
+    source: Motion
+    body: BodyMap
+    contacts: Contacts
+    """When the feet stand, as found in the source."""
+    notes: tuple[str, ...]
+
+
+def retarget(
+    motion: Motion,
+    robot: Model,
+    *,
+    body: BodyMap | None = None,
+    speed: float = 1.0,
+    limits: Sequence[Limit] = (),
+) -> Retargeted:
+    """x"""
+    body = BodyMap.found(motion, robot) if body is None else body
+    proportions = Proportions.of(motion, robot, body)
+    source = _source(motion, body, proportions)
+    machine = Robot(
+        robot.with_limits(folding(robot, body.robot)),
+        {part: body.robot[part] for part in body.parts},
+        proportions.robot_points,
+        proportions.robot_axes,
+        {part: sole(robot, body.robot[part]) for part in source.contacts.parts},
+    )
+    goals = targets(source, machine, proportions.scales["leg"])
+    tasks, numbers = stated(machine, goals)
+    dt = motion.duration / max(len(motion) - 1, 1)
+    q = follow(machine, tasks, numbers, dt, limits=limits, speed=speed)
+    return Retargeted(Motion(robot, motion.times, q, name=motion.name), motion, body, source.contacts, ())
+
+
+def _source(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
+    """Where the parts of the skeleton are."""
+    names = [body.source[part] for part in body.parts]
+    poses = motion.model.poses(motion.q, names)
+    places, turns = {}, {}
+    for i, part in enumerate(body.parts):
+        places[part] = poses[:, i].act(proportions.source_points[part])
+        turns[part] = quaternion_product(poses.wxyz[:, i], np.broadcast_to(proportions.offsets[part], (len(motion), 4)))
+    for ankle, toe in TOES.items():
+        if ankle in places and toe not in places and toe in body.source:
+            places[toe] = motion.positions([body.source[toe]])[:, 0]
+    paths = {
+        part: np.stack([places[point] for point in (part, TOES.get(part)) if point in places], axis=1)
+        for part in body.contacts
+    }
+    size = 1.75 if proportions.standing is None else proportions.standing[0] / _HIPS
+    return Source(motion.times, places, turns, contacts(paths, motion.times, size=size, steps=list(paths)))
