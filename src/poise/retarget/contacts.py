@@ -32,6 +32,10 @@ _RISE: Final = 0.02
 """How much a foot comes down to a step, and goes up from it [m]."""
 _ANKLE: Final = 0.12
 """The height over the ground at which a point of a foot that stands is, at most [m]."""
+_STRAY: Final = 0.03
+"""How far a point that stands may get from the place where it does [m]."""
+_CALM: Final = 0.12
+"""Mean speed over the next 100 ms below which a point has come to the place where it stands [m/s]."""
 _WINDOW: Final = 0.05
 """Over which paths are averaged [s]."""
 _LEAST: Final = 0.06
@@ -122,7 +126,7 @@ def contacts(
     on = np.zeros((len(when), len(paths)), dtype=bool)
     points, found = {}, []
     for i, part in enumerate(paths):
-        on[:, i] = _lasting(np.asarray(standing[part].any(axis=1)), when)
+        on[:, i] = _lasting(_steady(paths[part], standing[part], when, scale), when)
         points[part] = frozen_flags(standing[part] & on[:, i, None])
         for start, stop in runs(on[:, i]):
             those = points[part][start:stop]
@@ -284,6 +288,38 @@ def _rests(height: Array, slow: Flags, rise: float) -> list[_Rest]:
                 start, stop, level, slow[start:stop], down or (start == 0 and up), up or (stop == len(height) and down)
             )
         )
+    return out
+
+
+def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
+    """(frames,) when any of the points stands, without the times at which it goes on, slowly, to another place.
+
+    Of several points, that counts which stands longest, as the toe while the heel is lifted.
+    """
+    out = standing.any(axis=1)
+    for start, stop in runs(out):
+        which = int(np.argmax(standing[start:stop].sum(axis=0)))
+        here, when = path[start:stop, which], times[start:stop]
+        later = np.minimum(np.searchsorted(when, when + 2.0 * _WINDOW), len(when) - 1)
+        calm = np.linalg.norm(here[later] - here, axis=1) < _CALM * 2.0 * _WINDOW * scale
+        first = 0
+        while first < len(here):
+            if not calm[first]:
+                out[start + first] = False
+                first += 1
+                continue
+            count = np.arange(1, len(here) - first + 1)[:, None]
+            mean = np.cumsum(here[first:], axis=0) / count
+            away = np.linalg.norm(here[first:] - mean, axis=1)
+            gone = np.flatnonzero(away > _STRAY * scale)
+            if not len(gone):
+                break
+            last = int(gone[0])
+            near = np.flatnonzero(np.linalg.norm(here[first : first + last] - mean[last // 2], axis=1) < 0.5 * _STRAY * scale)
+            stay = int(near[-1]) + 1 if len(near) else 1
+            out[start + first + stay : start + first + last] = False
+            out[start + first + last] = False
+            first += last + 1
     return out
 
 

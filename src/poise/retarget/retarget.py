@@ -49,8 +49,9 @@ def retarget(
     body = BodyMap.found(motion, robot) if body is None else body
     proportions = Proportions.of(motion, robot, body)
     source = _source(motion, body, proportions)
+    folds = folding(robot, body.robot)
     machine = Robot(
-        robot.with_limits(folding(robot, body.robot)),
+        robot.with_limits(folds) if folds else robot,
         {part: body.robot[part] for part in body.parts},
         proportions.robot_points,
         proportions.robot_axes,

@@ -21,6 +21,8 @@ from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_m
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
+TILTED: Final = 0.6
+"""A foot that is turned away from flat by more does not stand on its sole, as one of a body that sits or lies [rad]."""
 SHORT: Final = 1e-6
 """Bones below this length have no direction [m]."""
 
@@ -172,9 +174,11 @@ def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, 
             x, y, _ = path[contact.start : contact.stop].mean(axis=0)
             stays.append([x, y, scale * contact.ground])
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
-            if len(heel):
-                flats.append((contact.start, contact.start + int(heel[-1]) + 1))
-                flat.append(_level(turns[slice(*flats[-1])], matrix_quaternion(robot.axes[part].T)))
+            down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
+            level = _level(turns[slice(*down)], matrix_quaternion(robot.axes[part].T))
+            if len(heel) and _between(turns[slice(*down)], level) < TILTED:
+                flats.append(down)
+                flat.append(level)
     if spans:
         path = held(path, spans, np.array(stays), times, EASE)
     if flats:
@@ -191,6 +195,11 @@ def _level(turns: Array, upright: Array) -> Array:
     w, z = ways[:, 0], ways[:, 3]
     half = 0.5 * np.arctan2(2.0 * (w * z).sum(), (w * w - z * z).sum())
     return quaternion_product(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), upright)
+
+
+def _between(turns: Array, turn: Array) -> float:
+    """The median angle between rotations (n, 4) and another (4,) [rad]."""
+    return float(np.median(2.0 * np.arccos(np.minimum(np.abs(turns @ turn), 1.0))))
 
 
 def _trunk(source: Source, robot: Robot, part: str, scale: float, lift: float) -> Array:
