@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from poise.model.proximity import Proximity as Proximity
     from poise.motion.clip import Motion as Motion
     from poise.motion.clip import load_motion as load_motion
+    from poise.motion.positions import motion_from_positions as motion_from_positions
     from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
@@ -262,6 +263,7 @@ _HOME = {
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "load_motion": "poise.motion.clip",
+    "motion_from_positions": "poise.motion.positions",
     "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",
     "solve_batch": "poise.solving.batch",
