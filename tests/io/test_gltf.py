@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import poise as pz
-from poise.errors import ModelError
+from poise.errors import ModelError, NameNotFound
 from poise.io.gltf import read_gltf
 from poise.io.gltf_joints import read_joints
 from poise.io.gltf_writer import write_gltf
@@ -83,6 +83,22 @@ def test_joints_that_slide_float_and_those_that_tremble_do_not(tmp_path: Path) -
     np.testing.assert_allclose(skeleton.places[1], slides @ Z_UP.T, atol=1e-7)
     np.testing.assert_allclose(skeleton.joints[2].offset, [0, -0.1, 0.2], atol=1e-4)
     assert "'lower'" in skeleton.notes[-1] or "lower" in skeleton.notes[-1]
+
+
+def test_the_skin_and_the_animation_are_chosen_and_the_notes_name_the_others(tmp_path: Path) -> None:
+    gltf, file = walking(), tmp_path / "test.glb"
+    gltf.json["skins"].append({"joints": [2], "name": "glove"})
+    gltf.json["animations"].append(gltf.json["animations"][0] | {"name": "run"})
+    file.write_bytes(gltf.glb())
+    assert pz.load_motion(file).name == "walk"
+    assert [note.split("; ")[1] for note in pz.load_motion(file).notes] == [
+        "skin chooses another: 'glove'",
+        "animation chooses another: 'run'",
+    ]
+    chosen = pz.load_motion(file, skin="glove", animation=1)
+    assert (chosen.model.links, chosen.name) == (("hand",), "run")
+    with pytest.raises(NameNotFound, match="did you mean 'walk'"):
+        pz.load_motion(file, animation="wal")
 
 
 def test_without_an_animation_there_is_one_frame(tmp_path: Path) -> None:

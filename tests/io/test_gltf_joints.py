@@ -227,7 +227,10 @@ def test_skins_and_animations_are_chosen(tmp_path: Path) -> None:
     gltf.json["animations"].append(gltf.json["animations"][0] | {"name": "run", "channels": []})
     assert read(gltf, tmp_path).names == ("upper", "lower")
     assert read(gltf, tmp_path).name == "walk"
-    assert len(read(gltf, tmp_path).notes) == 2
+    assert read(gltf, tmp_path).notes == (
+        "the file has 2 skins, and '1' was read; skin chooses another: 'glove'",
+        "the file has 2 animations, and 'walk' was read; animation chooses another: 'run'",
+    )
     assert read(gltf, tmp_path, skin="glove").names == read(gltf, tmp_path, skin=0).names == ("hand",)
     assert read(gltf, tmp_path, animation="run").name == read(gltf, tmp_path, animation=1).name == "run"
     with pytest.raises(NameNotFound, match="no animation 'rum'; did you mean 'run'"):

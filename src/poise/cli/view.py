@@ -34,7 +34,7 @@ class View:
     look: Literal["visual", "collision", "skeleton"] | None = None
     """What is drawn of it; left out, the first of these that a link has."""
     replay: Path | None = None
-    """Play a joint path instead: .csv with a column a joint, or .npz."""
+    """Play a motion instead: of the robot a .csv with a column a joint, or .npz; of no robot a .bvh, .glb or .gltf."""
     record: Path | None = None
     """Keep what happens in one .html that plays without a server; a --replay is written at once, and no page opened."""
     screenshot: Path | None = None
@@ -54,6 +54,8 @@ class View:
             raise ValueError("--work is what the operator's program saved: add --operate")
         if self.operate:
             return self._operate()
+        if self.replay is not None and self.replay.suffix.lower() in (".bvh", ".glb", ".gltf"):
+            return self._play(None)
         if self.robot is None:
             raise ValueError("no robot is named: give a known name or a file, as in `poise view panda`, or --operate")
         model = pz.load(self.robot, base=self.base)
@@ -111,14 +113,17 @@ class View:
             _stay(page.wait)
         return 0
 
-    def _play(self, model: "Model") -> int:
+    def _play(self, model: "Model | None") -> int:
+        """The motion of a robot, or of the skeleton that its file brings."""
         from poise.motion.clip import load_motion
         from poise.viewer.replay import Replay
         from poise.viewer.snapshot import screenshot
 
         assert self.replay is not None
+        if model is None and self.robot is not None:
+            raise ValueError(f"{self.replay} brings a skeleton of its own, which is played: leave {self.robot} out")
         motion = load_motion(self.replay, model=model)
-        with Replay(model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look) as shown:
+        with Replay(motion.model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look) as shown:
             if self.record is not None:
                 print(f"written: {shown.record(self.record)}")
             if self.screenshot is not None:

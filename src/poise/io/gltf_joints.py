@@ -154,19 +154,24 @@ class _Reader:
         )
 
     def _chosen(self, what: str, items: list[Item], asked: int | str | None) -> Item | None:
-        """The skin or animation that is asked for."""
+        """The skin or animation that is asked for; if it was not, and there are others, a note names them."""
+        known = [item.text("name") or str(number) for number, item in enumerate(items)]
         if asked is None:
-            if len(items) > 1:
-                self.notes.append(f"the file has {len(items)} {what}s, and one of them was read")
+            read = 0
             if what == "skin":
-                return max(items, key=lambda item: len(item.indices("joints", "nodes", len(self.nodes))), default=None)
-            return items[0] if items else None
-        names = [item.text("name") for item in items]
-        if isinstance(asked, str) and asked in names:
+                sizes = [len(item.indices("joints", "nodes", len(self.nodes))) for item in items]
+                read = max(range(len(items)), key=sizes.__getitem__, default=0)
+            if len(items) > 1:
+                others = [name for number, name in enumerate(known) if number != read]
+                self.notes.append(
+                    f"the file has {len(items)} {what}s, and {known[read]!r} was read; {what} chooses another: "
+                    f"{some([repr(name) for name in others])}"
+                )
+            return items[read] if items else None
+        if isinstance(asked, str) and asked and asked in (names := [item.text("name") for item in items]):
             return items[names.index(asked)]
         if not isinstance(asked, str) and 0 <= asked < len(items):
             return items[asked]
-        known = [name or str(number) for number, name in enumerate(names)]
         raise NameNotFound(str(asked), known, owner=str(self.document.path), noun=what)
 
     # The tree ----------------------------------------------------------------------------------------------------
