@@ -1,40 +1,49 @@
-"""The tasks of a robot that does as a body does, and how it follows them: one step a frame."""
+"""How a robot follows where its parts shall be: tasks in levels, one step a frame.
+
+First come the parts that stand, which are held, and the ground, below which no foot goes; then the trunk, the hands and
+the parts that are on their way; then how the limbs, the head and the hands are turned.  What stands changes, and with
+it the levels, so there is a Tracker for each set of parts that stand, and one takes over from another with the robot's
+velocities.
+"""
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final, final
 
 import numpy as np
 
 from poise.geometry.shapes import HalfSpace
-from poise.methods.damping import Curvature
 from poise.methods.criteria import RestPosture
+from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.retarget.holding import shares
 from poise.retarget.parts import ENDS, PARENTS, RIGID, ancestors
-from poise.retarget.targets import Robot, Targets
+from poise.retarget.targets import EASE, Robot, Source, Targets
 from poise.solving.inequalities import Limit
 from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array, rotate
+from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.region import RegionTask
 
 ABOVE: Final = HalfSpace((0.0, 0.0, -5e-4), (0.0, 0.0, -1.0))
-"""What is not below the ground."""
+"""What is not in the ground; half a millimetre lower than where feet stand, or all of them would press on the border."""
 FREE: Final = 6
-"""How many joints bring a frame to any pose."""
+"""How many axes bring a frame to any pose."""
 SUBSTEP: Final = 0.0125
 """How long an update may stand for [s]; a frame that takes longer is followed in several."""
-_HAND: Final = 0.1
-"""Weight of how a hand is turned, against where it is [m/rad]."""
-_REST: Final = 0.02
-"""Pull to the robot's home, where no task has a say."""
 _LAG: Final = 0.1
 """Gain of the damping: less follows more closely, and shakes where an arm is straight."""
 _FIRST: Final = 0.02
 """The share of it that parts have which stand."""
-_STARTS, _SETTLING = 8, 150
+_HAND: Final = 0.1
+"""Weight of how a hand or a foot is turned, against where it is [m/rad]."""
+_REST: Final = 0.02
+"""Pull to the robot's home, where no task has a say."""
+_STARTS, _SETTLING = 8, 100
 """Starts from which the first frame is looked for, and how many steps each has."""
 _LESS: Final = 1e-2
 """What a squared error counts against one of the level before, when starts are compared."""
@@ -42,56 +51,94 @@ _BETTER: Final = 0.5
 """A random start must come this much nearer than the robot's home, as its postures are less natural."""
 
 
-def stated(robot: Robot, targets: Targets) -> tuple[list[Task], Array]:
-    """The tasks, and (frames, tasks, 7) their targets.
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Followed:
+    """What the robot did."""
 
-    First come the parts that stand, which are held, and the ground, below which none of them goes; then the trunk and
-    the hands; then how the chest, the head and the limbs are held.
-    """
-    model, some = robot.model, next(iter(targets.places.values()))
-    tasks: list[Task] = []
-    goals: list[Array] = []
+    q: Array
+    """(frames, nq)"""
+    targets: Targets
+    """What it followed: feet that stand do so where they came down."""
+    seconds: Array
+    """(frames,) what each frame took."""
 
-    def add(task: Task, place: Array | None = None, turn: Array | None = None) -> None:
-        goal = np.zeros((len(some), 7))
-        goal[:, 3] = 1.0
-        goal[:, :3] = 0.0 if place is None else place
-        goal[:, 3:] = goal[:, 3:] if turn is None else turn
-        tasks.append(task)
-        goals.append(goal)
 
-    for part, sole in robot.soles.items():
-        frame, place, turn = robot.frames[part], targets.places[part], targets.turns[part]
-        here = SE3.from_parts(robot.points[part])
-        joints = between(model, robot.frames[robot.root], frame)
-        if joints >= FREE:
-            add(PoseTask(frame, offset=here), place, turn)
-        else:
-            toe = robot.toe(part)
-            add(PositionTask(frame, offset=SE3.from_parts(toe)), place + rotate(turn, toe - robot.points[part]))
-            if joints > 3:
-                add(OrientationTask(frame, priority=2), None, turn)
-        for point in sole:
-            add(RegionTask(frame, ABOVE, offset=SE3.from_parts(point)))
+@final
+class Follower:
+    """A robot, the tasks of its parts, and a Tracker for each set of parts that stand."""
+
+    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit], speed: float) -> None:
+        self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
+        self.method = TaskPriority(
+            null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST
+        )
+        self._trackers: dict[frozenset[str], Tracker] = {}
+
+    def tracker(self, standing: frozenset[str]) -> Tracker:
+        """The one for these parts that stand."""
+        if standing not in self._trackers:
+            self._trackers[standing] = Tracker(
+                self.robot.model,
+                tasks(self.robot, standing),
+                self.method,
+                dt=self._dt,
+                updates=max(1, int(np.ceil(self._dt / SUBSTEP - 1e-9))),
+                limits=self._limits or True,
+                speed=self._speed,
+                settle=False,
+            )
+        return self._trackers[standing]
+
+    def goals(self, targets: Targets, standing: frozenset[str]) -> Array:
+        """(frames, tasks, 7) the targets of its tasks."""
+        asked = self.tracker(standing).tasks
+        some = len(next(iter(targets.places.values())))
+        out = np.zeros((some, len(asked), 7))
+        out[..., 3] = 1.0
+        part_of = {frame: part for part, frame in self.robot.frames.items()}
+        for k, task in enumerate(asked):
+            part = part_of[task.frame]
+            if not isinstance(task, RegionTask | OrientationTask):
+                out[:, k, :3] = targets.places[part]
+            if not isinstance(task, RegionTask | PositionTask):
+                out[:, k, 3:] = targets.turns[part]
+        return out
+
+
+def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
+    """What is asked of a robot while these of its parts stand, level by level."""
+    model, made = robot.model, []
     for part, parent in ancestors(robot.frames).items():
-        frame, place, turn = robot.frames[part], targets.places[part], targets.turns[part]
-        here = SE3.from_parts(robot.points[part])
-        if part in robot.soles or (parent is None and robot.stays):
-            continue
-        if parent is None:
-            add(PoseTask(frame, priority=1, offset=here), place, turn)
+        frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
+        if part in robot.soles:
+            level = 0 if part in standing else 1
+            if between(model, robot.frames[robot.root], frame) >= FREE:
+                if part in standing:
+                    made.append(PoseTask(frame, offset=place))
+                else:
+                    made += [
+                        PositionTask(frame, priority=1, offset=place),
+                        OrientationTask(frame, priority=1, weight=_HAND),
+                    ]
+            else:
+                made.append(PositionTask(frame, priority=level, offset=place))
+            made += [RegionTask(frame, ABOVE, offset=SE3.from_parts(point)) for point in robot.soles[part]]
+        elif parent is None:
+            if not robot.stays:
+                made.append(PoseTask(frame, priority=1, offset=place))
         elif not between(model, robot.frames[parent], frame):
             continue
         elif part == "chest":
-            add(OrientationTask(frame, priority=1), None, turn)
+            made.append(OrientationTask(frame, priority=1))
         elif part == "head":
-            add(OrientationTask(frame, priority=2), None, turn)
+            made.append(OrientationTask(frame, priority=2))
         elif part in ENDS:
-            add(PositionTask(frame, priority=1, offset=here), place)
-            add(OrientationTask(frame, priority=2, weight=_HAND), None, turn)
+            made.append(PositionTask(frame, priority=1, offset=place))
+            made.append(OrientationTask(frame, priority=2, weight=_HAND))
         elif part not in RIGID and not any(end in robot.soles and PARENTS[end] == part for end in ENDS):
-            add(PositionTask(frame, priority=2, offset=here), place)
-    return tasks, np.stack(goals, axis=1)
+            made.append(PositionTask(frame, priority=2, offset=place))
+    return made
 
 
 def between(model: Model, carrier: str, carried: str) -> int:
@@ -101,34 +148,74 @@ def between(model: Model, carrier: str, carried: str) -> int:
 
 
 def follow(
-    robot: Robot, tasks: Sequence[Task], goals: Array, dt: float, *, limits: Sequence[Limit] = (), speed: float = 1.0
-) -> Array:
-    """(frames, nq) what the robot does, one frame every `dt` seconds, within its limits of joints and their speeds."""
-    method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
-    updates = max(1, int(np.ceil(dt / SUBSTEP - 1e-9)))
-    tracker = Tracker(robot.model, tasks, method, dt=dt, updates=updates, limits=list(limits) or True, speed=speed, settle=False)
-    return tracker.rollout(first(robot, tasks, goals[0], method), goals, threads=1)
+    robot: Robot, source: Source, targets: Targets, dt: float, *, limits: Sequence[Limit] = (), speed: float = 1.0
+) -> Followed:
+    """What the robot does, one frame every `dt` seconds, within its limits of joints and of their speeds."""
+    follower = Follower(robot, dt, limits, speed)
+    contacts, times = source.contacts, source.times
+    states = [frozenset(p for p, on in zip(contacts.parts, row, strict=True) if on) for row in contacts.on]
+    path, seconds = np.empty((len(times), robot.model.nq)), np.empty(len(times))
+    before, tracker, goals = None, None, None
+    q = None
+    for i, standing in enumerate(states):
+        if standing != before or goals is None:
+            if q is not None:
+                targets = settled(robot, source, targets, standing - (before or frozenset()), i, q)
+            goals = follower.goals(targets, standing)
+            last, tracker = tracker, follower.tracker(standing)
+            if q is None:
+                q = first(robot, tracker, goals[0])
+            if last is not None:
+                tracker.take_over(last)
+            before = standing
+        began = perf_counter()
+        tracker.targets = goals[i]
+        q = tracker.step(q, out=path[i])
+        seconds[i] = perf_counter() - began
+    return Followed(path, targets, seconds)
 
 
-def first(robot: Robot, tasks: Sequence[Task], goals: Array, method: TaskPriority) -> Array:
+def settled(robot: Robot, source: Source, targets: Targets, parts: frozenset[str], frame: int, q: Array) -> Targets:
+    """The targets, with the parts that come to stand at this frame held where they are at `q` (nq,).
+
+    Along the ground they stay there until they leave it; how they are turned, and how high they are, is put right over
+    the time that they took to come down.
+    """
+    places, turns = dict(targets.places), dict(targets.turns)
+    for part in parts:
+        spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
+        k = next(k for k, (start, _) in enumerate(spans) if start == frame)
+        share = shares(spans, source.times, EASE)[k]
+        share[:frame] = 0.0
+        since = np.clip((source.times - source.times[frame]) / EASE, 0.0, 1.0)
+        fade = np.where(np.arange(len(share)) < frame, 0.0, 1.0 - since**3 * (10.0 - since * (15.0 - 6.0 * since)))
+        here = robot.pose(part, q)
+        off = here.xyz - places[part][frame]
+        places[part] = places[part] + np.stack([share * off[0], share * off[1], fade * off[2]], axis=1)
+        way = quaternion_log(quaternion_product(conjugate(turns[part][frame]), here.wxyz))
+        turns[part] = quaternion_product(turns[part], quaternion_exp(fade[:, None] * way))
+    return Targets(places, turns)
+
+
+def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
     The robot's home is preferred, as long as no other start comes much nearer.
     """
     model = robot.model
     starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
-    trunk = [k for k, task in enumerate(tasks) if isinstance(task, PoseTask) and task.frame == robot.frames[robot.root]]
+    trunk = [k for k, task in enumerate(tracker.tasks) if isinstance(task, PoseTask) and task.frame == robot.frames[robot.root]]
     for joint in model.joints:
         if joint.kind is JointKind.FLOATING and trunk:
-            base = model.index(joint.name)
             carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
-            starts[:, base] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
-    tracker = Tracker(model, tasks, method)
-    ways = tracker.rollout(starts, np.broadcast_to(goals, (_STARTS, _SETTLING, *goals.shape)), threads=1)
-    ends = ways[:, -1]
-    left = sum(
-        _LESS**task.priority * (task.judged(model, np.repeat(goal[None], _STARTS, axis=0), ends) ** 2).sum(axis=1)
-        for task, goal in zip(tasks, goals, strict=True)
-    )
+            starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
+    settling = Tracker(model, tracker.tasks, tracker.method)
+    steps = np.broadcast_to(goals, (_STARTS, _SETTLING, *goals.shape))
+    ends = settling.rollout(starts, steps, threads=1)[:, -1]
+    left = np.zeros(_STARTS)
+    for task, goal in zip(tracker.tasks, goals, strict=True):
+        errors = task.judged(model, np.repeat(goal[None], _STARTS, axis=0), ends)
+        left += _LESS**task.priority * (errors**2).sum(axis=1)
     best = int(np.argmin(left))
-    return ends[best] if left[best] < _BETTER * left[0] else ends[0]
+    end: Array = ends[best] if left[best] < _BETTER * left[0] else ends[0]
+    return end

@@ -11,11 +11,11 @@ from poise.motion.clip import Motion
 from poise.retarget.bending import folding
 from poise.retarget.body import BodyMap
 from poise.retarget.contacts import Contacts, contacts
-from poise.retarget.following import follow, stated
+from poise.retarget.following import follow
 from poise.retarget.parts import TOES
 from poise.retarget.proportions import Proportions
 from poise.retarget.soles import sole
-from poise.retarget.targets import Robot, Source, targets
+from poise.retarget.targets import Robot, Source, targets, toe
 from poise.solving.inequalities import Limit
 from poise.spatial import quaternion_product
 
@@ -50,17 +50,22 @@ def retarget(
     proportions = Proportions.of(motion, robot, body)
     source = _source(motion, body, proportions)
     folds = folding(robot, body.robot)
+    soles = {part: sole(robot, body.robot[part]) for part in source.contacts.parts}
+    ankles = proportions.robot_points
+    toes = {part: toe(points, proportions.robot_axes[part]) for part, points in soles.items()}
     machine = Robot(
         robot.with_limits(folds) if folds else robot,
         {part: body.robot[part] for part in body.parts},
-        proportions.robot_points,
+        {**ankles, **toes},
         proportions.robot_axes,
-        {part: sole(robot, body.robot[part]) for part in source.contacts.parts},
+        soles,
     )
-    goals = targets(source, machine, proportions.scales["leg"])
-    tasks, numbers = stated(machine, goals)
+    goals = targets(source, machine, proportions.scales["leg"], ankles)
     dt = motion.duration / max(len(motion) - 1, 1)
-    q = follow(machine, tasks, numbers, dt, limits=limits, speed=speed)
+    done = follow(machine, source, goals, dt, limits=limits, speed=speed)
+    q = done.q
+    global LAST
+    LAST = (machine, source, done)
     return Retargeted(Motion(robot, motion.times, q, name=motion.name), motion, body, source.contacts, ())
 
 

@@ -21,6 +21,8 @@ from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_m
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
+_FRONT: Final = 0.01
+"""How far behind the foremost point of a sole the others of its front are, at most [m]."""
 TILTED: Final = 0.6
 """A foot that is turned away from flat by more does not stand on its sole, as one of a body that sits or lies [rad]."""
 SHORT: Final = 1e-6
@@ -50,7 +52,7 @@ class Robot:
     frames: Mapping[str, str]
     """By part, its frame."""
     points: Mapping[str, Array]
-    """By part, (3,) where it stands in its frame [m]."""
+    """By part, (3,) the point of its frame that goes where the part shall be [m]: of a part that stands, its toe."""
     axes: Mapping[str, Array]
     """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
     soles: Mapping[str, Array]
@@ -75,25 +77,21 @@ class Robot:
         pose = self.pose(part, self.model.neutral)
         return pose if within is None else self.pose(within, self.model.neutral).inverse() @ pose
 
-    def toe(self, part: str) -> Array:
-        """(3,) the middle of the front of a sole, in the frame of its part [m]; of a ball, its only point."""
-        sole = self.soles[part]
-        ahead = sole @ self.axes[part][:, 0]
-        mean: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
-        return mean
-
-    def standing(self, part: str) -> float:
-        """How high a part is over the ground when it stands as at neutral [m]."""
+    def standing(self, part: str, point: Array) -> float:
+        """How high a point (3,) in the frame of a part is over the ground when that stands upright [m]."""
         up = self.axes[part][:, 2]
-        return float(up @ self.points[part] - (self.soles[part] @ up).min())
+        return float(up @ point - (self.soles[part] @ up).min())
 
     def bone(self, part: str, parent: str) -> float:
         """How far a part is from another at neutral [m]."""
         return float(np.linalg.norm(self.rest(part).xyz - self.rest(parent).xyz))
 
 
-_FRONT: Final = 0.01
-"""How far behind the foremost point of a sole the others of its front are, at most [m]."""
+def toe(sole: Array, axes: Array) -> Array:
+    """(3,) the middle of the front of a sole (k, 3) [m], whose part has these axes (3, 3); of a ball, its only point."""
+    ahead = sole @ axes[:, 0]
+    middle: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
+    return middle
 
 
 @final
@@ -107,10 +105,11 @@ class Targets:
     """(frames, 4)"""
 
 
-def targets(source: Source, robot: Robot, scale: float) -> Targets:
+def targets(source: Source, robot: Robot, scale: float, ankles: Mapping[str, Array]) -> Targets:
     """Where the robot's parts shall be, of a body that is scaled to it by `scale`.
 
-    The ground is at height 0, where the body stands lowest; a body that never stands keeps its heights.
+    `ankles` are by part that stands (3,) the point in its frame that is the ankle.  The ground is at height 0, where
+    the body stands lowest; a body that never stands keeps its heights.
     """
     if robot.stays:
         source = seen_from(source, robot)
@@ -118,7 +117,7 @@ def targets(source: Source, robot: Robot, scale: float) -> Targets:
     lifts = []
     for part in robot.soles:
         places[part], turns[part] = foot(source, robot, part, scale)
-        lifts.append(robot.standing(part) - scale * stood(source.places[part], source.contacts, part, heel=True))
+        lifts.append(robot.standing(part, ankles[part]) - scale * stood(source.places[part], source.contacts, part, heel=True))
     lift = float(np.mean(lifts)) if lifts else 0.0
     for part, parent in ancestors(robot.frames).items():
         if part in places:
@@ -156,13 +155,13 @@ def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> 
 
 
 def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, Array]:
-    """(frames, 3) and (frames, 4) the path of a part that stands, from that of the body's own.
+    """(frames, 3) and (frames, 4) the path of the toe of a part that stands, from that of the body's own.
 
     While it stands a point of its sole, that below the toe, does not move, and while the heel is down the sole is flat.
     No point of the sole is ever below the ground.
     """
     times, contacts = source.times, source.contacts
-    turns, toe = source.turns[part], robot.toe(part)
+    turns, point = source.turns[part], robot.points[part]
     body = source.places.get(TOES.get(part, part), source.places[part])
     path = scale * (body - [0.0, 0.0, stood(body, contacts, part)])
     spans: list[Span] = []
@@ -184,9 +183,9 @@ def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, 
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     rotations = quaternion_matrix(turns)
-    lowest = (rotations @ (robot.soles[part] - toe).T)[:, 2].min(axis=1) + path[:, 2]
+    lowest = (rotations @ (robot.soles[part] - point).T)[:, 2].min(axis=1) + path[:, 2]
     path[:, 2] -= np.minimum(lowest, 0.0)
-    return path + rotations @ (robot.points[part] - toe), turns
+    return path, turns
 
 
 def _level(turns: Array, upright: Array) -> Array:
