@@ -315,7 +315,9 @@ def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
             if not len(gone):
                 break
             last = int(gone[0])
-            near = np.flatnonzero(np.linalg.norm(here[first : first + last] - mean[last // 2], axis=1) < 0.5 * _STRAY * scale)
+            near = np.flatnonzero(
+                np.linalg.norm(here[first : first + last] - mean[last // 2], axis=1) < 0.5 * _STRAY * scale
+            )
             stay = int(near[-1]) + 1 if len(near) else 1
             out[start + first + stay : start + first + last] = False
             out[start + first + last] = False

@@ -6,8 +6,9 @@ it the levels, so there is a Tracker for each set of parts that stand, and one t
 velocities.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 from typing import Final, final
 
@@ -19,6 +20,7 @@ from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.retarget.contacts import Contacts
 from poise.retarget.holding import shares
 from poise.retarget.parts import ENDS, PARENTS, RIGID, ancestors
 from poise.retarget.targets import EASE, Robot, Source, Targets
@@ -29,8 +31,8 @@ from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.region import RegionTask
 
-ABOVE: Final = HalfSpace((0.0, 0.0, -5e-4), (0.0, 0.0, -1.0))
-"""What is not in the ground; half a millimetre lower than where feet stand, or all of them would press on the border."""
+_SUNK: Final = 5e-4
+"""How far in the ground a foot may be [m]: if it were 0, all feet that stand would press on the border."""
 FREE: Final = 6
 """How many axes bring a frame to any pose."""
 SUBSTEP: Final = 0.0125
@@ -47,6 +49,8 @@ _STARTS, _SETTLING = 8, 100
 """Starts from which the first frame is looked for, and how many steps each has."""
 _LESS: Final = 1e-2
 """What a squared error counts against one of the level before, when starts are compared."""
+_GOOD: Final = 5e-5
+"""What is left from the robot's home, by which no other start is looked at."""
 _BETTER: Final = 0.5
 """A random start must come this much nearer than the robot's home, as its postures are less natural."""
 
@@ -70,9 +74,7 @@ class Follower:
 
     def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit], speed: float) -> None:
         self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
-        self.method = TaskPriority(
-            null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST
-        )
+        self.method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
         self._trackers: dict[frozenset[str], Tracker] = {}
 
     def tracker(self, standing: frozenset[str]) -> Tracker:
@@ -90,19 +92,17 @@ class Follower:
             )
         return self._trackers[standing]
 
-    def goals(self, targets: Targets, standing: frozenset[str]) -> Array:
-        """(frames, tasks, 7) the targets of its tasks."""
+    def goals(self, targets: Targets, standing: frozenset[str], span: slice) -> Array:
+        """(frames, tasks, 7) the targets of its tasks, over a span of frames."""
         asked = self.tracker(standing).tasks
-        some = len(next(iter(targets.places.values())))
-        out = np.zeros((some, len(asked), 7))
+        out = np.zeros((span.stop - span.start, len(asked), 7))
         out[..., 3] = 1.0
         part_of = {frame: part for part, frame in self.robot.frames.items()}
         for k, task in enumerate(asked):
-            part = part_of[task.frame]
-            if not isinstance(task, RegionTask | OrientationTask):
-                out[:, k, :3] = targets.places[part]
-            if not isinstance(task, RegionTask | PositionTask):
-                out[:, k, 3:] = targets.turns[part]
+            if isinstance(task, PoseTask | PositionTask):
+                out[:, k, :3] = targets.places[part_of[task.frame]][span]
+            if isinstance(task, PoseTask | OrientationTask):
+                out[:, k, 3:] = targets.turns[part_of[task.frame]][span]
         return out
 
 
@@ -123,7 +123,8 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
                     ]
             else:
                 made.append(PositionTask(frame, priority=level, offset=place))
-            made += [RegionTask(frame, ABOVE, offset=SE3.from_parts(point)) for point in robot.soles[part]]
+            above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
+            made += [RegionTask(frame, above, offset=SE3.from_parts(ball)) for ball in robot.balls(part)]
         elif parent is None:
             if not robot.stays:
                 made.append(PoseTask(frame, priority=1, offset=place))
@@ -152,49 +153,57 @@ def follow(
 ) -> Followed:
     """What the robot does, one frame every `dt` seconds, within its limits of joints and of their speeds."""
     follower = Follower(robot, dt, limits, speed)
-    contacts, times = source.contacts, source.times
-    states = [frozenset(p for p, on in zip(contacts.parts, row, strict=True) if on) for row in contacts.on]
-    path, seconds = np.empty((len(times), robot.model.nq)), np.empty(len(times))
-    before, tracker, goals = None, None, None
-    q = None
-    for i, standing in enumerate(states):
-        if standing != before or goals is None:
-            if q is not None:
-                targets = settled(robot, source, targets, standing - (before or frozenset()), i, q)
-            goals = follower.goals(targets, standing)
-            last, tracker = tracker, follower.tracker(standing)
-            if q is None:
-                q = first(robot, tracker, goals[0])
-            if last is not None:
-                tracker.take_over(last)
-            before = standing
-        began = perf_counter()
-        tracker.targets = goals[i]
-        q = tracker.step(q, out=path[i])
-        seconds[i] = perf_counter() - began
+    path, seconds = np.empty((len(source.times), robot.model.nq)), np.empty(len(source.times))
+    targets = Targets({k: v.copy() for k, v in targets.places.items()}, {k: v.copy() for k, v in targets.turns.items()})
+    q, last = None, None
+    for standing, coming, span in _spans(source.contacts):
+        tracker = follower.tracker(standing)
+        if q is None:
+            q = first(robot, tracker, follower.goals(targets, standing, slice(0, 1))[0])
+        else:
+            assert last is not None
+            for part in coming:
+                _hold(robot, source, targets, part, span.start, q)
+            tracker.take_over(last)
+        last = tracker
+        for i, goals in enumerate(follower.goals(targets, standing, span), span.start):
+            began = perf_counter()
+            tracker.targets = goals
+            q = tracker.step(q, out=path[i])
+            seconds[i] = perf_counter() - began
     return Followed(path, targets, seconds)
 
 
-def settled(robot: Robot, source: Source, targets: Targets, parts: frozenset[str], frame: int, q: Array) -> Targets:
-    """The targets, with the parts that come to stand at this frame held where they are at `q` (nq,).
+def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slice]]:
+    """Which parts stand, and which of them come to stand, over each span of frames in which that stays the same."""
+    turns = np.flatnonzero((np.diff(contacts.on.astype(np.int8), axis=0) != 0).any(axis=1)) + 1
+    edges = [0, *turns.tolist(), len(contacts)]
+    before: frozenset[str] = frozenset()
+    for start, stop in pairwise(edges):
+        standing = frozenset(part for part, on in zip(contacts.parts, contacts.on[start], strict=True) if on)
+        yield standing, sorted(standing - before), slice(start, stop)
+        before = standing
 
-    Along the ground they stay there until they leave it; how they are turned, and how high they are, is put right over
-    the time that they took to come down.
+
+def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, q: Array) -> None:
+    """Change the targets of a part that comes to stand at this frame, so that it stays where it is at `q` (nq,).
+
+    Along the ground it stays there until it leaves it; how it is turned, and how high it is, is put right over the time
+    that it took to come down.
     """
-    places, turns = dict(targets.places), dict(targets.turns)
-    for part in parts:
-        spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
-        k = next(k for k, (start, _) in enumerate(spans) if start == frame)
-        share = shares(spans, source.times, EASE)[k]
-        share[:frame] = 0.0
-        since = np.clip((source.times - source.times[frame]) / EASE, 0.0, 1.0)
-        fade = np.where(np.arange(len(share)) < frame, 0.0, 1.0 - since**3 * (10.0 - since * (15.0 - 6.0 * since)))
-        here = robot.pose(part, q)
-        off = here.xyz - places[part][frame]
-        places[part] = places[part] + np.stack([share * off[0], share * off[1], fade * off[2]], axis=1)
-        way = quaternion_log(quaternion_product(conjugate(turns[part][frame]), here.wxyz))
-        turns[part] = quaternion_product(turns[part], quaternion_exp(fade[:, None] * way))
-    return Targets(places, turns)
+    spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
+    k = next(k for k, (start, _) in enumerate(spans) if start == frame)
+    last = len(source.times) if k + 1 == len(spans) else spans[k + 1][0]
+    now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
+    times = source.times[now]
+    share = shares([(0, spans[k][1] - frame)], times, EASE)[0]
+    s = np.minimum((times - times[0]) / EASE, 1.0)
+    fade = 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
+    here = robot.pose(part, q)
+    off = here.xyz - targets.places[part][frame]
+    targets.places[part][now] += np.stack([share * off[0], share * off[1], fade * off[2]], axis=1)
+    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame]), here.wxyz))
+    targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
 
 
 def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
@@ -204,18 +213,25 @@ def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
     """
     model = robot.model
     starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
-    trunk = [k for k, task in enumerate(tracker.tasks) if isinstance(task, PoseTask) and task.frame == robot.frames[robot.root]]
+    trunk = [
+        k
+        for k, task in enumerate(tracker.tasks)
+        if isinstance(task, PoseTask) and task.frame == robot.frames[robot.root]
+    ]
     for joint in model.joints:
         if joint.kind is JointKind.FLOATING and trunk:
             carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
             starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
     settling = Tracker(model, tracker.tasks, tracker.method)
-    steps = np.broadcast_to(goals, (_STARTS, _SETTLING, *goals.shape))
-    ends = settling.rollout(starts, steps, threads=1)[:, -1]
-    left = np.zeros(_STARTS)
-    for task, goal in zip(tracker.tasks, goals, strict=True):
-        errors = task.judged(model, np.repeat(goal[None], _STARTS, axis=0), ends)
-        left += _LESS**task.priority * (errors**2).sum(axis=1)
-    best = int(np.argmin(left))
-    end: Array = ends[best] if left[best] < _BETTER * left[0] else ends[0]
-    return end
+    best, least = starts[0], np.inf
+    for k, start in enumerate(starts):
+        end = settling.rollout(start, np.broadcast_to(goals, (_SETTLING, *goals.shape)), threads=1)[-1]
+        left = sum(
+            _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
+            for task, goal in zip(tracker.tasks, goals, strict=True)
+        )
+        if left < least * (_BETTER if k == 1 else 1.0):
+            best, least = end, left
+        if k == 0 and least < _GOOD:
+            break
+    return best

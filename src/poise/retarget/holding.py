@@ -38,8 +38,9 @@ def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: 
 
 def held_turns(turns: Array, spans: Sequence[Span], stays: Array, times: Array, ease: float) -> Array:
     """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span; quaternions w x y z."""
-    out = turns
+    out = turns.copy()
     for share, stay in zip(shares(spans, times, ease), stays, strict=True):
-        way = quaternion_log(quaternion_product(conjugate(turns), np.broadcast_to(stay, turns.shape)))
-        out = np.where(share[:, None] > 0.0, quaternion_product(turns, quaternion_exp(share[:, None] * way)), out)
+        near = share > 0.0
+        way = quaternion_log(quaternion_product(conjugate(turns[near]), stay))
+        out[near] = quaternion_product(turns[near], quaternion_exp(share[near, None] * way))
     return out

@@ -27,7 +27,9 @@ ENDS: Final = tuple(f"{side}_{part}" for part in ("ankle", "wrist") for side in 
 TOES: Final[Mapping[str, str]] = MappingProxyType({f"{side}_ankle": f"{side}_toe" for side in SIDES})
 """By ankle, the toe of its foot."""
 HIPS: Final = tuple(f"{side}_hip" for side in SIDES)
-RIGID: Final = frozenset(("chest", "head", *(f"{side}_{part}" for side in SIDES for part in ("hip", "shoulder", "toe"))))
+RIGID: Final = frozenset(
+    ("chest", "head", *(f"{side}_{part}" for side in SIDES for part in ("hip", "shoulder", "toe")))
+)
 """The parts that have a place of their own on the part they hang on; others are at the end of a bone that turns."""
 LIMBS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
     {

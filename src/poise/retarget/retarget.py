@@ -14,7 +14,7 @@ from poise.retarget.contacts import Contacts, contacts
 from poise.retarget.following import follow
 from poise.retarget.parts import TOES
 from poise.retarget.proportions import Proportions
-from poise.retarget.soles import sole
+from poise.retarget.soles import rounding, sole
 from poise.retarget.targets import Robot, Source, targets, toe
 from poise.solving.inequalities import Limit
 from poise.spatial import quaternion_product
@@ -59,6 +59,7 @@ def retarget(
         {**ankles, **toes},
         proportions.robot_axes,
         soles,
+        {part: rounding(robot, body.robot[part]) for part in soles},
     )
     goals = targets(source, machine, proportions.scales["leg"], ankles)
     dt = motion.duration / max(len(motion) - 1, 1)

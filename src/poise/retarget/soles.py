@@ -50,6 +50,20 @@ def sole(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> Array:
     Raises FrameNotFound, with the nearest names; ValueError for a frame of the world and for an `up` of 0; ModelError
     and MissingExtra for meshes that may collide and cannot be read.
     """
+    return _sole(model, frame, up)[0]
+
+
+def rounding(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> float:
+    """The radius of the balls with which a foot stands, the least if they differ; 0 for corners [m]; see `sole`.
+
+    A foot that is tilted rolls on them: what is this much above a point of the sole has the same distance to the ground
+    however it is turned.
+    """
+    return _sole(model, frame, up)[1]
+
+
+def _sole(model: Model, frame: str, up: Point) -> tuple[Array, float]:
+    """The points of a sole, and the radius of what is there."""
     way = np.array(checked_point("up", up))
     length = float(np.linalg.norm(way))
     if not length > 0.0:
@@ -66,12 +80,12 @@ def sole(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> Array:
     if not len(balls.radii):
         frames = [name for name in model.frames if model.frame(name).link in _beyond(model, links)]
         lowest = min(float(home.act(model.pose(name, model.neutral).xyz) @ up_there) for name in frames)
-        return frozen((lowest * up_there)[None])
+        return frozen((lowest * up_there)[None]), 0.0
     points = balls.centres - balls.radii[:, None] * up_there
     heights = points @ up_there
     near = heights < heights.min() + _FLAT
     flattened = points[near] - (heights[near] - heights.min())[:, None] * up_there
-    return frozen(_corners(flattened, up_there))
+    return frozen(_corners(flattened, up_there)), float(balls.radii[near].min())
 
 
 def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Array:

@@ -57,6 +57,8 @@ class Robot:
     """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
     soles: Mapping[str, Array]
     """By part that stands, (k, 3) the points in its frame with which it does [m]."""
+    roundings: Mapping[str, float]
+    """By part that stands, the radius of the balls that these points are the lowest of [m]."""
 
     @property
     def root(self) -> str:
@@ -76,6 +78,10 @@ class Robot:
         """The pose of a part at neutral, in the world or seen from another part."""
         pose = self.pose(part, self.model.neutral)
         return pose if within is None else self.pose(within, self.model.neutral).inverse() @ pose
+
+    def balls(self, part: str) -> Array:
+        """(k, 3) the middles of the balls that a sole consists of, in its frame [m]."""
+        return self.soles[part] + self.roundings[part] * self.axes[part][:, 2]
 
     def standing(self, part: str, point: Array) -> float:
         """How high a point (3,) in the frame of a part is over the ground when that stands upright [m]."""
@@ -117,7 +123,9 @@ def targets(source: Source, robot: Robot, scale: float, ankles: Mapping[str, Arr
     lifts = []
     for part in robot.soles:
         places[part], turns[part] = foot(source, robot, part, scale)
-        lifts.append(robot.standing(part, ankles[part]) - scale * stood(source.places[part], source.contacts, part, heel=True))
+        lifts.append(
+            robot.standing(part, ankles[part]) - scale * stood(source.places[part], source.contacts, part, heel=True)
+        )
     lift = float(np.mean(lifts)) if lifts else 0.0
     for part, parent in ancestors(robot.frames).items():
         if part in places:
@@ -183,7 +191,8 @@ def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, 
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     rotations = quaternion_matrix(turns)
-    lowest = (rotations @ (robot.soles[part] - point).T)[:, 2].min(axis=1) + path[:, 2]
+    balls = (rotations @ (robot.balls(part) - point).T)[:, 2].min(axis=1)
+    lowest = balls - robot.roundings[part] + path[:, 2]
     path[:, 2] -= np.minimum(lowest, 0.0)
     return path, turns
 
