@@ -152,7 +152,7 @@ class _Finder:
         if not limb.joints or trunk[-1] in self.palms:
             return None  # a thumb
         limb.side, limb.end = sides[first]
-        limb.labels = [_label(joint.name) for joint in limb.joints]
+        limb.labels = [label_of(joint.name) for joint in limb.joints]
         kinds = [_KIND[label] for label in self._called(limb.joints)]
         limb.kind = max(("arm", "leg", "head"), key=kinds.count) if kinds else ""
         return limb
@@ -174,8 +174,8 @@ class _Finder:
     @staticmethod
     def _called(joints: list[Joint]) -> list[str]:
         """What some joints are called, or else their links."""
-        labels = [_label(joint.name) for joint in joints]
-        return [label for label in (labels if any(labels) else [_label(joint.child) for joint in joints]) if label]
+        labels = [label_of(joint.name) for joint in joints]
+        return [label for label in (labels if any(labels) else [label_of(joint.child) for joint in joints]) if label]
 
     def _start(self, path: list[Joint], i: int) -> Array:
         return self.place[path[min(i, len(path) - 1)].child]
@@ -448,8 +448,8 @@ def _side(joint: Joint, known: frozenset[tuple[str, ...]]) -> tuple[str, str]:
     return "", ""
 
 
-def _label(name: str) -> str:
-    """What a joint or a link is called; empty where that tells nothing."""
+def label_of(name: str) -> str:
+    """What a joint or a link is called, `knee` or `upperarm`; empty where that tells nothing."""
     found = [match.lastgroup or "" for match in _LABELS.finditer("".join(words(name)))]
     return next((label for label in found if label not in ("leg", "arm")), found[0] if found else "")
 

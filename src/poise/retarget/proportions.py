@@ -21,6 +21,7 @@ from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.retarget.body import BodyMap
+from poise.retarget.matching import label_of
 from poise.retarget.parts import LIMBS, PARENTS, SIDES
 from poise.retarget.soles import sole
 from poise.spatial import SE3, Array, matrix_quaternion
@@ -45,6 +46,8 @@ _FEW: Final = 10
 """Frames that a motion needs for its lowest ones to tell anything."""
 _AGREED: Final = 0.985
 """Median cosine between what those frames show and their mean, about 10 degrees, for them to be believed."""
+_BACK: Final = 0.5
+"""Least cosine between the axis about which a knee is seen to bend and the body's left, for it to be believed."""
 _LOW: Final = 0.15
 """The share of the frames in which a foot is lowest, where it is taken to stand flat."""
 _FREE: Final = 1e-5
@@ -249,8 +252,10 @@ class _Body:
         return pose.inverse().act(pose.xyz if place is None else place)
 
     def _twisting(self, group: list[Joint], outer: Array | None) -> Array | None:
-        """(3,) where a bone begins that joints in its middle twist."""
-        places = self.model.poses(self.model.neutral, [joint.child for joint in group]).xyz
+        """(3,) where a bone begins that joints of the same name in its middle twist."""
+        called = label_of(group[-1].name)
+        same = [joint.child for joint in group if called and label_of(joint.name) == called] or [group[-1].child]
+        places = self.model.poses(self.model.neutral, same).xyz
         first: Array = places[-1]
         for place in places[-2::-1]:
             if outer is None:
@@ -392,7 +397,10 @@ class _Body:
         means = {part: self.poses[part].rotation.inverse().act(bends).mean(axis=0) for part in (inner, middle)}
         if amount <= _BENT or min(float(np.linalg.norm(mean)) for mean in means.values()) <= _ALIKE * amount:
             return {}
-        return {part: _unit(mean) for part, mean in means.items()}
+        shown = {part: _unit(mean) for part, mean in means.items()}
+        if "hip" in inner and self.reference[inner].rotation.act(shown[inner]) @ self._level(inner, middle) < _BACK:
+            return {}
+        return shown
 
     def _built(self, inner: str, middle: str, outer: str) -> dict[str, Array]:
         """(3,) by part the axis of a robot's elbow or knee, in its frame, on the side to which it bends."""
