@@ -23,7 +23,7 @@ _WHOLE: Final = re.compile(r"wrist|yaw|pitch|roll|rotat")
 _MANY, _ARM = 4, 5
 """As many branches, beyond as many joints of one axis, are fingers whatever they are called."""
 _TOOL: Final = frozenset(("tcp", "tool", "ee", "eef", "effector", "endpoint", "grasp", "grasping"))
-_SENSOR: Final = re.compile(
+SENSOR: Final = re.compile(
     r"cam(era)?(_|$)|imu|sensor|optical|accelero|gyro|range|laser|lidar|sonar|_led_|visual|inertia"
 )
 
@@ -48,7 +48,7 @@ def tip_of(model: "Model") -> str:
         if body[link] == link or link in ends:
             return False
         finger = bool(_FINGER.search(link.lower())) and (fingered[body[link]] > 1 or "tip" not in link.lower())
-        return (arm and finger) or bool(_SENSOR.search("_".join(words(link))))
+        return (arm and finger) or bool(SENSOR.search("_".join(words(link))))
 
     def rank(link: str) -> tuple[int, bool, bool, bool, int]:
         end = ends.get(link) == ()  # one with joints of its own is where a gripper is mounted

@@ -18,7 +18,7 @@ import numpy as np
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
-from poise.model.tip import fingers, words
+from poise.model.tip import SENSOR, fingers, words
 from poise.retarget.parts import LIMBS, PARENTS, SIDES
 from poise.spatial import Array
 
@@ -52,7 +52,7 @@ _KIND: Final = (
     | dict.fromkeys(("wrist", "elbow", "upperarm", "clavicle", "shoulder", "arm"), "arm")
     | dict.fromkeys(("head", "neck"), "head")
 )
-_ASIDE: Final = re.compile(r"wheel|caster|camera|laser|velodyne|lidar|imu|eye|jaw|breast|pole|tongue|suspension")
+_ASIDE: Final = re.compile(r"wheel|caster|velodyne|stereo|eye|jaw|breast|pole|tongue|suspension|" + SENSOR.pattern)
 _MANY: Final = 3
 """So many joints that are called `arm` or `leg` and nothing else are counted through: `arm_left_1` to `7`."""
 _NEAR: Final = 1e-3
@@ -117,8 +117,8 @@ class _Finder:
         aside = fingers(model)
         self.palms = {joint.parent for joint in model.joints if joint.child in aside and joint.parent not in aside}
         for joint in model.joints:
-            thing = f"{joint.name} {joint.child}".lower()
-            if joint.parent in aside or _ASIDE.search(thing):
+            called = any(_ASIDE.search("_".join(words(name))) for name in (joint.name, joint.child))
+            if joint.parent in aside or called:
                 aside.add(joint.child)
         self.joints = [joint for joint in model.joints if joint.child not in aside]
         self.balls = any(joint.kind is JointKind.SPHERICAL for joint in self.joints)
@@ -152,7 +152,7 @@ class _Finder:
         if not limb.joints or trunk[-1] in self.palms:
             return None  # a thumb
         limb.side, limb.end = sides[first]
-        limb.labels = [_label(joint.name) for joint in limb.joints]
+        limb.labels = [label_of(joint.name) for joint in limb.joints]
         kinds = [_KIND[label] for label in self._called(limb.joints)]
         limb.kind = max(("arm", "leg", "head"), key=kinds.count) if kinds else ""
         return limb
@@ -174,8 +174,8 @@ class _Finder:
     @staticmethod
     def _called(joints: list[Joint]) -> list[str]:
         """What some joints are called, or else their links."""
-        labels = [_label(joint.name) for joint in joints]
-        return [label for label in (labels if any(labels) else [_label(joint.child) for joint in joints]) if label]
+        labels = [label_of(joint.name) for joint in joints]
+        return [label for label in (labels if any(labels) else [label_of(joint.child) for joint in joints]) if label]
 
     def _start(self, path: list[Joint], i: int) -> Array:
         return self.place[path[min(i, len(path) - 1)].child]
@@ -272,7 +272,8 @@ class _Finder:
         groups: list[list[Joint]] = [[j for j, at in zip(joints, places, strict=True) if at == i] for i in range(4)]
         for i, part in enumerate(names):
             if groups[i]:
-                yield part, groups[i], groups[i][-1].child
+                those = self._balls_at(groups[i], groups[i + 1] if i < 2 else []) if self.balls else groups[i]
+                yield part, those, those[-1].child
                 continue
             end = self._end(limb) if i == 2 and groups[1] else None
             if end is not None:
@@ -287,6 +288,17 @@ class _Finder:
                 yield f"{side}_toe", groups[3], groups[3][0].child
             elif self.balls and groups[2] and (end := self._frame_beyond(groups[2][-1].child)):
                 yield f"{side}_toe", [], end
+
+    def _balls_at(self, joints: list[Joint], beyond: list[Joint]) -> list[Joint]:
+        """The balls of a part: at the end of a limb those that stand where the first does, and before it those that do
+        not stand where the next part is."""
+        at = [self.place[joint.child] for joint in joints]
+        near = _NEAR * self.size
+        if beyond:
+            those = self.place[beyond[0].child]
+            kept = [joint for joint, place in zip(joints, at, strict=True) if np.linalg.norm(place - those) > near]
+            return kept or joints
+        return [joint for joint, place in zip(joints, at, strict=True) if np.linalg.norm(place - at[0]) <= near]
 
     def _places(self, limb: _Limb) -> list[int]:
         """Of each joint of a limb its group: 0 at the trunk, 1 the middle, 2 the end, 3 beyond it; -1 before it."""
@@ -364,7 +376,7 @@ class _Finder:
         wanted = (
             {"foot", "toe", "sole", "ankle"} if limb.kind == "leg" else {"hand", "wrist", "palm", "ee", "tip", "tool"}
         )
-        called = [name for name in own if wanted & set(words(name)) and not _ASIDE.search(name.lower())]
+        called = [name for name in own if wanted & set(words(name)) and not _ASIDE.search("_".join(words(name)))]
         at = self.model.poses(self.model.neutral, [link, *own]).xyz
         far = dict(zip(own, np.linalg.norm(at[1:] - at[0], axis=1), strict=True))
         best = max(called or own, key=lambda name: far[name])
@@ -436,8 +448,8 @@ def _side(joint: Joint, known: frozenset[tuple[str, ...]]) -> tuple[str, str]:
     return "", ""
 
 
-def _label(name: str) -> str:
-    """What a joint or a link is called; empty where that tells nothing."""
+def label_of(name: str) -> str:
+    """What a joint or a link is called, `knee` or `upperarm`; empty where that tells nothing."""
     found = [match.lastgroup or "" for match in _LABELS.finditer("".join(words(name)))]
     return next((label for label in found if label not in ("leg", "arm")), found[0] if found else "")
 

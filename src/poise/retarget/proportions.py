@@ -21,6 +21,7 @@ from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.retarget.body import BodyMap
+from poise.retarget.matching import label_of
 from poise.retarget.parts import LIMBS, PARENTS, SIDES
 from poise.retarget.soles import sole
 from poise.spatial import SE3, Array, matrix_quaternion
@@ -41,8 +42,17 @@ _BENT: Final = 0.05
 """Least mean sine of the bend that shows about which axis a joint of a skeleton bends."""
 _ALIKE: Final = 0.7
 """How much of the axes that the frames show must agree."""
+_FEW: Final = 10
+"""Frames that a motion needs for its lowest ones to tell anything."""
+_AGREED: Final = 0.985
+"""Median cosine between what those frames show and their mean, about 10 degrees, for them to be believed."""
+_BACK: Final = 0.5
+"""Least cosine between the axis about which a knee is seen to bend and the body's left, for it to be believed."""
 _LOW: Final = 0.15
 """The share of the frames in which a foot is lowest, where it is taken to stand flat."""
+_FREE: Final = 1e-5
+"""The weight of what only decides where nothing else does."""
+_TURNING: Final = (JointKind.REVOLUTE, JointKind.CONTINUOUS)
 _TWIST: Final = 0.98
 """Least cosine between two bones that are one, with a joint in the middle that twists it."""
 
@@ -197,7 +207,12 @@ class _Body:
         self.reference = {part: one[i] for part, i in at.items()}
         self.places = {part: self.poses[part].act(point) for part, point in self.points.items()}
         self.stood = {part: self.reference[part].act(point) for part, point in self.points.items()}
+        self.upright = bool(np.array_equal(reference, model.neutral))
         self.body = self._body_axes()
+        self.hinges: dict[str, Array] = {}
+        for limb in LIMBS.values():
+            if all(part in frames for part in limb):
+                self.hinges |= self._shown(*limb) if skeleton else self._built(*limb)
 
     @classmethod
     def of_skeleton(cls, source: Motion | Model, frames: dict[str, str]) -> "_Body":
@@ -237,8 +252,10 @@ class _Body:
         return pose.inverse().act(pose.xyz if place is None else place)
 
     def _twisting(self, group: list[Joint], outer: Array | None) -> Array | None:
-        """(3,) where a bone begins that joints in its middle twist."""
-        places = self.model.poses(self.model.neutral, [joint.child for joint in group]).xyz
+        """(3,) where a bone begins that joints of the same name in its middle twist."""
+        called = label_of(group[-1].name)
+        same = [joint.child for joint in group if called and label_of(joint.name) == called] or [group[-1].child]
+        places = self.model.poses(self.model.neutral, same).xyz
         first: Array = places[-1]
         for place in places[-2::-1]:
             if outer is None:
@@ -252,7 +269,7 @@ class _Body:
 
     def _meeting(self, group: list[Joint], outer: Array | None) -> Array | None:
         """(3,) the point nearest to the axes of joints that turn, of the last three."""
-        turning = [j for j in group if j.kind in (JointKind.REVOLUTE, JointKind.CONTINUOUS)][-3:]
+        turning = [j for j in group if j.kind in _TURNING][-3:]
         if not turning:
             return None
         poses = self.model.poses(self.model.neutral, [joint.child for joint in turning])
@@ -266,8 +283,11 @@ class _Body:
             poses, axes = poses[1:], axes[1:]
 
     def length(self, a: str, b: str) -> float:
-        """Median distance of two parts [m]."""
-        return float(np.median(np.linalg.norm(self.places[a] - self.places[b], axis=-1)))
+        """Median distance of two parts [m]; of a limb whose middle joint is a hinge, square to its axis."""
+        ways = self.places[b] - self.places[a]
+        if PARENTS[b] == a and a in self.hinges:
+            ways = _square(ways, self.poses[a].rotation.act(self.hinges[a]))
+        return float(np.median(np.linalg.norm(ways, axis=-1)))
 
     def trunk(self) -> float | None:
         """From between the hips, or from the pelvis, to between the shoulders, or to the chest [m]."""
@@ -346,62 +366,64 @@ class _Body:
     def _limb_axes(self, out: dict[str, Array], inner: str, middle: str, outer: str) -> None:
         """Those of both bones of a limb: up against the bone, left the axis about which the middle joint bends."""
         arm = "shoulder" in inner
-        bones = {
-            inner: _direction(self.poses[inner], self.places[middle] - self.places[inner]),
-            middle: _direction(self.poses[middle], self.places[outer] - self.places[middle]),
-        }
-        hinges: Mapping[str, Array | None]
-        if self.skeleton:
-            hinges = {part: self._shown(part, inner, middle, outer) for part in (inner, middle)}
-        else:
-            hinges = self._hinges(inner, middle, outer)
-        for part, bone in bones.items():
-            hinge = hinges.get(part)
-            if hinge is None:
-                at = _rotated(self.reference[part], bone)
-                level = self.body[:, 1]
-                if arm:  # as it would be with the arm swung here from where it hangs
-                    level = -_swing(-self.body[:, 2], at) @ self.body[:, 1]
-                hinge = _seen(self.reference[part], level[:, None])[:, 0]
+        for part, beyond in ((inner, middle), (middle, outer)):
+            ways = self.poses[part].rotation.inverse().act(self.places[beyond] - self.places[part])
+            bone = _unit(ways.mean(axis=0))
+            hinge = self.hinges.get(part)
+            if hinge is not None:
+                bone = _unit(_square(bone, hinge))
+            else:
+                hinge = _seen(self.reference[part], self._level(part, beyond)[:, None])[:, 0]
             out[part] = _axes(-bone, -hinge if arm else hinge)
 
-    def _shown(self, part: str, inner: str, middle: str, outer: str) -> Array | None:
-        """(3,) the axis about which a joint of a skeleton bends, in a part's frame, if its motion shows one."""
-        first = self.places[middle] - self.places[inner]
-        second = self.places[outer] - self.places[middle]
-        first = first / np.linalg.norm(first, axis=-1, keepdims=True)
-        second = second / np.linalg.norm(second, axis=-1, keepdims=True)
-        bends = np.cross(first, second)
-        seen = self.poses[part].rotation.inverse().act(bends)
-        mean = seen.mean(axis=0)
-        amount = float(np.linalg.norm(bends, axis=-1).mean())
-        strength = float(np.linalg.norm(mean))
-        return mean / strength if amount > _BENT and strength > _ALIKE * amount else None
+    def _level(self, part: str, beyond: str) -> Array:
+        """(3,) about which axis of the world a joint would bend at the reference, if nothing else tells: level, and for
+        an arm as if it was swung there from where it hangs."""
+        if part.partition("_")[2] not in ("shoulder", "elbow"):
+            return np.asarray(self.body[:, 1])
+        bone = _unit(self.stood[beyond] - self.stood[part])
+        return np.asarray(-_swing(-self.body[:, 2], bone) @ self.body[:, 1])
 
-    def _hinges(self, inner: str, middle: str, outer: str) -> dict[str, Array]:
-        """(3,) by part the axis of a robot's elbow or knee in its frame, on the side to which it bends."""
-        joints = [j for j in self.groups[middle] if j.kind in (JointKind.REVOLUTE, JointKind.CONTINUOUS) and j.nq]
+    def _shown(self, inner: str, middle: str, outer: str) -> dict[str, Array]:
+        """(3,) by part the axis about which the middle joint of a skeleton bends, in its frame, if the motion shows it.
+
+        Between the bones of a bent limb there is one; where it bends little, or now about this axis and now about that,
+        there is none to be trusted.
+        """
+        first, second = self.places[middle] - self.places[inner], self.places[outer] - self.places[middle]
+        long = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+        bends = np.cross(first, second) / np.maximum(long, 1e-12)[:, None]
+        amount = float(np.linalg.norm(bends, axis=-1).mean())
+        means = {part: self.poses[part].rotation.inverse().act(bends).mean(axis=0) for part in (inner, middle)}
+        if amount <= _BENT or min(float(np.linalg.norm(mean)) for mean in means.values()) <= _ALIKE * amount:
+            return {}
+        shown = {part: _unit(mean) for part, mean in means.items()}
+        if "hip" in inner and self.reference[inner].rotation.act(shown[inner]) @ self._level(inner, middle) < _BACK:
+            return {}
+        return shown
+
+    def _built(self, inner: str, middle: str, outer: str) -> dict[str, Array]:
+        """(3,) by part the axis of a robot's elbow or knee, in its frame, on the side to which it bends."""
+        joints = [j for j in self.groups[middle] if j.kind in _TURNING and j.nq]
         if not joints:
             return {}
         bone = self.stood[middle] - self.stood[inner]
         poses = self.model.poses(self.model.neutral, [joint.child for joint in joints])
         axes = poses.rotation.act(np.array([joint.axis for joint in joints]))
-        i = int(np.argmin(np.abs(axes @ bone)))
-        joint = joints[i]
+        joint = joints[int(np.argmin(np.abs(axes @ bone)))]
         q = np.array(self.model.neutral)
         at = self.model.index(joint.name)
-        lower, upper = self.model.lower[at], self.model.upper[at]
-        if np.isfinite(lower).all() and np.isfinite(upper).all():
-            q[at] = 0.5 * (lower + upper)
-        names = [self.frames[part] for part in (inner, middle, outer)]
-        bent = self.model.poses(q, [*names, joint.child])
+        if np.isfinite(self.model.lower[at]).all() and np.isfinite(self.model.upper[at]).all():
+            q[at] = 0.5 * (self.model.lower[at] + self.model.upper[at])
+        bent = self.model.poses(q, [*(self.frames[part] for part in (inner, middle, outer)), joint.child])
         places = [bent[k].act(self.points[part]) for k, part in enumerate((inner, middle, outer))]
         axis = bent[3].rotation.act(np.array(joint.axis))
-        bend = float(np.cross(places[1] - places[0], places[2] - places[1]) @ axis)
-        long = float(np.linalg.norm(places[1] - places[0]) * np.linalg.norm(places[2] - places[1]))
-        if abs(bend) <= _BENT * long:
-            return {}
-        axis = np.sign(bend) * axis
+        first, second = (_square(way, axis) for way in (places[1] - places[0], places[2] - places[1]))
+        bend = float(np.cross(first, second) @ axis)
+        if abs(bend) <= _BENT * float(np.linalg.norm(first) * np.linalg.norm(second)):
+            axis = axis * (1.0 if axis @ self._level(inner, middle) >= 0.0 else -1.0)
+        else:
+            axis = axis * np.sign(bend)
         return {part: bent[k].rotation.inverse().act(axis) for k, part in enumerate((inner, middle))}
 
     def _end_axes(self, out: dict[str, Array], middle: str, outer: str) -> None:
@@ -425,14 +447,19 @@ class _Body:
             out[toe] = _rotation(self.rest[toe]).T @ _rotation(self.rest[outer]) @ out[outer]
 
     def _flat(self, part: str) -> Array:
-        """(3,) up in a foot of a skeleton that stands flat: as in the frames in which it is lowest."""
+        """(3,) up in a foot of a skeleton that stands flat: as in the frames in which it is lowest, if they agree."""
         heights = self.places[part][:, 2]
         low = heights <= np.quantile(heights, _LOW)
-        if len(heights) < 10:
-            return _seen(self.reference[part], self.body)[:, 2]
-        up = self.poses[part][low].rotation.inverse().act(np.array([0.0, 0.0, 1.0]))
-        mean = np.median(up, axis=0)
-        return np.asarray(mean / np.linalg.norm(mean))
+        ups = self.poses[part].rotation.inverse().act(np.array([0.0, 0.0, 1.0]))[low]
+        mean = np.median(ups, axis=0)
+        mean = mean / max(float(np.linalg.norm(mean)), 1e-12)
+        if len(heights) >= _FEW and float(np.median(ups @ mean)) > _AGREED:
+            return np.asarray(mean)
+        knee = part.replace("ankle", "knee")
+        up = self.body[:, 2]
+        if self.upright and knee in self.stood:  # at rest a foot is square to its leg, however legs are spread
+            up = _swing(up, _unit(self.stood[knee] - self.stood[part])) @ up
+        return _seen(self.reference[part], up[:, None])[:, 0]
 
 
 def _reference(model: Model, frames: Mapping[str, str], q: Array) -> Array:
@@ -453,11 +480,11 @@ def _reference(model: Model, frames: Mapping[str, str], q: Array) -> Array:
 
 
 def _nearest(places: Array, axes: Array) -> Array:
-    """(3,) the point nearest to lines through `places` (n, 3) along `axes` (n, 3); along all of them, near the last."""
+    """(3,) the point nearest to lines through `places` (n, 3) along `axes` (n, 3), and near the last place where that
+    leaves it free."""
     away = np.eye(3) - axes[:, :, None] * axes[:, None, :]
-    near = 1e-6
-    matrix = away.sum(axis=0) + near * np.eye(3)
-    right = np.einsum("nij,nj->i", away, places) + near * places[-1]
+    matrix = away.sum(axis=0) + _FREE * np.eye(3)
+    right = np.einsum("nij,nj->i", away, places) + _FREE * places[-1]
     return np.asarray(np.linalg.solve(matrix, right))
 
 
@@ -473,19 +500,18 @@ def _rotation(pose: SE3) -> Array:
     return np.asarray(pose.rotation.matrix())
 
 
-def _rotated(pose: SE3, direction: Array) -> Array:
-    return np.asarray(pose.rotation.act(direction))
-
-
 def _seen(pose: SE3, columns: Array) -> Array:
     """(3, n) directions as columns, seen from a pose."""
     return np.asarray(_rotation(pose).T @ columns)
 
 
-def _direction(poses: SE3, ways: Array) -> Array:
-    """(3,) the mean direction of ways (n, 3) in the frames of `poses` (n,)."""
-    mean = poses.rotation.inverse().act(ways).mean(axis=0)
-    return np.asarray(mean / np.linalg.norm(mean))
+def _unit(way: Array) -> Array:
+    return np.asarray(way / np.linalg.norm(way))
+
+
+def _square(ways: Array, axis: Array) -> Array:
+    """(..., 3) what of `ways` is square to unit axes (..., 3)."""
+    return np.asarray(ways - axis * np.sum(ways * axis, axis=-1, keepdims=True))
 
 
 def _swing(a: Array, b: Array) -> Array:
