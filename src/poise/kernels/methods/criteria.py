@@ -13,6 +13,7 @@ from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import as_array, section
+from poise.kernels.methods.limits import turn_since
 
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
@@ -46,12 +47,36 @@ def null_space_velocity(p, w):
                 away = select(away > gains.limit_longest, gains.limit_longest, away)
                 phi = phi + select(away < -gains.limit_longest, -gains.limit_longest, away)
         store(w.phi, a, load(w.phi, a) + phi)
+    if len(p.pull) > 0:
+        pull(p, w)
     if gains.clearance_gain != 0.0:
         repel(p, w)
     if gains.potential_gain != 0.0:
         descend(p, w)
     for a in range(n):
         store(w.phi, a, load(w.phi, a) * load(w.free, a))
+
+
+@functools.partial(kernel, inline=True)
+def pull(p, w):
+    """phi += the velocity that leads from w.q to w.guide, as far as limits let it, where `p.pull` says so."""
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        to = load(w.guide, c.q)
+        to = select(to < c.lower, c.lower, select(to > c.upper, c.upper, to))
+        store(w.phi, c.v, load(w.phi, c.v) + p.pull[c.v] * (to - load(w.q, c.q)))
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        square = splat(w.e, 0.0)
+        for k in range(i, i + 4):
+            square = square + load(w.guide, k) * load(w.guide, k)
+        inverse = 1.0 / sqrt(square)
+        for k in range(i, i + 4):
+            store(w.guide, k, load(w.guide, k) * inverse)
+        u0, u1, u2 = turn_since(w.q, w.guide, i)
+        store(w.phi, a, load(w.phi, a) + p.pull[a] * u0)
+        store(w.phi, a + 1, load(w.phi, a + 1) + p.pull[a + 1] * u1)
+        store(w.phi, a + 2, load(w.phi, a + 2) + p.pull[a + 2] * u2)
 
 
 @functools.partial(kernel, inline=True)

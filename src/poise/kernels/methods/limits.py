@@ -143,7 +143,7 @@ def since_begun(p, w, q):
         store(w.gone, c.v, load(q, c.q) - load(w.begun, c.q))
     for b in range(len(p.balls)):
         a = p.balls[b].v
-        u0, u1, u2 = _turn_since(w.begun, q, p.balls[b].q)
+        u0, u1, u2 = turn_since(w.begun, q, p.balls[b].q)
         store(w.gone, a, u0), store(w.gone, a + 1, u1), store(w.gone, a + 2, u2)
 
 
@@ -303,7 +303,7 @@ def shorten_whole_step(p, w, updates):
     ratio = splat(w.q, 1.0)
     for b in range(len(p.balls)):
         a = p.balls[b].v
-        u0, u1, u2 = _turn_since(w.begun, w.q, p.balls[b].q)
+        u0, u1, u2 = turn_since(w.begun, w.q, p.balls[b].q)
         ratio = _larger(ratio, u0 * (1.0 / (updates * p.speeds[a])))
         ratio = _larger(ratio, u1 * (1.0 / (updates * p.speeds[a + 1])))
         ratio = _larger(ratio, u2 * (1.0 / (updates * p.speeds[a + 2])))
@@ -320,7 +320,7 @@ def shorten_whole_step(p, w, updates):
         store(w.q, c.q, select(over, nearer, x))
     for b in range(len(p.balls)):
         i = p.balls[b].q
-        u0, u1, u2 = _turn_since(w.begun, w.q, i)
+        u0, u1, u2 = turn_since(w.begun, w.q, i)
         w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
         w1, x1, y1, z1 = quaternion_step(w0, x0, y0, z0, u0 * scale, u1 * scale, u2 * scale)
         store(w.q, i, select(over, w1, load(w.q, i))), store(w.q, i + 1, select(over, x1, load(w.q, i + 1)))
@@ -329,7 +329,7 @@ def shorten_whole_step(p, w, updates):
 
 
 @kernel
-def _turn_since(begun, q, i):
+def turn_since(begun, q, i):
     """Rotation vector [rad] of the shortest turn that took the quaternion at row i from `begun` to `q`."""
     w0, x0, y0, z0 = load(begun, i), load(begun, i + 1), load(begun, i + 2), load(begun, i + 3)
     w1, x1, y1, z1 = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
