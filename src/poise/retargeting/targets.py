@@ -14,9 +14,9 @@ from typing import Final, final
 import numpy as np
 
 from poise.model.model import Model
-from poise.retarget.contacts import Contacts
-from poise.retarget.holding import Span, held, held_turns
-from poise.retarget.parts import HIPS, PARENTS, RIGID, TOES, ancestors
+from poise.retargeting.contacts import Contacts
+from poise.retargeting.holding import Span, held, held_turns
+from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
 
 EASE: Final = 0.12

@@ -20,10 +20,10 @@ from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.retarget.contacts import Contacts
-from poise.retarget.holding import shares
-from poise.retarget.parts import ENDS, PARENTS, RIGID, ancestors
-from poise.retarget.targets import EASE, Robot, Source, Targets
+from poise.retargeting.contacts import Contacts
+from poise.retargeting.holding import shares
+from poise.retargeting.parts import ENDS, PARENTS, RIGID, ancestors
+from poise.retargeting.targets import EASE, Robot, Source, Targets
 from poise.solving.inequalities import Limit
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product

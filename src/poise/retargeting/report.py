@@ -13,9 +13,9 @@ import numpy.typing as npt
 from poise import html
 from poise.errors import ShapeError
 from poise.motion.clip import Motion
-from poise.retarget.body import BodyMap
-from poise.retarget.contacts import Contacts
-from poise.retarget.measures import (
+from poise.retargeting.body import BodyMap
+from poise.retargeting.contacts import Contacts
+from poise.retargeting.measures import (
     DEEP,
     Ground,
     Jerk,
@@ -28,7 +28,7 @@ from poise.retarget.measures import (
     skate,
     tracking,
 )
-from poise.retarget.soles import lowest, sole
+from poise.retargeting.soles import lowest, sole
 from poise.spatial import Array
 from poise.tables import aligned, fill
 
@@ -192,7 +192,7 @@ class Report:
 
         A Matplotlib figure; its `savefig` writes it.  Raises MissingExtra without Matplotlib.
         """
-        from poise.retarget.picture import draw
+        from poise.retargeting.picture import draw
 
         return draw(self)
 
@@ -231,7 +231,7 @@ def report(
     `contacts` were found in `feet`, by part the paths (frames, points, 3) in the source.  `targets` (frames, parts, 3)
     are where `body.parts` should be in the world of the robot, and `target_turns` (frames, parts, 4) how, NaN where
     that is free.  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
-    (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see `poise.retarget.soles`,
+    (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see `poise.retargeting.soles`,
     which also finds those that are not given.
 
     Raises ShapeError for arrays that do not fit.

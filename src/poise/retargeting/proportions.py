@@ -20,10 +20,10 @@ from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.retarget.body import BodyMap
-from poise.retarget.matching import label_of
-from poise.retarget.parts import LIMBS, PARENTS, SIDES
-from poise.retarget.soles import sole
+from poise.retargeting.body import BodyMap
+from poise.retargeting.matching import label_of
+from poise.retargeting.parts import LIMBS, PARENTS, SIDES
+from poise.retargeting.soles import sole
 from poise.spatial import SE3, Array, matrix_quaternion
 from poise.tables import aligned
 from poise.tasks.base import Value, settle

@@ -12,8 +12,8 @@ from poise import html
 from poise.errors import FrameNotFound, NameNotFound
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.retarget.matching import anatomy
-from poise.retarget.parts import ENDS, PARENTS
+from poise.retargeting.matching import anatomy
+from poise.retargeting.parts import ENDS, PARENTS
 from poise.tables import aligned
 from poise.tasks.base import Value, settle
 

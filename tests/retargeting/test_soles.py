@@ -14,7 +14,7 @@ from poise.geometry.visuals import Visual
 from poise.geometry.world import World
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
-from poise.retarget.soles import lowest, sole
+from poise.retargeting.soles import lowest, sole
 from poise.spatial import SE3, Array
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from poise.errors import MissingExtra
-from poise.retarget.contacts import runs
+from poise.retargeting.contacts import runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from poise.retarget.report import Report
+    from poise.retargeting.report import Report
 
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 """Of Okabe and Ito, told apart by colour-blind readers."""

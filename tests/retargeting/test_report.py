@@ -18,9 +18,9 @@ from poise.geometry.shapes import Box
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.retarget.body import BodyMap
-from poise.retarget.contacts import contacts
-from poise.retarget.report import Report, report
+from poise.retargeting.body import BodyMap
+from poise.retargeting.contacts import contacts
+from poise.retargeting.report import Report, report
 from poise.spatial import SE3, Array
 
 PARTS = {

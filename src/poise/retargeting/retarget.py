@@ -8,14 +8,14 @@ import numpy as np
 
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
-from poise.retarget.bending import folding
-from poise.retarget.body import BodyMap
-from poise.retarget.contacts import Contacts, contacts
-from poise.retarget.following import follow
-from poise.retarget.parts import TOES
-from poise.retarget.proportions import Proportions
-from poise.retarget.soles import rounding, sole
-from poise.retarget.targets import Robot, Source, targets, toe
+from poise.retargeting.bending import folding
+from poise.retargeting.body import BodyMap
+from poise.retargeting.contacts import Contacts, contacts
+from poise.retargeting.following import follow
+from poise.retargeting.parts import TOES
+from poise.retargeting.proportions import Proportions
+from poise.retargeting.soles import rounding, sole
+from poise.retargeting.targets import Robot, Source, targets, toe
 from poise.solving.inequalities import Limit
 from poise.spatial import quaternion_product
 

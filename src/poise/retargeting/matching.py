@@ -19,7 +19,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.model.tip import SENSOR, fingers, words
-from poise.retarget.parts import LIMBS, PARENTS, SIDES
+from poise.retargeting.parts import LIMBS, PARENTS, SIDES
 from poise.spatial import Array
 
 _CORNERS: Final = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import poise as pz
 from poise.errors import ShapeError
-from poise.retarget.contacts import Contacts, contacts, runs, velocities
+from poise.retargeting.contacts import Contacts, contacts, runs, velocities
 from poise.spatial import Array
 
 CMU = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH"
