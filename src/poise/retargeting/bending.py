@@ -11,7 +11,6 @@ import numpy as np
 
 from poise.model.joint import Joint
 from poise.model.model import Model
-from poise.retargeting.parts import PARENTS
 
 LIMBS: Final = tuple(
     tuple(f"{side}_{part}" for part in parts)

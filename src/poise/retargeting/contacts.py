@@ -296,7 +296,7 @@ def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
 
     Of several points, that counts which stands longest, as the toe while the heel is lifted.
     """
-    out = standing.any(axis=1)
+    out: Flags = np.array(standing.any(axis=1))
     for start, stop in runs(out):
         which = int(np.argmax(standing[start:stop].sum(axis=0)))
         here, when = path[start:stop, which], times[start:stop]

@@ -24,11 +24,14 @@ from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import shares
 from poise.retargeting.parts import ENDS, PARENTS, RIGID, ancestors
 from poise.retargeting.targets import EASE, Robot, Source, Targets
+from poise.solving.arguments import AnyTask
+from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Limit
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.posture import PostureTask
 from poise.tasks.region import RegionTask
 
 _SUNK: Final = 5e-4
@@ -70,59 +73,111 @@ class Followed:
 
 @final
 class Follower:
-    """A robot, the tasks of its parts, and a Tracker for each set of parts that stand."""
+    """A robot, and a Tracker for each set of parts that stand."""
 
-    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit], speed: float) -> None:
+    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | CollisionLimit], speed: float) -> None:
         self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
-        self.method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
-        self._trackers: dict[frozenset[str], Tracker] = {}
+        self._trackers: dict[tuple[frozenset[str], bool], Tracker] = {}
 
-    def tracker(self, standing: frozenset[str]) -> Tracker:
+    def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0) -> Followed:
+        """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0."""
+        followed = Targets(
+            {part: path.copy() for part, path in targets.places.items()},
+            {part: turns.copy() for part, turns in targets.turns.items()},
+        )
+        path, seconds = np.empty((len(source.times), self.robot.model.nq)), np.zeros(len(source.times))
+        self._walk(source, followed, path, seconds, None)
+        if smooth > 0.0 and len(path) > 1:
+            self._walk(source, followed, path, seconds, averaged(self.robot.model, path, smooth / self._dt))
+        return Followed(path, followed, seconds)
+
+    def _walk(self, source: Source, targets: Targets, path: Array, seconds: Array, postures: Array | None) -> None:
+        """Fill `path` (frames, nq) by one step a frame: towards targets, or towards postures with feet held."""
+        again = postures is not None
+        q, last = path[0].copy(), None
+        for standing, coming, span in _spans(source.contacts):
+            tracker = self._tracker(standing, again)
+            goals = _goals(self.robot, tracker.tasks, targets, span)
+            if last is None:
+                q = postures[0] if postures is not None else first(self.robot, tracker, goals[0])
+            else:
+                if not again and coming:
+                    for part in coming:
+                        _hold(self.robot, source, targets, part, span.start, q)
+                    goals = _goals(self.robot, tracker.tasks, targets, span)
+                tracker.take_over(last)
+            last = tracker
+            for i, goal in enumerate(goals, span.start):
+                began = perf_counter()
+                tracker.targets = goal
+                q = tracker.step(q, out=path[i], posture=None if postures is None else postures[i])
+                seconds[i] += perf_counter() - began
+
+    def _tracker(self, standing: frozenset[str], again: bool) -> Tracker:
         """The one for these parts that stand."""
-        if standing not in self._trackers:
-            self._trackers[standing] = Tracker(
+        if (standing, again) not in self._trackers:
+            asked: list[AnyTask] = [*tasks(self.robot, standing)]
+            method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
+            if again:
+                held = [task for task in tasks(self.robot, standing) if task.priority == 0]
+                asked, method = [*held, PostureTask()], TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
+            self._trackers[standing, again] = Tracker(
                 self.robot.model,
-                tasks(self.robot, standing),
-                self.method,
+                asked,
+                method,
                 dt=self._dt,
                 updates=max(1, int(np.ceil(self._dt / SUBSTEP - 1e-9))),
                 limits=self._limits or True,
                 speed=self._speed,
                 settle=False,
             )
-        return self._trackers[standing]
+        return self._trackers[standing, again]
 
-    def goals(self, targets: Targets, standing: frozenset[str], span: slice) -> Array:
-        """(frames, tasks, 7) the targets of its tasks, over a span of frames."""
-        asked = self.tracker(standing).tasks
-        out = np.zeros((span.stop - span.start, len(asked), 7))
-        out[..., 3] = 1.0
-        part_of = {frame: part for part, frame in self.robot.frames.items()}
-        for k, task in enumerate(asked):
-            if isinstance(task, PoseTask | PositionTask):
-                out[:, k, :3] = targets.places[part_of[task.frame]][span]
-            if isinstance(task, PoseTask | OrientationTask):
-                out[:, k, 3:] = targets.turns[part_of[task.frame]][span]
-        return out
+
+def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -> Array:
+    """(frames, tasks, 7) the targets of tasks over a span of frames."""
+    out = np.zeros((span.stop - span.start, len(asked), 7))
+    out[..., 3] = 1.0
+    part_of = {frame: part for part, frame in robot.frames.items()}
+    for k, task in enumerate(asked):
+        if isinstance(task, PoseTask | PositionTask):
+            out[:, k, :3] = targets.places[part_of[task.frame]][span]
+        if isinstance(task, PoseTask | OrientationTask):
+            out[:, k, 3:] = targets.turns[part_of[task.frame]][span]
+    return out
+
+
+def averaged(model: Model, path: Array, frames: float) -> Array:
+    """(n, nq) a path (n, nq), each of its configurations the mean of those about it.
+
+    By a Gaussian with a standard deviation of a third of `frames`; at the ends of the path by what there is of it.
+    """
+    reach = max(1, int(np.ceil(frames)))
+    total, sum_of = np.zeros(len(path)), np.zeros((len(path), model.nv))
+    for k in range(-reach, reach + 1):
+        weight = float(np.exp(-0.5 * (3.0 * k / frames) ** 2))
+        here = slice(max(0, -k), len(path) - max(0, k))
+        there = slice(max(0, k), len(path) + min(0, k))
+        sum_of[here] += weight * model.difference(path[here], path[there])
+        total[here] += weight
+    return model.integrate(path, sum_of / total[:, None])
 
 
 def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
     """What is asked of a robot while these of its parts stand, level by level."""
-    model, made = robot.model, []
+    model = robot.model
+    made: list[Task] = []
     for part, parent in ancestors(robot.frames).items():
         frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
-        if part in robot.soles:
+        if part in robot.soles and not robot.stays:
             level = 0 if part in standing else 1
-            if between(model, robot.frames[robot.root], frame) >= FREE:
-                if part in standing:
-                    made.append(PoseTask(frame, offset=place))
-                else:
-                    made += [
-                        PositionTask(frame, priority=1, offset=place),
-                        OrientationTask(frame, priority=1, weight=_HAND),
-                    ]
-            else:
+            if between(model, robot.frames[robot.root], frame) < FREE:
                 made.append(PositionTask(frame, priority=level, offset=place))
+            elif part in standing:
+                made.append(PoseTask(frame, offset=place))
+            else:
+                made.append(PositionTask(frame, priority=1, offset=place))
+                made.append(OrientationTask(frame, priority=1, weight=_HAND))
             above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
             made += [RegionTask(frame, above, offset=SE3.from_parts(ball)) for ball in robot.balls(part)]
         elif parent is None:
@@ -146,32 +201,6 @@ def between(model: Model, carrier: str, carried: str) -> int:
     """How many axes move a frame against one that carries it."""
     above, below = (model.root_path(model.frame(name).link) for name in (carrier, carried))
     return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)
-
-
-def follow(
-    robot: Robot, source: Source, targets: Targets, dt: float, *, limits: Sequence[Limit] = (), speed: float = 1.0
-) -> Followed:
-    """What the robot does, one frame every `dt` seconds, within its limits of joints and of their speeds."""
-    follower = Follower(robot, dt, limits, speed)
-    path, seconds = np.empty((len(source.times), robot.model.nq)), np.empty(len(source.times))
-    targets = Targets({k: v.copy() for k, v in targets.places.items()}, {k: v.copy() for k, v in targets.turns.items()})
-    q, last = None, None
-    for standing, coming, span in _spans(source.contacts):
-        tracker = follower.tracker(standing)
-        if q is None:
-            q = first(robot, tracker, follower.goals(targets, standing, slice(0, 1))[0])
-        else:
-            assert last is not None
-            for part in coming:
-                _hold(robot, source, targets, part, span.start, q)
-            tracker.take_over(last)
-        last = tracker
-        for i, goals in enumerate(follower.goals(targets, standing, span), span.start):
-            began = perf_counter()
-            tracker.targets = goals
-            q = tracker.step(q, out=path[i])
-            seconds[i] = perf_counter() - began
-    return Followed(path, targets, seconds)
 
 
 def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slice]]:

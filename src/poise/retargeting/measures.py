@@ -13,8 +13,8 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.retargeting.body import PARENTS
 from poise.retargeting.contacts import Flags, runs
+from poise.retargeting.parts import PARENTS
 from poise.spatial import Array, conjugate, finite, quaternion_log, quaternion_product
 
 SKATING: Final = 0.3

@@ -220,6 +220,7 @@ def report(
     targets: npt.ArrayLike,
     *,
     target_turns: npt.ArrayLike | None = None,
+    points: Mapping[str, Array] | None = None,
     ground: npt.ArrayLike = 0.0,
     soles: Mapping[str, Array] | None = None,
     pace: float | None = None,
@@ -230,9 +231,10 @@ def report(
 
     `contacts` were found in `feet`, by part the paths (frames, points, 3) in the source.  `targets` (frames, parts, 3)
     are where `body.parts` should be in the world of the robot, and `target_turns` (frames, parts, 4) how, NaN where
-    that is free.  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
-    (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see `poise.retargeting.soles`,
-    which also finds those that are not given.
+    that is free; `points` holds by part the point (3,) of the robot's frame that should be there, 0 where it is left
+    out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
+    (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see
+    `poise.retargeting.soles`, which also finds those that are not given.
 
     Raises ShapeError for arrays that do not fit.
     """
@@ -242,11 +244,11 @@ def report(
         )
     standing = [part for part in contacts.parts if part in body.robot]
     on = np.stack([contacts[part] for part in standing], axis=1) if standing else np.zeros((len(robot), 0), dtype=bool)
-    points = {
+    bottoms_of = {
         part: sole(robot.model, body.robot[part]) if soles is None or part not in soles else soles[part]
         for part in standing
     }
-    paths = [_paths(robot, body.robot[part], points[part]) for part in standing]
+    paths = [_paths(robot, body.robot[part], bottoms_of[part]) for part in standing]
     high = np.broadcast_to(np.asarray(ground, dtype=np.float64), (len(robot), len(contacts.parts)))
     high = high[:, [contacts.parts.index(part) for part in standing]]
     bottoms = np.stack([path[..., 2].min(axis=1) for path in paths], axis=1) if paths else np.zeros((len(robot), 0))
@@ -257,13 +259,14 @@ def report(
     ).min(axis=1, initial=np.inf)
     parts = body.parts
     there = robot.model.poses(robot.q, [body.robot[part] for part in parts])
+    offsets = np.array([np.zeros(3) if points is None else points.get(part, np.zeros(3)) for part in parts])
     return Report(
         robot=robot.model.name,
         source=source.name or source.model.name,
         times=robot.times,
         tracking=tracking(
             parts,
-            there.xyz,
+            there.xyz + there.rotation.act(offsets),
             targets,
             source.positions([body.source[part] for part in parts]),
             turns=there.wxyz,

@@ -15,7 +15,7 @@ import numpy as np
 
 from poise.model.model import Model
 from poise.retargeting.contacts import Contacts
-from poise.retargeting.holding import Span, held, held_turns
+from poise.retargeting.holding import Span, held, held_turns, shares
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
 
@@ -41,6 +41,8 @@ class Source:
     turns: Mapping[str, Array]
     """By part, (frames, 4) how the robot's frame is turned when it does as this body does."""
     contacts: Contacts
+    paths: Mapping[str, Array]
+    """By part that may stand, (frames, points, 3) its points, in which contacts were looked for [m]."""
 
 
 @final
@@ -59,6 +61,8 @@ class Robot:
     """By part that stands, (k, 3) the points in its frame with which it does [m]."""
     roundings: Mapping[str, float]
     """By part that stands, the radius of the balls that these points are the lowest of [m]."""
+    scale: float
+    """Its size, as a share of the body that it follows."""
 
     @property
     def root(self) -> str:
@@ -94,7 +98,7 @@ class Robot:
 
 
 def toe(sole: Array, axes: Array) -> Array:
-    """(3,) the middle of the front of a sole (k, 3) [m], whose part has these axes (3, 3); of a ball, its only point."""
+    """(3,) the middle of the front of a sole (k, 3) [m] of a part with these axes (3, 3); of a ball, its only point."""
     ahead = sole @ axes[:, 0]
     middle: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
     return middle
@@ -111,8 +115,8 @@ class Targets:
     """(frames, 4)"""
 
 
-def targets(source: Source, robot: Robot, scale: float, ankles: Mapping[str, Array]) -> Targets:
-    """Where the robot's parts shall be, of a body that is scaled to it by `scale`.
+def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Targets:
+    """Where the robot's parts shall be when it does as the body does.
 
     `ankles` are by part that stands (3,) the point in its frame that is the ankle.  The ground is at height 0, where
     the body stands lowest; a body that never stands keeps its heights.
@@ -122,20 +126,21 @@ def targets(source: Source, robot: Robot, scale: float, ankles: Mapping[str, Arr
     turns, places = dict(source.turns), {}
     lifts = []
     for part in robot.soles:
-        places[part], turns[part] = foot(source, robot, part, scale)
+        places[part], turns[part] = foot(source, robot, part)
         lifts.append(
-            robot.standing(part, ankles[part]) - scale * stood(source.places[part], source.contacts, part, heel=True)
+            robot.standing(part, ankles[part])
+            - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
         )
     lift = float(np.mean(lifts)) if lifts else 0.0
     for part, parent in ancestors(robot.frames).items():
         if part in places:
             continue
         if parent is None:
-            places[part] = _trunk(source, robot, part, scale, lift)
+            places[part] = _trunk(source, robot, part, lift)
         elif part in RIGID:
             places[part] = places[parent] + rotate(turns[parent], robot.rest(part, parent).xyz)
         else:
-            places[part] = places[parent] + _bone(source, robot, part, parent, scale)
+            places[part] = places[parent] + _bone(source, robot, part, parent)
     return Targets(places, turns)
 
 
@@ -162,16 +167,16 @@ def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> 
     return float(np.median(above[stands]) if stands.any() else above.min())
 
 
-def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, Array]:
+def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     """(frames, 3) and (frames, 4) the path of the toe of a part that stands, from that of the body's own.
 
     While it stands a point of its sole, that below the toe, does not move, and while the heel is down the sole is flat.
-    No point of the sole is ever below the ground.
+    No point of the sole is ever below the ground on which it stands.
     """
     times, contacts = source.times, source.contacts
     turns, point = source.turns[part], robot.points[part]
     body = source.places.get(TOES.get(part, part), source.places[part])
-    path = scale * (body - [0.0, 0.0, stood(body, contacts, part)])
+    path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)])
     spans: list[Span] = []
     flats: list[Span] = []
     stays, flat = [], []
@@ -179,21 +184,23 @@ def foot(source: Source, robot: Robot, part: str, scale: float) -> tuple[Array, 
         if contact.part == part:
             spans.append((contact.start, contact.stop))
             x, y, _ = path[contact.start : contact.stop].mean(axis=0)
-            stays.append([x, y, scale * contact.ground])
+            stays.append([x, y, robot.scale * contact.ground])
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
             level = _level(turns[slice(*down)], matrix_quaternion(robot.axes[part].T))
             if len(heel) and _between(turns[slice(*down)], level) < TILTED:
                 flats.append(down)
                 flat.append(level)
+    floor = np.zeros(len(times))
     if spans:
         path = held(path, spans, np.array(stays), times, EASE)
+        floor = np.array(stays)[:, 2] @ shares(spans, times, EASE)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     rotations = quaternion_matrix(turns)
     balls = (rotations @ (robot.balls(part) - point).T)[:, 2].min(axis=1)
-    lowest = balls - robot.roundings[part] + path[:, 2]
-    path[:, 2] -= np.minimum(lowest, 0.0)
+    lowest = path[:, 2] + balls - robot.roundings[part]
+    path[:, 2] += np.maximum(floor - lowest, 0.0)
     return path, turns
 
 
@@ -210,22 +217,22 @@ def _between(turns: Array, turn: Array) -> float:
     return float(np.median(2.0 * np.arccos(np.minimum(np.abs(turns @ turn), 1.0))))
 
 
-def _trunk(source: Source, robot: Robot, part: str, scale: float, lift: float) -> Array:
+def _trunk(source: Source, robot: Robot, part: str, lift: float) -> Array:
     """(frames, 3) where the part goes that carries all others: the middle of its hips is where the body's is."""
     if robot.stays:
         return source.places[part]
     hips = [hip for hip in HIPS if part == "pelvis" and hip in robot.frames and hip in source.places]
-    path = scale * np.mean([source.places[hip] for hip in hips or [part]], axis=0) + [0.0, 0.0, lift]
+    path = robot.scale * np.mean([source.places[hip] for hip in hips or [part]], axis=0) + [0.0, 0.0, lift]
     if hips:
         path = path - rotate(source.turns[part], np.mean([robot.rest(hip, part).xyz for hip in hips], axis=0))
     return path
 
 
-def _bone(source: Source, robot: Robot, part: str, parent: str, scale: float) -> Array:
+def _bone(source: Source, robot: Robot, part: str, parent: str) -> Array:
     """(frames, 3) from a part to the next [m]: the body's direction, with the robot's length."""
     way = source.places[part] - source.places[parent]
     if PARENTS[part] != parent:  # a joint between the two is not known, so how far they are apart tells how it is bent
-        return scale * way
+        return robot.scale * way
     length = np.linalg.norm(way, axis=1, keepdims=True)
     there = length > SHORT
     rest = robot.rest(part).xyz - robot.rest(parent).xyz

@@ -426,7 +426,9 @@ class Tracker:
         if other.model is not self.model:
             raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
         if other._prepared.problem.velocities != self._prepared.problem.velocities:
-            raise ValueError("the tasks of the other Tracker are moved by other joints, so its velocities are not known")
+            raise ValueError(
+                "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
+            )
         with self._entered():
             self.reset()
             for past in ("travel", "surge"):
