@@ -138,6 +138,7 @@ if TYPE_CHECKING:
     from poise.tasks.support import SupportTask as SupportTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
+    from poise.tasks.swivel import SwivelTask as SwivelTask
     from poise.viewer.app import Viewer as Viewer
     from poise.viewer.app import view as view
 
@@ -252,6 +253,7 @@ _HOME = {
     "Status": "poise.solving.outcome",
     "Sugihara": "poise.methods.damping",
     "SupportTask": "poise.tasks.support",
+    "SwivelTask": "poise.tasks.swivel",
     "Task": "poise.tasks.base",
     "TaskError": "poise.tasks.error",
     "TaskPriority": "poise.methods.priority",

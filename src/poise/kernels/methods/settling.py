@@ -61,8 +61,6 @@ def curb(p, w):
     for k in range(len(p.effectors)):
         for i in range(first_seen(p.effectors[k]), SEEN):
             store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
-    for i in range(len(w.guide)):
-        store(w.last_guide, i, load(w.guide, i))
 
 
 @functools.partial(kernel, inline=True)
