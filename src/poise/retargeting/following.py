@@ -22,7 +22,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import shares
-from poise.retargeting.parts import ENDS, PARENTS, RIGID, ancestors
+from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.targets import EASE, Robot, Source, Targets
 from poise.solving.arguments import AnyTask
 from poise.solving.collision import CollisionLimit
@@ -33,6 +33,7 @@ from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
 from poise.tasks.region import RegionTask
+from poise.tasks.swivel import SwivelTask
 
 _SUNK: Final = 5e-4
 """How far in the ground a foot may be [m]: if it were 0, all feet that stand would press on the border."""
@@ -140,7 +141,9 @@ def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -
     out[..., 3] = 1.0
     part_of = {frame: part for part, frame in robot.frames.items()}
     for k, task in enumerate(asked):
-        if isinstance(task, PoseTask | PositionTask):
+        if isinstance(task, SwivelTask):
+            out[:, k, :3] = targets.places[robot.part_at(task.middle)][span]
+        elif isinstance(task, PoseTask | PositionTask):
             out[:, k, :3] = targets.places[part_of[task.frame]][span]
         if isinstance(task, PoseTask | OrientationTask):
             out[:, k, 3:] = targets.turns[part_of[task.frame]][span]
@@ -192,8 +195,12 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
         elif part in ENDS:
             made.append(PositionTask(frame, priority=1, offset=place))
             made.append(OrientationTask(frame, priority=2, weight=_HAND))
-        elif part not in RIGID and not any(end in robot.soles and PARENTS[end] == part for end in ENDS):
-            made.append(PositionTask(frame, priority=2, offset=place))
+        elif part in BENDS and not any(end in robot.soles for end in BENDS[part]):
+            root, end = BENDS[part]
+            if root in robot.frames and end in robot.frames:
+                made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=2))
+            else:
+                made.append(PositionTask(frame, priority=2, offset=place))
     return made
 
 

@@ -42,6 +42,10 @@ LIMBS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
     }
 )
 """The three parts of each limb, from the trunk outwards."""
+BENDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {middle: (first, last) for first, middle, last in LIMBS.values()}
+)
+"""By elbow or knee, the two ends of its limb."""
 
 
 def ancestors(parts: Collection[str]) -> dict[str, str | None]:

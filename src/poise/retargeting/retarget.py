@@ -15,14 +15,14 @@ from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
 from poise.retargeting.following import Followed, Follower
 from poise.retargeting.notes import notes
-from poise.retargeting.parts import TOES
+from poise.retargeting.parts import BENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, targets, toe
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Limit
-from poise.spatial import Array, quaternion_product
+from poise.spatial import SE3, Array, quaternion_product
 
 _HIPS: Final = 0.53
 """How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""
@@ -192,10 +192,15 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
     folds = folding(robot, body.robot)
     soles = {part: sole(robot, body.robot[part]) for part in standing}
     toes = {part: toe(points, proportions.robot_axes[part]) for part, points in soles.items()}
+    points = {**proportions.robot_points, **toes}
+    model = robot.with_limits(folds) if folds else robot
+    for part in {part for middle, ends in BENDS.items() for part in (middle, *ends)} & set(body.parts):
+        frame = robot.frame(body.robot[part])
+        model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(points[part]))
     return Robot(
-        robot.with_limits(folds) if folds else robot,
+        model,
         {part: body.robot[part] for part in body.parts},
-        {**proportions.robot_points, **toes},
+        points,
         proportions.robot_axes,
         soles,
         {part: rounding(robot, body.robot[part]) for part in standing},

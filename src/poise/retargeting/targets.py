@@ -74,6 +74,15 @@ class Robot:
         """Whether nothing moves that part, as on a pedestal."""
         return not any(joint.nv for joint in self.model.root_path(self.model.frame(self.frames[self.root]).link))
 
+    @staticmethod
+    def place(part: str) -> str:
+        """The frame of the model that stands where a part does."""
+        return f"place of {part}"
+
+    def part_at(self, frame: str) -> str:
+        """The part of that frame."""
+        return frame.removeprefix(self.place(""))
+
     def pose(self, part: str, q: Array) -> SE3:
         """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
         return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
