@@ -91,6 +91,9 @@ if TYPE_CHECKING:
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
     from poise.retargeting.body import BodyMap as BodyMap
+    from poise.retargeting.report import Report as Report
+    from poise.retargeting.retarget import Retargeted as Retargeted
+    from poise.retargeting.retarget import retarget as retarget
     from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
@@ -163,6 +166,9 @@ _HOME = {
     "AxisTask": "poise.tasks.aim",
     "BoundedLeastSquares": "poise.methods.bounded",
     "BodyMap": "poise.retargeting.body",
+    "Report": "poise.retargeting.report",
+    "Retargeted": "poise.retargeting.retarget",
+    "retarget": "poise.retargeting.retarget",
     "Box": "poise.geometry.shapes",
     "Capsule": "poise.geometry.shapes",
     "Branch": "poise.solving.branches",

@@ -21,7 +21,7 @@ _SHOWN: Final = 3
 
 def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple[str, ...]:
     """Of a motion of the robot: jumps of the source, feet that are not there, limits that kept it from its targets."""
-    return tuple([*_jumps(source), *_feet(robot, source), *_held(motion, robot, done)])
+    return (*_jumps(source), *_feet(robot, source), *_held(motion, robot, done))
 
 
 def _jumps(source: Source) -> list[str]:
@@ -40,9 +40,7 @@ def _feet(robot: Robot, source: Source) -> list[str]:
     if not source.contacts.parts:
         return ["no part stands on the ground, so nothing is held there; the map's `contacts` names those that do"]
     if robot.stays:
-        return [
-            f"{robot.model.name} stands fixed in the world, so its feet hang; load it with base='floating' to let it walk"
-        ]
+        return [f"{robot.model.name} stands fixed in the world and its feet hang; base='floating' lets it walk"]
     never = [part for part in source.contacts.parts if not source.contacts[part].any()]
     return [f"{' and '.join(never)} never stand on the ground"] if never else []
 

@@ -77,7 +77,7 @@ def _rows_that_ask(levels, wide, some):
     m = 0
     for i in range(len(levels.e)):
         at = levels.order[i] * wide
-        if not dot(levels.rows, at, levels.rows, at, 0, wide) == 0.0:
+        if dot(levels.rows, at, levels.rows, at, 0, wide) != 0.0:
             if m < len(some):
                 some[m] = i
             m += 1
