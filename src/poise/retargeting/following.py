@@ -49,6 +49,8 @@ _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
+_CATCH_UP: Final = 0.25
+"""How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
 _STARTS, _SETTLING = 8, 100
 """Starts from which the first frame is looked for, and how many steps each has."""
 _LESS: Final = 1e-2
@@ -106,6 +108,8 @@ class Follower:
                     for part in coming:
                         _hold(self.robot, source, targets, part, span.start, q)
                     goals = _goals(self.robot, tracker.tasks, targets, span)
+                before = _goals(self.robot, tracker.tasks, targets, slice(span.start - 1, span.start))[0]
+                _ease_in(self.robot, tracker.tasks, goals, before, q, source.times[span], but=coming)
                 tracker.take_over(last)
             last = tracker
             for i, goal in enumerate(goals, span.start):
@@ -139,15 +143,44 @@ def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -
     """(frames, tasks, 7) the targets of tasks over a span of frames."""
     out = np.zeros((span.stop - span.start, len(asked), 7))
     out[..., 3] = 1.0
-    part_of = {frame: part for part, frame in robot.frames.items()}
     for k, task in enumerate(asked):
         if isinstance(task, SwivelTask):
             out[:, k, :3] = targets.places[robot.part_at(task.middle)][span]
         elif isinstance(task, PoseTask | PositionTask):
-            out[:, k, :3] = targets.places[part_of[task.frame]][span]
+            out[:, k, :3] = targets.places[robot.part_of(task.frame)][span]
         if isinstance(task, PoseTask | OrientationTask):
-            out[:, k, 3:] = targets.turns[part_of[task.frame]][span]
+            out[:, k, 3:] = targets.turns[robot.part_of(task.frame)][span]
     return out
+
+
+def _ease_in(
+    robot: Robot, asked: Sequence[Task], goals: Array, before: Array, q: Array, times: Array, *, but: Sequence[str]
+) -> None:
+    """Let the targets (frames, tasks, 7) of a span begin as far off as the parts are, and come to what they were.
+
+    At `q` (nq,), the frame before the span, parts are so far from the targets `before` (tasks, 7) of that frame; those
+    named in `but` are held where they are.  So what the levels before the span kept a part from is caught up in time,
+    and not in the first frame.
+    """
+    fade = _fading(times, _CATCH_UP)
+    for k, task in enumerate(asked):
+        if isinstance(task, RegionTask):
+            continue
+        part = robot.part_at(task.middle) if isinstance(task, SwivelTask) else robot.part_of(task.frame)
+        if part in but:
+            continue
+        here, goal = robot.pose(part, q), goals[:, k]
+        if not isinstance(task, OrientationTask):
+            goal[:, :3] += fade[:, None] * (here.xyz - before[k, :3])
+        if isinstance(task, PoseTask | OrientationTask):
+            way = quaternion_log(quaternion_product(conjugate(before[k, 3:]), here.wxyz))
+            goal[:, 3:] = quaternion_product(goal[:, 3:], quaternion_exp(fade[:, None] * way))
+
+
+def _fading(times: Array, over: float) -> Array:
+    """(frames,) from 1 at the first time to 0, without a jump of velocity or acceleration, `over` so many seconds."""
+    s = np.minimum((times - times[0]) / over, 1.0)
+    return 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
 
 
 def averaged(model: Model, path: Array, frames: float) -> Array:
@@ -233,12 +266,11 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
     times = source.times[now]
     share = shares([(0, spans[k][1] - frame)], times, EASE)[0]
-    s = np.minimum((times - times[0]) / EASE, 1.0)
-    fade = 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
+    fade = _fading(times, _CATCH_UP)
     here = robot.pose(part, q)
-    off = here.xyz - targets.places[part][frame]
+    off = here.xyz - targets.places[part][frame - 1]
     targets.places[part][now] += np.stack([share * off[0], share * off[1], fade * off[2]], axis=1)
-    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame]), here.wxyz))
+    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here.wxyz))
     targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
 
 

@@ -83,6 +83,10 @@ class Robot:
         """The part of that frame."""
         return frame.removeprefix(self.place(""))
 
+    def part_of(self, frame: str) -> str:
+        """The part whose frame this is."""
+        return next(part for part, name in self.frames.items() if name == frame)
+
     def pose(self, part: str, q: Array) -> SE3:
         """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
         return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
