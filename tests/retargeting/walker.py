@@ -12,7 +12,15 @@ NAMES = (
     "Hips", "Spine", "Head",
     *(f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe", "Arm", "ForeArm", "Hand")),
 )  # fmt: skip
-_ABOVE = {"UpLeg": "Hips", "Leg": "UpLeg", "Foot": "Leg", "Toe": "Foot", "Arm": "Spine", "ForeArm": "Arm", "Hand": "ForeArm"}
+_ABOVE = {
+    "UpLeg": "Hips",
+    "Leg": "UpLeg",
+    "Foot": "Leg",
+    "Toe": "Foot",
+    "Arm": "Spine",
+    "ForeArm": "Arm",
+    "Hand": "ForeArm",
+}
 
 
 def parents() -> list[str | None]:

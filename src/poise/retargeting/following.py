@@ -257,8 +257,7 @@ def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slic
 def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, q: Array) -> None:
     """Change the targets of a part that comes to stand at this frame, so that it stays where it is at `q` (nq,).
 
-    Along the ground it stays there until it leaves it; how it is turned, and how high it is, is put right over the time
-    that it took to come down.
+    Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.
     """
     spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
     k = next(k for k, (start, _) in enumerate(spans) if start == frame)
@@ -266,10 +265,10 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
     times = source.times[now]
     share = shares([(0, spans[k][1] - frame)], times, EASE)[0]
-    fade = _fading(times, _CATCH_UP)
+    down, fade = _fading(times, EASE), _fading(times, _CATCH_UP)
     here = robot.pose(part, q)
     off = here.xyz - targets.places[part][frame - 1]
-    targets.places[part][now] += np.stack([share * off[0], share * off[1], fade * off[2]], axis=1)
+    targets.places[part][now] += np.stack([share * off[0], share * off[1], down * off[2]], axis=1)
     way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here.wxyz))
     targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
 

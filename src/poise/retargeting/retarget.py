@@ -19,7 +19,7 @@ from poise.retargeting.parts import BENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
-from poise.retargeting.targets import Robot, Source, targets, toe
+from poise.retargeting.targets import Robot, Source, beneath, targets, toe
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Limit
 from poise.spatial import SE3, Array, quaternion_product
@@ -191,8 +191,11 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
     """The robot's body, with the limits of knees and elbows on the side to which they fold."""
     folds = folding(robot, body.robot)
     soles = {part: sole(robot, body.robot[part]) for part in standing}
-    toes = {part: toe(points, proportions.robot_axes[part]) for part, points in soles.items()}
-    points = {**proportions.robot_points, **toes}
+    points = dict(proportions.robot_points)
+    for part, plane in soles.items():
+        axes = proportions.robot_axes[part]
+        toed = TOES.get(part) in body.source
+        points[part] = toe(plane, axes) if toed else beneath(plane, axes, points[part])
     model = robot.with_limits(folds) if folds else robot
     for part in {part for middle, ends in BENDS.items() for part in (middle, *ends)} & set(body.parts):
         frame = robot.frame(body.robot[part])

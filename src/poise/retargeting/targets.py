@@ -54,7 +54,8 @@ class Robot:
     frames: Mapping[str, str]
     """By part, its frame."""
     points: Mapping[str, Array]
-    """By part, (3,) the point of its frame that goes where the part shall be [m]: of a part that stands, its toe."""
+    """By part, (3,) the point of its frame that goes where the part shall be [m]: of a part that stands, on its sole,
+    beneath the toe or else beneath its joint."""
     axes: Mapping[str, Array]
     """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
     soles: Mapping[str, Array]
@@ -115,6 +116,15 @@ def toe(sole: Array, axes: Array) -> Array:
     ahead = sole @ axes[:, 0]
     middle: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
     return middle
+
+
+def beneath(sole: Array, axes: Array, point: Array) -> Array:
+    """(3,) the point of the plane of a sole (k, 3) [m] that is beneath another (3,); of a ball, its only point."""
+    if len(sole) == 1:
+        return np.array(sole[0])
+    up = axes[:, 2]
+    below: Array = point - (up @ point - (sole @ up).min()) * up
+    return below
 
 
 @final
@@ -181,9 +191,9 @@ def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> 
 
 
 def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
-    """(frames, 3) and (frames, 4) the path of the toe of a part that stands, from that of the body's own.
+    """(frames, 3) and (frames, 4) the path of the point of a part that stands, from that of the body's toe or joint.
 
-    While it stands a point of its sole, that below the toe, does not move, and while the heel is down the sole is flat.
+    While it stands the point of its sole does not move, and while the heel is down the sole is flat.
     No point of the sole is ever below the ground on which it stands.
     """
     times, contacts = source.times, source.contacts
