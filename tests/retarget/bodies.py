@@ -165,3 +165,50 @@ CONVENTIONS = {
     ),
 }
 """Names by program, and what they call left and right."""
+
+
+def exercised(model: pz.Model, names: Mapping[str, str], sides: tuple[str, str], *, frames: int = 40) -> pz.Motion:
+    """A human that looks along -y and squats on flat feet, lifts its arms from its sides, and bends its elbows."""
+    t = np.linspace(0.0, 1.0, frames)
+    q = np.tile(model.neutral, (frames, 1))
+    squat, lift, bend = 0.5 * (1 - np.cos(2 * np.pi * t)), np.sin(np.pi * t), 0.2 + np.sin(np.pi * t) ** 2
+
+    def turn(joint: str, axis: tuple[int, int, int], angle: npt.NDArray[np.float64]) -> None:
+        q[:, model.index(joint)] = pz.SO3.from_rotvec(np.outer(angle, axis)).wxyz
+
+    root = model.index(names["hips"])
+    q[:, root.start + 2] = 0.95
+    for side, sign in zip(sides, (1, -1), strict=True):
+        joint = {part: name.format(side) for part, name in names.items()}
+        turn(joint["hip"], (-1, 0, 0), squat)
+        turn(joint["knee"], (1, 0, 0), 2.0 * squat)
+        turn(joint["ankle"], (-1, 0, 0), squat)
+        turn(joint["shoulder"], (0, sign, 0), 1.4 - lift)
+        turn(joint["elbow"], (0, 0, -sign), bend)
+    knees = model.poses(q, [names["ankle"].format(side) for side in sides]).xyz
+    q[:, root.start : root.start + 3] += np.array([0.0, 0.02, 0.08]) - knees.mean(axis=1) * (0, 1, 1)
+    return pz.Motion(model, t, q)
+
+
+def resting(motion: pz.Motion, seed: int) -> pz.Motion:
+    """The same motion of a skeleton whose joints' frames lie anyhow, so that its rest is no pose at all."""
+    model, rng = motion.model, np.random.default_rng(seed)
+    wxyz = rng.normal(size=(len(model.links), 4))
+    other = pz.SO3(wxyz=wxyz / np.linalg.norm(wxyz, axis=1, keepdims=True))
+    number = {link: i for i, link in enumerate(model.links)}
+    builder = pz.ModelBuilder(model.name)
+    poses = motion.model.poses(motion.q, model.links)
+    turned = poses.rotation @ other
+    columns = []
+    for joint in model.joints:
+        i = number[joint.child]
+        if joint.parent == "world":
+            builder.joint(joint.name, "floating", parent="world", child=joint.child)
+            columns += [poses.xyz[:, i], turned.wxyz[:, i]]
+            continue
+        k = number[joint.parent]
+        offset = pz.SO3(wxyz=other.wxyz[k]).inverse() @ joint.origin.xyz
+        origin = pz.SE3.from_parts(offset)
+        builder.joint(joint.name, "spherical", parent=joint.parent, child=joint.child, origin=origin)
+        columns.append((pz.SO3(wxyz=turned.wxyz[:, k]).inverse() @ pz.SO3(wxyz=turned.wxyz[:, i])).wxyz)
+    return pz.Motion(builder.build(), motion.times, np.concatenate(columns, axis=1))

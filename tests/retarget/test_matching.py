@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import poise as pz
 from poise.retarget.matching import anatomy, parts_of
 from poise.retarget.parts import PARENTS, SIDES
 
-BVH = Path("/usr/share/assimp/models/BVH")
+BVH = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH"
 """Where Debian's assimp-testmodels has its files."""
 
 
@@ -123,7 +125,9 @@ def test_holosomas_names() -> None:
     ],
 )
 def test_motions_of_the_corpus(file: str, parts: dict[str, str]) -> None:
-    assert parts_of(pz.load(BVH / file)) == sided(parts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pz.ModelWarning)  # one has a frame more than it says
+        assert parts_of(pz.load(BVH / file)) == sided(parts)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("anny") is None, reason="needs the package anny")

@@ -54,8 +54,10 @@ _FEW: Final = 10
 """Frames that a motion needs for its lowest ones to tell anything."""
 _AGREED: Final = 0.985
 """Median cosine between what those frames show and their mean, about 10 degrees, for them to be believed."""
-_STRANGE: Final = 0.0
-"""Least trace of the turn between a wrist at rest and on average, 120 degrees, for the rest to be a straight one."""
+_STRANGE: Final = 2.0
+"""Least trace of the turn between a wrist at rest and on average, 60 degrees, for the rest to be a straight one."""
+_SPREAD: Final = 0.98
+"""Least cosine between a leg at rest and the vertical, about 11 degrees, for its foot to be flat."""
 _Z: Final = np.array([0.0, 0.0, 1.0])
 
 
@@ -357,9 +359,10 @@ class Figure:
         if rows is not None:
             return _unit(self.poses[ankle].rotation.inverse().act(_Z)[rows].mean(axis=0))
         ups, knee = self.body[:, :, 2], ankle.replace("ankle", "knee")
-        if self.rests and knee in self.stood:  # at rest a foot is square to its leg, however legs are spread
-            shins = _unit(self.stood[knee] - self.stood[ankle])
-            ups = np.stack([_swing(up, shin) @ up for up, shin in zip(ups, shins, strict=True)])
+        if self.rests and knee in self.stood:
+            shin = _unit(self.stood[knee] - self.stood[ankle])
+            if np.sum(shin * ups) < _SPREAD:  # legs are spread, and each foot is square to its own
+                ups = shin
         return _unit(self.reference[ankle].rotation.inverse().act(ups).mean(axis=0))
 
     def _stands(self, ankle: str) -> npt.NDArray[np.intp] | None:
