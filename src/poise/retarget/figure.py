@@ -180,17 +180,10 @@ class Figure:
         return float(np.median(np.linalg.norm(self.places[b] - self.places[a], axis=-1)))
 
     def trunk(self) -> float | None:
-        """From between the hips, or from the pelvis, to between the shoulders, or to the chest [m]; None without."""
-        low, high = self._middle("hip", "pelvis"), self._middle("shoulder", "chest")
-        if low is None or high is None:
-            return None
-        return float(np.median(np.linalg.norm(high - low, axis=-1)))
-
-    def _middle(self, name: str, other: str) -> Array | None:
-        left, right = (self.places.get(f"{side}_{name}") for side in SIDES)
-        if left is None or right is None:
-            return self.places.get(other)
-        return 0.5 * (left + right)
+        """From between the hips to between the shoulders [m]; None without them."""
+        ends = [[self.places.get(f"{side}_{name}") for side in SIDES] for name in ("hip", "shoulder")]
+        low, high = (None if a is None or b is None else 0.5 * (a + b) for a, b in ends)
+        return None if low is None or high is None else float(np.median(np.linalg.norm(high - low, axis=-1)))
 
     def ankle(self, side: str) -> float | None:
         """How high an ankle is above the sole when it stands [m]; None where nothing tells."""

@@ -289,6 +289,8 @@ class _Finder:
         """The parts of a limb, each with its joints and its frame."""
         joints, places = limb.joints, self._places(limb)
         groups: list[list[Joint]] = [[j for j, at in zip(joints, places, strict=True) if at == i] for i in range(4)]
+        if not self.balls and groups[1] and groups[2] and self._together(groups[1][-1], groups[2][-1]):
+            groups[1:3] = [], groups[1] + groups[2]  # an arm that slides has no elbow
         for i, part in enumerate(names):
             if groups[i]:
                 those = self._balls_at(groups[i], groups[i + 1] if i < 2 else []) if self.balls else groups[i]
@@ -307,6 +309,9 @@ class _Finder:
             end = self._frame_beyond(ankle[-1].child) if self.balls else None
             if toes or end is not None:
                 yield names[0].replace("hip", "toe"), toes, toes[0].child if toes else end or ""
+
+    def _together(self, one: Joint, other: Joint) -> bool:
+        return bool(np.linalg.norm(self.place[one.child] - self.place[other.child]) <= _NEAR * self.size)
 
     def _balls_at(self, joints: list[Joint], beyond: list[Joint]) -> list[Joint]:
         """The balls of a part: at the end of a limb those that stand where the first does, and before it those that do
@@ -428,11 +433,12 @@ class _Finder:
         chest = root if chest == WORLD else chest
         if pelvis is None and len(arms) == 2 and chest != root:
             pelvis = root
-        if pelvis is not None:
+        taken = set(frames.values())
+        if pelvis is not None and pelvis not in taken:
             frames["pelvis"] = pelvis
-        if chest is not None and chest != pelvis:
+        if chest is not None and chest != pelvis and chest not in taken:
             frames["chest"] = chest
-        elif chest is not None:
+        elif chest is not None and chest == pelvis:
             self.missing["chest"] = f"the arms are carried by {chest!r}, which is the pelvis"
         heads = [limb for limb in limbs if limb.kind == "head"]
         named = [(limb, [i for i, label in enumerate(limb.labels) if label in ("head", "neck")]) for limb in heads]
