@@ -3,10 +3,13 @@
 import copy
 import pickle
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from bodies import ARM, CONVENTIONS, LEG, called, human, robot, skeleton
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import poise as pz
 from poise.errors import NameNotFound
@@ -179,3 +182,13 @@ def test_a_map_in_code_is_looked_at_as_well() -> None:
         pz.BodyMap({}, {"pelvis": "base", "chest": "base"})
     with pytest.raises(pz.FrameNotFound, match=r"robot\.pelvis: arms has no frame 'bse'; did you mean 'base'"):
         pz.BodyMap(ONE, {"pelvis": "bse"}).check(PERSON, arms())
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(0, len(GOOD)), cut=st.integers(0, 12), text=st.text(max_size=8))
+def test_a_damaged_file_is_read_or_refused_in_words(at: int, cut: int, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "map.toml"
+    file.write_bytes((GOOD[:at] + text + GOOD[at + cut :]).encode("utf-8", errors="surrogatepass"))
+    with suppress(ValueError, NameNotFound):
+        body = pz.BodyMap.load(file)
+        assert set(body.source) | set(body.robot)

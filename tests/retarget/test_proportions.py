@@ -1,5 +1,6 @@
 """How a robot's body compares with a skeleton's: lengths, and the axes of parts."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -278,3 +279,12 @@ def test_arms_that_hang_at_rest_are_the_same() -> None:
         for part in (f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist"):
             lowered = swing @ pz.SO3(wxyz=spread.offsets[part])
             assert apart(lowered, pz.SO3(wxyz=hanging.offsets[part])) < 1e-4, part
+
+
+def test_they_can_be_copied() -> None:
+    _, proportions = measured(PERSON, robot("g1"))
+    again = pickle.loads(pickle.dumps(proportions))
+    assert str(again) == str(proportions)
+    for part, offset in proportions.offsets.items():
+        assert np.array_equal(again.offsets[part], offset)
+        assert not again.offsets[part].flags.writeable

@@ -126,8 +126,7 @@ class _Finder:
         self.balls = any(joint.kind is JointKind.SPHERICAL for joint in self.joints)
         poses = model.poses(model.neutral, model.links)
         self.place = dict(zip(model.links, poses.xyz, strict=True)) | {WORLD: np.zeros(3)}
-        self.size = float(np.ptp(poses.xyz, axis=0).max())
-        self.carrier = {joint.child: joint for joint in self.joints}
+        self.size = float(np.ptp(poses.xyz, axis=0).max()) if model.links else 0.0
         self.known = frozenset(tuple(words(name)) for joint in model.joints for name in (joint.name, joint.child))
         self.missing: dict[str, str] = {}
 
