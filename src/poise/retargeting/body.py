@@ -79,12 +79,12 @@ class BodyMap(Value):
             for part in PARENTS
             if part in human.missing or part in machine.missing
         }
-        made = cls(human.frames, machine.frames, missing=missing)
-        if not made.parts:
+        if not human.frames.keys() & machine.frames.keys():
             raise ValueError(
                 f"no part of a body was found in both {_name(skeleton, 'the skeleton')} and {_name(robot, 'the robot')}"
                 "; state the map: BodyMap(source={'right_wrist': ...}, robot={'right_wrist': ...})"
             )
+        made = cls(human.frames, machine.frames, missing=missing)
         standing = ENDS if machine.four_legs else ENDS[:2]
         return cls(made.source, made.robot, tuple(part for part in standing if part in made.parts), missing)
 

@@ -102,6 +102,7 @@ class Follower:
             tracker = self._tracker(standing, again)
             goals = _goals(self.robot, tracker.tasks, targets, span)
             if last is None:
+                tracker.reset()
                 q = postures[0] if postures is not None else first(self.robot, tracker, goals[0])
             else:
                 if not again and coming:

@@ -39,8 +39,8 @@ _LABELS: Final = re.compile(
     r"|(?P<hip>hip|thigh|up(per)?leg|femur|haa|hfe|hx$|hy$)"
     r"|(?P<leg>leg)"
     r"|(?P<wrist>wrist|palm|hand)"
-    r"|(?P<elbow>elbow|forearm|low(er)?arm|radius|ulna)"
-    r"|(?P<upperarm>up(per)?arm|humerus)"
+    r"|(?P<elbow>elbow|fo?r?e?arm|low(er)?arm|radius|ulna)"
+    r"|(?P<upperarm>up?(per)?arm|humerus)"
     r"|(?P<clavicle>clav|collar|scap)"
     r"|(?P<shoulder>shoulder|shldr)"
     r"|(?P<arm>arm)"
@@ -59,6 +59,8 @@ _NEAR: Final = 1e-3
 """Joints nearer to each other than this share of the model's size stand in one place."""
 _TWIG: Final = 0.15
 """What is shorter than this share of the longest way from the root is no limb, where names tell nothing."""
+_RAISED: Final = 0.25
+"""A limb that ends higher than the lowest by this share of the size is no leg, where names tell nothing."""
 _SEED: Final = 0
 _SAMPLES: Final = 32
 
@@ -117,15 +119,14 @@ class _Finder:
         aside = fingers(model)
         self.palms = {joint.parent for joint in model.joints if joint.child in aside and joint.parent not in aside}
         for joint in model.joints:
-            called = any(_ASIDE.search("_".join(words(name))) for name in (joint.name, joint.child))
+            called = joint.size > 0 and any(_ASIDE.search("_".join(words(name))) for name in (joint.name, joint.child))
             if joint.parent in aside or called:
                 aside.add(joint.child)
         self.joints = [joint for joint in model.joints if joint.child not in aside]
         self.balls = any(joint.kind is JointKind.SPHERICAL for joint in self.joints)
         poses = model.poses(model.neutral, model.links)
         self.place = dict(zip(model.links, poses.xyz, strict=True)) | {WORLD: np.zeros(3)}
-        self.size = float(np.ptp(poses.xyz, axis=0).max())
-        self.carrier = {joint.child: joint for joint in self.joints}
+        self.size = float(np.ptp(poses.xyz, axis=0).max()) if model.links else 0.0
         self.known = frozenset(tuple(words(name)) for joint in model.joints for name in (joint.name, joint.child))
         self.missing: dict[str, str] = {}
 
@@ -187,6 +188,10 @@ class _Finder:
         for limb in limbs:
             if not limb.kind:
                 limb.kind = self._kind(limb, alone=len(limbs) == 1)
+        lowest = min((self.place[limb.tip][2] for limb in limbs), default=0.0)
+        for limb in limbs:  # arms that hang
+            if limb.kind == "leg" and not any(limb.labels) and self.place[limb.tip][2] > lowest + _RAISED * self.size:
+                limb.kind = "arm"
         self._take_sides(limbs)
         legs, arms, four = self._chosen(limbs)
         frames: dict[str, str] = {}
@@ -214,26 +219,39 @@ class _Finder:
         return "leg" if not fixed and not alone and way[2] < -0.7 * length else "arm"
 
     def _take_sides(self, limbs: list[_Limb]) -> None:
-        """Sides, and front and hind, from where limbs stand, for those whose names do not tell; x forward, y left."""
+        """Sides, and front and hind, from where limbs stand, for those whose names do not tell."""
+        near = _NEAR * self.size
         for kind in ("leg", "arm"):
             bare = [limb for limb in limbs if limb.kind == kind and not limb.side]
             if not bare or (kind == "arm" and len(bare) > 2):
                 continue
+            if len(bare) == 1:
+                others = {other.side for other in limbs if other.kind == kind and other.side}
+                bare[0].side = next((side for side in ("right", "left") if side not in others), "")
+                continue
+            ahead = self._ahead(limbs)
+            left = np.array([-ahead[1], ahead[0], 0.0])
             starts = np.array([self.place[limb.joints[0].child] for limb in bare])
             tips = np.array([self.place[limb.tip] for limb in bare])
-            y = np.where(np.abs(starts[:, 1]) > _NEAR * self.size, starts[:, 1], tips[:, 1])
-            if len(bare) == 1:
-                limb = bare[0]
-                others = {other.side for other in limbs if other.kind == kind and other.side}
-                limb.side = "" if len(others) == 2 else next(side for side in ("right", "left") if side not in others)
-                continue
-            middle = starts[:, 0].mean()
-            for limb, at, across in zip(bare, starts, y, strict=True):
-                if abs(across) <= _NEAR * self.size:
-                    continue
-                limb.side = "left" if across > 0.0 else "right"
-                if kind == "leg" and len(bare) == 4:
-                    limb.end = "front" if at[0] > middle else "hind"
+            across = np.where(np.abs(starts @ left) > near, starts @ left, tips @ left)
+            along = starts @ ahead
+            for limb, aside, x in zip(bare, across, along, strict=True):
+                if abs(aside) > near:
+                    limb.side = "left" if aside > 0.0 else "right"
+                    if kind == "leg" and len(bare) == 4:
+                        limb.end = "front" if x > along.mean() else "hind"
+
+    def _ahead(self, limbs: list[_Limb]) -> Array:
+        """(3,) where the toes of a skeleton point, level; a robot's x."""
+        ways = []
+        for limb in limbs:
+            if self.balls and limb.kind == "leg" and len(limb.joints) > 2:
+                end = self._frame_beyond(limb.tip)
+                tip = self.place[limb.tip] if end is None else self.model.pose(end, self.model.neutral).xyz
+                ways.append(tip - self.place[limb.joints[2].child])
+        way = np.sum(ways, axis=0) * (1.0, 1.0, 0.0) if ways else np.zeros(3)
+        length = float(np.linalg.norm(way))
+        return np.asarray(way / length) if length > _NEAR * self.size else np.array([1.0, 0.0, 0.0])
 
     def _chosen(self, limbs: list[_Limb]) -> tuple[dict[str, _Limb], dict[str, _Limb], bool]:
         """The legs and the arms by side, and whether those are legs in front."""
@@ -270,6 +288,8 @@ class _Finder:
         """The parts of a limb, each with its joints and its frame."""
         joints, places = limb.joints, self._places(limb)
         groups: list[list[Joint]] = [[j for j, at in zip(joints, places, strict=True) if at == i] for i in range(4)]
+        if not self.balls and groups[1] and groups[2] and self._together(groups[1][-1], groups[2][-1]):
+            groups[1:3] = [], groups[1] + groups[2]  # an arm that slides has no elbow
         for i, part in enumerate(names):
             if groups[i]:
                 those = self._balls_at(groups[i], groups[i + 1] if i < 2 else []) if self.balls else groups[i]
@@ -282,12 +302,15 @@ class _Finder:
                 self.missing[part] = (
                     f"nothing was found beyond {joints[-1].name!r}" if i else "the limb has no joint there"
                 )
-        if limb.kind == "leg" and "hip" in names[0]:
-            side = names[0].partition("_")[0]
-            if groups[3]:
-                yield f"{side}_toe", groups[3], groups[3][0].child
-            elif self.balls and groups[2] and (end := self._frame_beyond(groups[2][-1].child)):
-                yield f"{side}_toe", [], end
+        if "hip" in names[0] and groups[2]:
+            ankle = self._balls_at(groups[2], []) if self.balls else groups[2]
+            toes = groups[3] or groups[2][len(ankle) :]
+            end = self._frame_beyond(ankle[-1].child) if self.balls else None
+            if toes or end is not None:
+                yield names[0].replace("hip", "toe"), toes, toes[0].child if toes else end or ""
+
+    def _together(self, one: Joint, other: Joint) -> bool:
+        return bool(np.linalg.norm(self.place[one.child] - self.place[other.child]) <= _NEAR * self.size)
 
     def _balls_at(self, joints: list[Joint], beyond: list[Joint]) -> list[Joint]:
         """The balls of a part: at the end of a limb those that stand where the first does, and before it those that do
@@ -409,11 +432,12 @@ class _Finder:
         chest = root if chest == WORLD else chest
         if pelvis is None and len(arms) == 2 and chest != root:
             pelvis = root
-        if pelvis is not None:
+        taken = set(frames.values())
+        if pelvis is not None and pelvis not in taken:
             frames["pelvis"] = pelvis
-        if chest is not None and chest != pelvis:
+        if chest is not None and chest != pelvis and chest not in taken:
             frames["chest"] = chest
-        elif chest is not None:
+        elif chest is not None and chest == pelvis:
             self.missing["chest"] = f"the arms are carried by {chest!r}, which is the pelvis"
         heads = [limb for limb in limbs if limb.kind == "head"]
         named = [(limb, [i for i, label in enumerate(limb.labels) if label in ("head", "neck")]) for limb in heads]
