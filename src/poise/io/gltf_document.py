@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelError
-from poise.io.elements import read_bytes
+from poise.io.elements import read_bytes, read_stream
 from poise.spatial import Array
 
 GLB: Final = b"glTF"
@@ -43,6 +43,8 @@ _MIB: Final = 2**20
 _BUFFER: Final = 512 * _MIB
 _NUMBERS: Final = 2**26
 """More numbers in one accessor than any skeleton has."""
+_ZEROS: Final = 2**20
+"""More zeros than an accessor without a buffer view has; its few bytes of JSON could ask for any number of them."""
 _DATA: Final = re.compile(r"data:[^,]{0,200}?(;base64)?,", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _COMPRESSED: Final = ("EXT_meshopt_compression", "KHR_meshopt_compression")
@@ -185,8 +187,9 @@ class Document:
         if component not in _COMPONENTS:
             raise accessor.wrong("componentType", f"one of {', '.join(map(str, _COMPONENTS))}")
         dtype, count, width = _COMPONENTS[component], accessor.whole("count"), _WIDTHS[kind]
-        if count * width > _NUMBERS:
-            raise accessor.wrong("count", f"a count that a skeleton can need, which is at most {_NUMBERS // width}")
+        most = (_NUMBERS if accessor.has("bufferView") else _ZEROS) // width
+        if count > most:
+            raise accessor.wrong("count", f"a count that a skeleton can need, which is at most {most}")
         if accessor.has("bufferView"):
             values = self._values(accessor, dtype, count, width).astype(np.float64)
         else:
@@ -273,7 +276,7 @@ class Document:
                     f"no such file {str(path)!r}; copy it there, or export as .glb, which is one file", "uri"
                 )
             with path.open("rb") as stream:
-                data = stream.read(_BUFFER + 1)
+                data = read_stream(stream, _BUFFER)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
             raise buffer.error(f"{uri!r} cannot be read: {error}", "uri") from None
         except ModelError:

@@ -17,6 +17,10 @@ from poise.io.skeleton import continuous
 from poise.spatial import BOUND, LARGEST, Array, conjugate, matrix_quaternion, quaternion_product, rotate
 
 _FINGERS: Final = ("thumb", "index-finger", "middle-finger", "ring-finger", "pinky-finger")
+_JOINTS: Final = 4096
+"""The most joints of a skeleton, and the most ends of bones."""
+_NUMBERS: Final = 2**26
+"""More numbers in the channels of an animation than memory is for."""
 _UNIFORM: Final = 1e-3
 """Scales along the axes that differ by no more than this share are one scale that was rounded."""
 _SAME: Final = 1e-2
@@ -124,9 +128,11 @@ class _Reader:
             joints = sorted({channel.node for channel in channels})
             if not joints:
                 raise self.document.root.error("the file has neither a skin nor an animation of nodes, so no skeleton")
+        if len(joints) > _JOINTS:
+            raise self.document.root.error(f"the file has {len(joints)} joints; no skeleton has more than {_JOINTS}")
         order, parents = self._tree(joints)
-        times = sample_times(clip, channels, fps, len(order))
         standing = self._standing(order)
+        times = sample_times(clip, channels, fps, len(standing))
         worlds = self._worlds(standing)
         rest = self._in_parents(order, parents, worlds)
         moved = self._in_parents(order, parents, self._worlds(standing | self._moved(standing, channels, times)))
@@ -198,13 +204,19 @@ class _Reader:
             raise self.nodes[first].error("the nodes go round in a circle: this one is beneath itself", "children")
         return above, downwards
 
-    def _way(self, node: int) -> list[int]:
-        """A node and those above it, upwards."""
-        way = []
-        while node >= 0:
-            way.append(node)
-            node = self.above[node]
-        return way
+    def _above_all(self, roots: list[int]) -> int:
+        """The lowest node that is above all of some nodes, none of which is above another."""
+        beneath = [0] * (len(self.nodes) + 1)  # the last is what the topmost nodes stand in
+        for root in roots:
+            beneath[root] = 1
+        for node in reversed(self.downwards):
+            beneath[self.above[node]] += beneath[node]
+        top = roots[0]
+        while beneath[top] < len(roots):
+            top = self.above[top]
+        if top < 0:
+            raise self.nodes[roots[1]].error(f"is a joint, and no node is above both it and nodes[{roots[0]}]")
+        return top
 
     def _tree(self, joints: list[int]) -> tuple[list[int], tuple[int, ...]]:
         """The joints' nodes, parents first, and the parent's place among them of each, -1 for the root."""
@@ -219,12 +231,9 @@ class _Reader:
         if hand is not None:
             joints, parent = list(hand), hand
         elif len(roots) > 1:
-            common = set.intersection(*(set(self._way(root)) for root in roots))
-            shared = [node for node in self._way(roots[0]) if node in common]
-            if not shared:
-                raise self.nodes[roots[1]].error(f"is a joint, and no node is above both it and nodes[{roots[0]}]")
+            top = self._above_all(roots)
             self.notes.append(f"{len(roots)} joints have no joint above them; the node above all became the root")
-            joints, parent = [shared[0], *joints], parent | dict.fromkeys(roots, shared[0]) | {shared[0]: -1}
+            joints, parent = [top, *joints], parent | dict.fromkeys(roots, top) | {top: -1}
         below: dict[int, list[int]] = {}
         for joint in joints:
             below.setdefault(parent[joint], []).append(joint)
@@ -264,13 +273,16 @@ class _Reader:
         """The nodes beneath joints that carry nothing and do not move in them: where bones end."""
         joints = set(order)
         excluded = joints | {channel.node for channel in channels}
-        return [
+        ends = [
             number
             for number, node in enumerate(self.nodes)
             if self.above[number] in joints
             and number not in excluded
             and not any(node.has(key) for key in ("children", "mesh", "skin", "camera", "extensions"))
         ]
+        if len(ends) > _JOINTS:
+            raise self.document.root.error(f"bones have {len(ends)} ends; no skeleton has more than {_JOINTS}")
+        return ends
 
     # Poses -------------------------------------------------------------------------------------------------------
 
@@ -281,6 +293,8 @@ class _Reader:
             while node >= 0 and node not in needed:
                 needed.add(node)
                 node = self.above[node]
+        if len(needed) > 2 * _JOINTS:
+            raise self.document.root.error(f"{len(needed)} nodes carry the joints; no skeleton needs so many")
         return {node: self._drawn(self.nodes[node]) for node in self.downwards if node in needed}
 
     def _drawn(self, node: Item) -> _Poses:
@@ -367,6 +381,7 @@ class _Reader:
         """The channels that move nodes; those of weights and of extensions move none."""
         samplers = clip.children("samplers")
         found: dict[tuple[int, str], Channel] = {}
+        held = 0
         for channel in clip.children("channels"):
             target = channel.child("target")
             path = target.text("path")
@@ -379,6 +394,9 @@ class _Reader:
                 raise target.error(f"another channel moves the {path} of node {node} already")
             sampler = samplers[channel.index("sampler", "samplers in this animation", len(samplers))]
             found[node, path] = read_channel(self.document, sampler, node, path)
+            held += found[node, path].values.size
+            if held > _NUMBERS:
+                raise clip.error("its channels have more numbers than fit into memory; cut it")
         return list(found.values())
 
     def _moved(self, local: dict[int, _Poses], channels: list[Channel], times: Array) -> dict[int, _Poses]:
