@@ -1,6 +1,5 @@
 """What glTF files say, as skeletons, models and motions; and what is written is read again, by others too."""
 
-import os
 import re
 import sys
 from dataclasses import replace
@@ -23,10 +22,9 @@ from poise.io.skeleton import SkeletonFile, SkeletonJoint
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import makehuman
+from captures import WEBXR, needs_webxr
 from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
-WEBXR = Path(os.environ.get("WEBXR_HANDS", "/usr/share/webxr")) / "left.glb"
-"""`dist/profiles/generic-hand` of npm's @webxr-input-profiles/assets."""
 Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
 
@@ -139,9 +137,10 @@ def test_a_unit_that_sends_joints_too_far_is_refused(tmp_path: Path) -> None:
         read_gltf(walking().saved(tmp_path), unit=1e18)
 
 
-@pytest.mark.skipif(not WEBXR.exists(), reason="needs the hands of @webxr-input-profiles/assets, see WEBXR_HANDS")
-def test_the_hand_of_webxr() -> None:
-    motion = pz.load_motion(WEBXR)
+@needs_webxr
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_hands_of_webxr(side: str) -> None:
+    motion = pz.load_motion(WEBXR / f"{side}.glb")
     assert motion.model.links[:3] == ("wrist", "thumb-metacarpal", "thumb-phalanx-proximal")
     assert motion.model.nq == 7 + 24 * 4
     fingers = [link for link in motion.model.links if link.endswith("-tip")]
