@@ -163,6 +163,7 @@ class Document:
     views: list[Item] = field(init=False)
     buffers: list[Item] = field(init=False)
     _read: dict[int, bytes] = field(default_factory=dict)
+    _numbers: dict[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         version = self.root.child("asset").text("version")
@@ -180,9 +181,12 @@ class Document:
 
         Raises ModelError for an accessor of another kind or with numbers that are not finite.
         """
-        accessor = self.accessors[owner.index(key, "accessors", len(self.accessors))]
+        number = owner.index(key, "accessors", len(self.accessors))
+        accessor = self.accessors[number]
         if accessor.text("type") != kind:
             raise accessor.wrong("type", f"{kind!r}, which {owner.place}.{key} needs")
+        if number in self._numbers:
+            return self._numbers[number]
         component = accessor.whole("componentType")
         if component not in _COMPONENTS:
             raise accessor.wrong("componentType", f"one of {', '.join(map(str, _COMPONENTS))}")
@@ -201,6 +205,7 @@ class Document:
         if not np.isfinite(values).all():
             first = int(np.argmax(~np.isfinite(values).all(axis=1)))
             raise accessor.error(f"element {first} is not finite; export the file again")
+        self._numbers[number] = values
         return values
 
     def _replace(self, sparse: Item, values: Array, dtype: np.dtype[Any]) -> None:

@@ -69,6 +69,38 @@ class _Poses:
 
 
 @final
+class _Worlds:
+    """The poses of nodes in the file's world, y up, found from those in the node above when they are asked for."""
+
+    def __init__(self, above: list[int], local: dict[int, _Poses]) -> None:
+        """`local` are the poses in the node `above`, -1 for none, those above first."""
+        self._above, self._local = above, local
+        self._found: dict[int, _Poses] = {}
+        self.scale: dict[int, Array] = {-1: np.ones((1, 1))}
+        """That of each node in the world, (frames, 1)."""
+        with np.errstate(over="ignore", under="ignore"):
+            for node, pose in local.items():
+                self.scale[node] = self.scale[above[node]] * pose.scale
+
+    def seen(self, node: int, parent: int) -> _Poses:
+        """A node in the axes of another, or with -1 of the world, in the lengths of the world."""
+        if self._above[node] == parent:
+            pose = self._local[node]
+            return _Poses(self.scale[parent] * pose.xyz, pose.wxyz, self.scale[node])
+        return self._at(node) if parent < 0 else self._at(node).seen_from(self._at(parent))
+
+    def _at(self, node: int) -> _Poses:
+        way = []
+        while node not in self._found and self._above[node] >= 0:
+            way.append(node)
+            node = self._above[node]
+        pose = self._found.setdefault(node, self._local[node])
+        for below in reversed(way):
+            pose = self._found[below] = pose @ self._local[below]
+        return pose
+
+
+@final
 @dataclass(frozen=True, slots=True, eq=False)
 class GltfJoints:
     """Joints of a file, parents before children, in its own axes and lengths; the first is the root.
@@ -133,9 +165,10 @@ class _Reader:
         order, parents = self._tree(joints)
         standing = self._standing(order)
         times = sample_times(clip, channels, fps, len(standing))
-        worlds = self._worlds(standing)
+        worlds = _Worlds(self.above, standing)
         rest = self._in_parents(order, parents, worlds)
-        moved = self._in_parents(order, parents, self._worlds(standing | self._moved(standing, channels, times)))
+        moving = _Worlds(self.above, standing | self._moved(standing, channels, times))
+        moved = self._in_parents(order, parents, moving)
         if body is not None and body.has("inverseBindMatrices"):
             rest = self._at_bind(body, joints, order, parents, worlds, rest)
         xyz = np.stack([np.broadcast_to(pose.xyz, (len(times), 3)) for pose in moved], axis=1)
@@ -309,31 +342,21 @@ class _Reader:
             _uniform(node, "scale", node.numbers("scale", (1.0, 1.0, 1.0))[None]),
         )
 
-    def _worlds(self, local: dict[int, _Poses]) -> dict[int, _Poses]:
-        """The poses of nodes in the file's world, y up, from those in the node above."""
-        worlds: dict[int, _Poses] = {}
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for node, pose in local.items():
-                above = self.above[node]
-                worlds[node] = worlds[above] @ pose if above >= 0 else pose
-        return worlds
-
-    def _in_parents(self, order: list[int], parents: tuple[int, ...], worlds: dict[int, _Poses]) -> list[_Poses]:
+    def _in_parents(self, order: list[int], parents: tuple[int, ...], worlds: "_Worlds") -> list[_Poses]:
         """The pose of each joint in its parent joint, in the lengths of the world."""
         poses = []
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for joint, parent in zip(order, parents, strict=True):
-                world = worlds[joint]
-                pose = world.seen_from(worlds[order[parent]]) if parent >= 0 else world
+                pose = worlds.seen(joint, order[parent] if parent >= 0 else -1)
                 if not (np.abs(pose.xyz) <= LARGEST).all():
                     raise self.nodes[joint].error(f"the joint stands too far away: {BOUND}; scale the file")
                 poses.append(pose)
         return poses
 
-    def _at_end(self, node: int, worlds: dict[int, _Poses]) -> Array:
+    def _at_end(self, node: int, worlds: "_Worlds") -> Array:
         """(3,) where a node is in the joint above it, in the lengths of the world."""
         with np.errstate(over="ignore", invalid="ignore"):
-            place: Array = (worlds[self.above[node]].scale * self._drawn(self.nodes[node]).xyz)[0]
+            place: Array = (worlds.scale[self.above[node]] * self._drawn(self.nodes[node]).xyz)[0]
         return _bounded(self.nodes[node], "translation", place)
 
     def _at_bind(
@@ -342,7 +365,7 @@ class _Reader:
         joints: list[int],
         order: list[int],
         parents: tuple[int, ...],
-        worlds: dict[int, _Poses],
+        worlds: "_Worlds",
         rest: list[_Poses],
     ) -> list[_Poses]:
         """The pose at rest that the inverse bind matrices have, the root's being that of its node.
@@ -365,7 +388,7 @@ class _Reader:
             with np.errstate(over="ignore", invalid="ignore"):
                 wxyz = quaternion_product(a[1], conjugate(b[1]))
                 xyz = a[0] - rotate(wxyz, a[2] / b[2] * b[0])
-                length = worlds[order[parent]].scale
+                length = worlds.scale[order[parent]]
                 poses.append(_Poses(length * xyz[None], unit(wxyz[None]), stands.scale))
         bones = np.array([[pose.xyz[0] for pose in some] for some in (poses, rest)])[:, 1:]
         lengths = np.linalg.norm(bones[1], axis=1)
