@@ -365,6 +365,7 @@ def test_a_skeleton_without_frames_is_a_model_and_no_motion(tmp_path: Path) -> N
         ARM.split("Frames")[0] + "Frames" + " " * 1_000_000 + "3 x",
         ARM.split("Frames")[0] + "Frames: 1" + " " * 1_000_000 + "x",
         ARM.split("Frames")[0] + "Frames: 1\nFrame Time: 1" + "1" * 1_000_000 + "\n1,",
+        ARM + "\n" * 9_000_000,
     ],
 )
 def test_hostile_files_are_refused(text: str) -> None:
