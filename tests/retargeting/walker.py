@@ -1,13 +1,17 @@
 """A body that walks: its feet are those of `gaits`, its knees bend, its arms swing."""
 
 import numpy as np
-from gaits import ANKLE, FOOT, gait
+from gaits import ANKLE, gait
 
 import poise as pz
 from poise.spatial import Array
 
 HIP = 0.82
 THIGH, SHIN = 0.43, 0.42
+_ABOVE = {
+    "UpLeg": "Hips", "Leg": "UpLeg", "Foot": "Leg", "Toe": "Foot",
+    "Arm": "Spine", "ForeArm": "Arm", "Hand": "ForeArm",
+}  # fmt: skip
 NAMES = (
     "Hips", "Spine", "Head",
     *(f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe", "Arm", "ForeArm", "Hand")),
@@ -37,10 +41,10 @@ def positions(times: Array, **settings: float) -> tuple[Array, dict[str, Array]]
     middle = np.mean([path[:, 0, 0] for path in feet.values()], axis=0)
     low = np.min([path[:, 0, 2] for path in feet.values()], axis=0) - ANKLE
     hips = np.stack([middle, np.zeros(len(times)), low + HIP], axis=1)
-    out = {"Hips": hips, "Spine": hips + [0.0, 0.0, 0.3], "Head": hips + [0.0, 0.0, 0.65]}
+    out = {"Hips": hips, "Spine": hips + np.array([0.0, 0.0, 0.3]), "Head": hips + np.array([0.0, 0.0, 0.65])}
     for i, (side, part) in enumerate((("Left", "left_ankle"), ("Right", "right_ankle"))):
         across = 0.1 * (1 - 2 * i)
-        hip, ankle = hips + [0.0, across, -0.02], feet[part][:, 0]
+        hip, ankle = hips + np.array([0.0, across, -0.02]), feet[part][:, 0]
         swing = 0.5 * np.clip((feet["right_ankle"][:, 0, 0] - feet["left_ankle"][:, 0, 0]) * (1 - 2 * i), -0.8, 0.8)
         shoulder = out["Spine"] + [0.0, 1.9 * across, 0.2]
         elbow = shoulder + 0.28 * np.stack([np.sin(swing), 0.0 * swing, -np.cos(swing)], axis=1)

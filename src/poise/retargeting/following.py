@@ -165,7 +165,7 @@ def _ease_in(
     """
     fade = _fading(times, _CATCH_UP)
     for k, task in enumerate(asked):
-        if isinstance(task, RegionTask):
+        if not isinstance(task, PoseTask | PositionTask | OrientationTask | SwivelTask):
             continue
         part = robot.part_at(task.middle) if isinstance(task, SwivelTask) else robot.part_of(task.frame)
         if part in but:
