@@ -1,10 +1,10 @@
 """Contacts found in the paths of feet."""
 
-import os
-from pathlib import Path
+import pickle
 
 import numpy as np
 import pytest
+from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 from gaits import ANKLE, FOOT, TOE, gait
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +13,6 @@ import poise as pz
 from poise.errors import ShapeError
 from poise.retarget.contacts import Contacts, contacts, runs, velocities
 from poise.spatial import Array
-
-CMU = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH"
 
 
 def clock(fps: float, seconds: float = 6.0) -> Array:
@@ -229,6 +227,19 @@ def test_speeds_do_not_depend_on_frames(fps: float, speed: float, seed: int) -> 
     assert np.allclose(velocities(speed * times[:, None], times), speed, atol=1e-9)
 
 
+def test_they_do_not_change_and_go_into_pickles() -> None:
+    times = clock(30.0)
+    found = contacts(gait(times)[0], times)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.intervals == found.intervals
+    assert (again.on == found.on).all()
+    for one in (found, again):
+        with pytest.raises(ValueError, match="read-only"):
+            one.on[0] = True
+        with pytest.raises(TypeError):
+            one.points["left_ankle"] = one.on
+
+
 def test_bad_input() -> None:
     path = np.zeros((3, 2, 3))
     with pytest.raises(ShapeError, match=r"places of left_ankle must have shape \(2, points, 3\)"):
@@ -247,10 +258,10 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
-@pytest.mark.skipif(not CMU.is_dir(), reason="needs Debian's assimp-testmodels")
+@needs_assimp
 def test_recorded_motions() -> None:
     def of(name: str, ankle: str, toe: str) -> Contacts:
-        motion = pz.load_motion(CMU / f"{name}.bvh")
+        motion = pz.load_motion(ASSIMP / "BVH" / f"{name}.bvh")
         sides = ("Left", "Right")
         return contacts(
             {f"{side.lower()}_ankle": motion.positions([side + ankle, side + toe]) for side in sides}, motion.times
@@ -267,3 +278,21 @@ def test_recorded_motions() -> None:
     boxing = of("Boxing_Toes", "Ankle", "Toes")
     assert (~boxing.on).all(axis=1).mean() < 0.05
     assert 0.5 < boxing.on.all(axis=1).mean() < 0.7
+
+
+@needs_holosoma
+def test_climbs_over_boxes() -> None:
+    """In slow motion, with the hands too: where feet stay for 2 s is mostly the floor or one of the boxes."""
+    names, _ = climber()
+    for climb in climbs()[:4]:
+        positions = np.load(climb)
+        feet = {
+            f"{side.lower()}_ankle": positions[:, [names.index(f"{side}{point}") for point in ("Foot", "ToeBase")]]
+            for side in ("Left", "Right")
+        }
+        found = contacts(feet, np.arange(len(positions)) / 30.0)
+        long = [(one.ground, one.stop - one.start) for one in found.intervals if one.stop - one.start > 60]
+        heights, frames = np.array(long).T
+        known = np.abs(heights[:, None] - [0.0, 0.18, 0.47, 0.95]).min(axis=1) < 0.05
+        assert frames[known].sum() > 0.8 * frames.sum()
+        assert (~found.on).all(axis=1).mean() < 0.03

@@ -11,7 +11,7 @@ second make no difference.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,14 @@ class Contacts:
     intervals: tuple[Contact, ...]
     """By part, then by time."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "on", frozen_flags(self.on))
+        own = {part: frozen_flags(flags) for part, flags in self.points.items()}
+        object.__setattr__(self, "points", MappingProxyType(own))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Contacts, (self.parts, self.on, dict(self.points), self.intervals)
+
     def __len__(self) -> int:
         """How many frames there are."""
         return len(self.on)
@@ -137,7 +145,7 @@ def contacts(
         stays = _stays(paths[part], standing[part], whole, when, scale)
         for start, stop in stays:
             on[start:stop, i] = True
-        points[part] = frozen_flags(standing[part] & on[:, i, None])
+        points[part] = standing[part] & on[:, i, None]
         for start, stop in stays:
             those = points[part][start:stop]
             here = those.mean(axis=0) >= 0.5 * those.mean(axis=0).max()
@@ -147,7 +155,7 @@ def contacts(
             else:
                 height = float(np.median(floors[part][start:stop][those]))
             found.append(Contact(part, start, stop, tuple(here.tolist()), height))
-    return Contacts(tuple(paths), frozen_flags(on), MappingProxyType(points), tuple(found))
+    return Contacts(tuple(paths), on, points, tuple(found))
 
 
 def velocities(paths: Array, times: Array, window: float = _WINDOW) -> Array:
