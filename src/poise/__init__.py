@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
+    from poise.retarget.body import BodyMap as BodyMap
     from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
@@ -160,6 +161,7 @@ _HOME = {
     "SO3": "poise.spatial",
     "AxisTask": "poise.tasks.aim",
     "BoundedLeastSquares": "poise.methods.bounded",
+    "BodyMap": "poise.retarget.body",
     "Box": "poise.geometry.shapes",
     "Capsule": "poise.geometry.shapes",
     "Branch": "poise.solving.branches",
