@@ -13,8 +13,8 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.retarget.body import PARENTS
 from poise.retarget.contacts import Flags, runs
+from poise.retarget.parts import PARENTS
 from poise.spatial import Array, conjugate, finite, quaternion_log, quaternion_product
 
 SKATING: Final = 0.3
