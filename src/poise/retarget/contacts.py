@@ -257,7 +257,7 @@ def _step_up(
             if not slow.any():
                 continue
             for lowest, inside in _hollows(height, _RISE * scale):
-                for rest in _bottom(lowest, height < height[lowest] + _LOW * scale, slow, times):
+                for rest in _bottom(lowest, np.abs(height - height[lowest]) < _LOW * scale, slow, times):
                     if inside:
                         standing[part][rest, k] = True
                     else:
@@ -330,7 +330,7 @@ def _shelves(height: Array, slow: Flags, times: Array, scale: float) -> list[sli
 def _stays(path: Array, points: Flags, on: Flags, times: Array, scale: float) -> list[tuple[int, int]]:
     """The times over which a part stands, anew where all points that stand are far from where they began to.
 
-    What goes up or down all the time is left out: a foot in slow motion, which never is fast.
+    Where it is at one of several places for a moment only, or goes up or down all the time, it does not stand.
     """
     out = []
     for start, stop in runs(on):
