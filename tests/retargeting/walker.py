@@ -12,9 +12,13 @@ _ABOVE = {
     "UpLeg": "Hips", "Leg": "UpLeg", "Foot": "Leg", "Toe": "Foot",
     "Arm": "Spine", "ForeArm": "Arm", "Hand": "ForeArm",
 }  # fmt: skip
+_ABOVE = {
+    "UpLeg": "Hips", "Leg": "UpLeg", "Foot": "Leg", "Toe": "Foot",
+    "Arm": "Spine", "ForeArm": "Arm", "Hand": "ForeArm",
+}  # fmt: skip
 NAMES = (
     "Hips", "Spine", "Head",
-    *(f"{side}{part}" for side in ("Left", "Right") for part in ("UpLeg", "Leg", "Foot", "Toe", "Arm", "ForeArm", "Hand")),
+    *(side + part for side in ("Left", "Right") for part in _ABOVE),
 )  # fmt: skip
 _ABOVE = {
     "UpLeg": "Hips",

@@ -22,8 +22,8 @@ FRAME: Final = 1.0 / 30.0
 """Between the rows of a table without times [s]."""
 SUFFIXES: Final = (".csv", ".npz")
 _NAME: Final = re.compile(r"^(?:q_)?(?P<name>.*?)(?: \[(?:rad|m|1|s)\])?$")
-
-
+_ROOT: Final = "root.x"
+"""A coordinate of a robot that was loaded with a floating base."""
 _EVEN: Final = 1e-3
 """Times are a number of frames a second if no step differs from the others by more than this share."""
 
@@ -120,6 +120,17 @@ def read_table(
         return times, model.normalize(q)
     except ValueError as error:
         raise PoiseError(f"{file}: {error}") from None
+
+
+def moves_root(file: Path) -> bool:
+    """Whether a table has a column for the place of a robot that floats; False for what cannot be read."""
+    try:
+        if file.suffix.lower() == ".npz":
+            return _ROOT in _of_npz(file)[1]
+        with file.open(newline="", encoding="utf-8-sig") as opened:
+            return _ROOT in [_plain(name, ()) for name in next(csv.reader(opened), [])]
+    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error):
+        return False
 
 
 def _is_bare(file: Path, coordinates: Sequence[str]) -> bool:

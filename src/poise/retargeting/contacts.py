@@ -2,15 +2,16 @@
 
 A point stands where it is slow and low.  It is slow below a speed at which it comes to stand, and stays so up to a
 higher one at which it leaves; likewise it is low within a height of the ground.  Where the ground is not given, it is
-where the points are lowest; a foot may also stand higher, on a step or a box: where it rests between a way down and a
-way up, or after or before one of these while no other part stands lower and bears the body.  Speeds are those of the
-path averaged over 50 ms, so that frames a second make no difference.
+where the points are lowest; a foot may also stand higher, on a step or a box: in a hollow of its path, from a way down
+to a way up.  If the motion begins or ends there, or if it is a shelf, from which the way down goes on, it stands while
+no other part stands lower and bears the body.  Speeds are those of the path averaged over 50 ms, so that frames a
+second make no difference.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,14 @@ _LOW, _HIGH = 0.04, 0.06
 """Heights above where a point stands [m]: to come to stand, and to leave."""
 _RISE: Final = 0.02
 """How much a foot comes down to a step, and goes up from it [m]."""
+_STEP: Final = 0.15
+"""The least time on a step, or at one of several places of a contact [s]."""
+_LEVEL: Final = 0.05
+"""On a shelf it goes up and down no faster than this [m/s], ..."""
+_LONG: Final = 0.2
+"""... averaged over this time [s], ..."""
+_SHELF: Final = 0.4
+"""... for as long as this at least [s]."""
 _ANKLE: Final = 0.12
 """The height over the ground at which a point of a foot that stands is, at most [m]."""
 _STRAY: Final = 0.03
@@ -38,6 +47,8 @@ _CALM: Final = 0.12
 """Mean speed over the next 100 ms below which a point has come to the place where it stands [m/s]."""
 _WINDOW: Final = 0.05
 """Over which paths are averaged [s]."""
+_FAR: Final = 0.1
+"""A foot that stands is not farther from where it came to stand [m]; heights count twice."""
 _LEAST: Final = 0.06
 """Shorter contacts, and shorter gaps between two of them, are none [s]."""
 _LOWEST: Final = 5.0
@@ -47,7 +58,7 @@ _LOWEST: Final = 5.0
 @final
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A time over which a part stands."""
+    """A time over which a part stands within 10 cm of one place, 5 cm in height; if it slides on, it stands anew."""
 
     part: str
     start: int
@@ -72,6 +83,14 @@ class Contacts:
     """By part, (frames, points) which of its points stand; a short gap is bridged in `on`, and not here."""
     intervals: tuple[Contact, ...]
     """By part, then by time."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "on", frozen_flags(self.on))
+        own = {part: frozen_flags(flags) for part, flags in self.points.items()}
+        object.__setattr__(self, "points", MappingProxyType(own))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Contacts, (self.parts, self.on, dict(self.points), self.intervals)
 
     def __len__(self) -> int:
         """How many frames there are."""
@@ -122,13 +141,21 @@ def contacts(
     above = {part: heights[part] - levels[part] for part in paths}
     standing = {part: _low(above[part], speeds[part], scale) for part in paths}
     if ground is None:
-        _step_up(standing, above, speeds, scale, stepping)
+        _step_up(standing, above, speeds, when, scale, stepping)
     on = np.zeros((len(when), len(paths)), dtype=bool)
     points, found = {}, []
     for i, part in enumerate(paths):
-        on[:, i] = _lasting(_steady(paths[part], standing[part], when, scale), when)
-        points[part] = frozen_flags(standing[part] & on[:, i, None])
-        for start, stop in runs(on[:, i]):
+        whole = _lasting(np.asarray(standing[part].any(axis=1)), when)
+        calm = _steady(paths[part], standing[part], when, scale)
+        stays = [
+            (start + first, start + last)
+            for start, stop in _stays(paths[part], standing[part], whole, when, scale)
+            for first, last in runs(_lasting(calm[start:stop], when[start:stop]))
+        ]
+        for start, stop in stays:
+            on[start:stop, i] = True
+        points[part] = standing[part] & on[:, i, None]
+        for start, stop in stays:
             those = points[part][start:stop]
             here = those.mean(axis=0) >= 0.5 * those.mean(axis=0).max()
             if ground is None:
@@ -137,18 +164,18 @@ def contacts(
             else:
                 height = float(np.median(floors[part][start:stop][those]))
             found.append(Contact(part, start, stop, tuple(here.tolist()), height))
-    return Contacts(tuple(paths), frozen_flags(on), MappingProxyType(points), tuple(found))
+    return Contacts(tuple(paths), on, points, tuple(found))
 
 
-def velocities(paths: Array, times: Array) -> Array:
-    """(frames, ..., 3) velocities [m/s] of paths (frames, ..., 3) [m] at `times` (frames,) [s].
+def velocities(paths: Array, times: Array, window: float = _WINDOW) -> Array:
+    """(frames, ...) velocities [m/s] of paths (frames, ...) [m] at `times` (frames,) [s].
 
-    They are the differences of the means over the 50 ms before and after each time, 50 ms apart; at both ends of the
-    motion, and in a shorter one, those nearest to that.
+    They are the differences of the means over the `window` before and after each time, through this time; at both ends
+    of the motion, and in a shorter one, those nearest to that.
     """
     if len(times) == 1:
         return np.zeros_like(paths)
-    window = min(_WINDOW, 0.5 * float(times[-1] - times[0]))
+    window = min(window, 0.5 * float(times[-1] - times[0]))
     middle = np.clip(times, times[0] + window, times[-1] - window)
     before, here, after = (_integral(paths, times, middle + shift) for shift in (-window, 0.0, window))
     return (after - 2.0 * here + before) / window**2
@@ -225,24 +252,33 @@ def _step_up(
     standing: dict[str, Flags],
     above: Mapping[str, Array],
     speeds: Mapping[str, Array],
+    times: Array,
     scale: float,
     parts: Collection[str],
 ) -> None:
     """Let parts also stand on what is higher than the lowest ground."""
-    doubtful = []
+    doubtful: list[tuple[str, int, slice]] = []
     for part in parts:
+        elsewhere = ~standing[part].any(axis=1)  # than on the lowest ground, on which the other point of a foot is too
         for k in range(standing[part].shape[1]):
-            speed, height = speeds[part][:, k], above[part][:, k]
-            for rest in _rests(height, _holding(speed < _SLOW * scale, speed < _FAST * scale), _RISE * scale):
-                if rest.down and rest.up:
-                    standing[part][rest.start : rest.stop, k] |= rest.slow
-                elif rest.down or rest.up:
-                    doubtful.append((part, k, rest))
+            height, speed = above[part][:, k], speeds[part][:, k]
+            slow = elsewhere & _holding(speed < _SLOW * scale, speed < _FAST * scale)
+            if not slow.any():
+                continue
+            for lowest, inside in _hollows(height, _RISE * scale):
+                for rest in _bottom(lowest, np.abs(height - height[lowest]) < _LOW * scale, slow, times):
+                    if inside:
+                        standing[part][rest, k] = True
+                    else:
+                        doubtful.append((part, k, rest))
+            shelves = _shelves(height, slow & ~standing[part][:, k], times, scale)
+            doubtful += [(part, k, rest) for rest in shelves]
     borne = {part: np.where(standing[part], above[part], np.inf).min(axis=1) for part in standing}
     for part, k, rest in doubtful:
-        others = [height[rest.start : rest.stop] for other, height in borne.items() if other != part]
-        if (np.min(others, axis=0, initial=np.inf) < rest.height - _HIGH * scale).mean() < 0.5:
-            standing[part][rest.start : rest.stop, k] |= rest.slow
+        others = [heights[rest] for other, heights in borne.items() if other != part]
+        lower = float(np.median(above[part][rest, k])) - _HIGH * scale
+        if (np.min(others, axis=0, initial=np.inf) < lower).mean() < 0.5:
+            standing[part][rest, k] = True
 
 
 def _holding(enter: Flags, stay: Flags) -> Flags:
@@ -253,41 +289,73 @@ def _holding(enter: Flags, stay: Flags) -> Flags:
     return out
 
 
-class _Rest(NamedTuple):
-    """A time over which a point is slow, but for moves that bring it neither higher nor elsewhere in height."""
-
-    start: int
-    stop: int
-    height: float
-    slow: Flags
-    """(stop - start,)"""
-    down: bool
-    """Whether it came down to it."""
-    up: bool
-    """Whether it goes up from it."""
+def _bottom(frame: int, low: Flags, slow: Flags, times: Array) -> list[slice]:
+    """The times over which a point is slow while it is about as low as at a frame."""
+    start, stop = next((start, stop) for start, stop in runs(low) if start <= frame < stop)
+    found = [slice(start + a, start + b) for a, b in runs(slow[start:stop])]
+    return [rest for rest in found if times[rest.stop - 1] - times[rest.start] >= _STEP]
 
 
-def _rests(height: Array, slow: Flags, rise: float) -> list[_Rest]:
-    """The times over which a point rests; where the motion begins or ends, as the other end of the rest has it."""
-    times: list[tuple[int, int, float]] = []
-    for start, stop in runs(slow):
-        level = float(np.median(height[start:stop]))
-        if times:
-            first, last, before = times[-1]
-            if abs(level - before) < rise and height[last:start].max() < max(level, before) + rise:
-                times[-1] = (first, stop, float(np.median(height[first:stop])))
-                continue
-        times.append((start, stop, level))
+def _hollows(height: Array, rise: float) -> list[tuple[int, bool]]:
+    """The frames at which heights (frames,) turn from going down to going up, by `rise` both times.
+
+    Whether both are seen comes with each: the motion may begin on the way down, or end before it goes up.
+    """
     out = []
-    for i, (start, stop, level) in enumerate(times):
-        way_there = height[times[i - 1][1] if i else 0 : start]
-        way_back = height[stop : times[i + 1][0] if i + 1 < len(times) else len(height)]
-        down, up = (bool((way > level + rise).any()) for way in (way_there, way_back))
-        out.append(
-            _Rest(
-                start, stop, level, slow[start:stop], down or (start == 0 and up), up or (stop == len(height) and down)
-            )
-        )
+    heights = height.tolist()
+    lowest = highest = heights[0]
+    at = way = 0
+    for i, z in enumerate(heights):
+        if z < lowest:
+            lowest, at = z, i
+        highest = max(highest, z)
+        if way <= 0 and z > lowest + rise:
+            out.append((at, way < 0))
+            way, highest = 1, z
+        elif way >= 0 and z < highest - rise:
+            way, lowest, at = -1, z, i
+    if way < 0:
+        out.append((at, False))
+    return out
+
+
+def _shelves(height: Array, slow: Flags, times: Array, scale: float) -> list[slice]:
+    """The times over which a slow point stays at one height, and does not go back to where it came from."""
+    out = []
+    level = slow & (np.abs(velocities(height, times, _LONG)) < _LEVEL * scale)
+    for start, stop in runs(level):
+        if times[stop - 1] - times[start] < _SHELF:
+            continue
+        here, rise = float(np.median(height[start:stop])), _RISE * scale
+        sides = []
+        for way in (height[:start][::-1], height[stop:]):
+            left = np.flatnonzero(np.abs(way - here) > rise)
+            sides.append(bool(way[left[0]] > here) if len(left) else None)
+        if sides in ([True, False], [False, True]):
+            out.append(slice(start, stop))
+    return out
+
+
+def _stays(path: Array, points: Flags, on: Flags, times: Array, scale: float) -> list[tuple[int, int]]:
+    """The times over which a part stands, anew where all points that stand are far from where they began to.
+
+    Where it is at one of several places for a moment only, or goes up or down all the time, it does not stand.
+    """
+    out = []
+    for start, stop in runs(on):
+        begin = start
+        while begin < stop:
+            here = points[begin:stop]
+            first = begin + np.argmax(here, axis=0)
+            way = path[begin:stop] - path[first, np.arange(len(first))]
+            near = here & (np.hypot(np.hypot(way[..., 0], way[..., 1]), 2.0 * way[..., 2]) < _FAR * scale)
+            left = np.flatnonzero(here.any(axis=1) & ~near.any(axis=1))
+            end = begin + int(left[0]) if len(left) else stop
+            last = min(end, stop - 1)
+            rise, lasts = float(np.abs(way[last - begin, :, 2]).min()), times[last] - times[begin]
+            if (begin, end) == (start, stop) or (lasts >= _STEP and rise <= _LEVEL * scale * lasts):
+                out.append((begin, end))
+            begin = end
     return out
 
 
@@ -300,8 +368,10 @@ def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
     for start, stop in runs(out):
         which = int(np.argmax(standing[start:stop].sum(axis=0)))
         here, when = path[start:stop, which], times[start:stop]
-        later = np.minimum(np.searchsorted(when, when + 2.0 * _WINDOW), len(when) - 1)
-        calm = np.linalg.norm(here[later] - here, axis=1) < _CALM * 2.0 * _WINDOW * scale
+        after = np.minimum(np.searchsorted(when, when + 2.0 * _WINDOW), len(when) - 1)
+        at = np.minimum(np.arange(len(when)), np.searchsorted(when, when[-1] - 2.0 * _WINDOW))
+        took = np.maximum(when[after] - when[at], 1e-9)
+        calm = np.linalg.norm(here[after] - here[at], axis=1) < _CALM * scale * took + 1e-12
         first = 0
         while first < len(here):
             if not calm[first]:

@@ -246,13 +246,11 @@ def between(model: Model, carrier: str, carried: str) -> int:
 
 def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slice]]:
     """Which parts stand, and which of them come to stand, over each span of frames in which that stays the same."""
-    turns = np.flatnonzero((np.diff(contacts.on.astype(np.int8), axis=0) != 0).any(axis=1)) + 1
-    edges = [0, *turns.tolist(), len(contacts)]
-    before: frozenset[str] = frozenset()
+    edges = sorted({0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))})
     for start, stop in pairwise(edges):
         standing = frozenset(part for part, on in zip(contacts.parts, contacts.on[start], strict=True) if on)
-        yield standing, sorted(standing - before), slice(start, stop)
-        before = standing
+        coming = [one.part for one in contacts.intervals if one.start == start]
+        yield standing, coming, slice(start, stop)
 
 
 def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, q: Array) -> None:

@@ -160,6 +160,8 @@ def _carried(
         began = perf_counter()
         even = _even(one, fps)
         known = BodyMap.found(even, robot) if body is None else body
+        if not known.parts:
+            raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
         proportions = Proportions.of(even, robot, known)
         seen = _seen(even, known, proportions)
         machine = _robot(robot, known, proportions, seen.contacts.parts)
