@@ -89,6 +89,9 @@ if TYPE_CHECKING:
     from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
+    from poise.retarget.hand_files import load_hand_retargeter as load_hand_retargeter
+    from poise.retarget.hands import HandRetargeter as HandRetargeter
+    from poise.retarget.hands import Pinch as Pinch
     from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
@@ -136,6 +139,7 @@ if TYPE_CHECKING:
     from poise.tasks.support import SupportTask as SupportTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
+    from poise.tasks.vector import VectorTask as VectorTask
     from poise.viewer.app import Viewer as Viewer
     from poise.viewer.app import view as view
 
@@ -189,6 +193,7 @@ _HOME = {
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",
     "HalfSpace": "poise.geometry.shapes",
+    "HandRetargeter": "poise.retarget.hands",
     "Halley": "poise.methods.halley",
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
@@ -223,6 +228,7 @@ _HOME = {
     "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
     "PairwiseJacobian": "poise.methods.pairwise",
+    "Pinch": "poise.retarget.hands",
     "PlaneTask": "poise.tasks.surface",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
@@ -255,12 +261,14 @@ _HOME = {
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
     "Twist": "poise.solving.twist",
+    "VectorTask": "poise.tasks.vector",
     "Visual": "poise.geometry.visuals",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
     "fit_shapes": "poise.model.fitting",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
+    "load_hand_retargeter": "poise.retarget.hand_files",
     "load_motion": "poise.motion.clip",
     "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",

@@ -241,7 +241,7 @@ def _room(task: Task, e: Effector) -> int:
     """Rows of scratch that the rows of a task need."""
     width = len(e.columns.velocities)
     if not task.own:
-        return 3 * width
+        return (6 if e.sights else 3) * width
     numbers = len(e.numbers) + (GOAL_NUMBERS if task.takes_target else 0)
     return own_room(len(e.sights), numbers, task.rows, width)
 

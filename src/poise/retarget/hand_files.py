@@ -1,0 +1,240 @@
+"""Settings of a hand's retargeting in the YAML files of dex-retargeting 0.5."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from poise.errors import MissingExtra, ModelError, nearest_names
+from poise.io import load
+from poise.model.joint import JointKind
+from poise.model.model import Model
+from poise.retarget.hands import HandRetargeter, Pinch, Side
+from poise.retarget.landmarks import MEDIAPIPE, WRIST
+from poise.spatial import SO3
+
+_LARGEST: Final = 1_000_000
+"""Bytes that such a file may have."""
+_ALL: Final = (
+    "type", "urdf_path", "add_dummy_free_joint", "target_joint_names", "has_joint_limits", "ignore_mimic_joint",
+    "low_pass_alpha", "normal_delta", "huber_delta", "target_link_human_indices",
+)  # fmt: skip
+_OWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "position": ("target_link_names",),
+    "vector": ("target_origin_link_names", "target_task_link_names", "scaling_factor"),
+    "dexpilot": ("wrist_link_name", "finger_tip_link_names", "scaling_factor", "project_dist", "escape_dist"),
+}
+_KNOWN: Final = tuple(dict.fromkeys((*_ALL, *(name for names in _OWN.values() for name in names))))
+_ALPHA: Final = 0.1
+"""The filter of a file that states none."""
+
+
+def load_hand_retargeter(
+    path: str | os.PathLike[str],
+    *,
+    model: Model | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    side: Side | None = None,
+    turn: SO3 | None = None,
+) -> HandRetargeter:
+    """The `HandRetargeter` of a YAML file of dex-retargeting.
+
+    `model` is the robot's hand; without it the file's `urdf_path` is loaded, which is relative to `folder`, or to the
+    folder of the file.  The file does not say of which `side` the human hand is: None is "left" if the name of the
+    robot's file has that word, else "right".  `turn` is that of `HandRetargeter`.
+
+    With `add_dummy_free_joint` the robot's base floats: a joint of one pose in place of six.  Joints that
+    `target_joint_names` leaves out stand still at 0, or at the limit that is nearest.  What was assumed, and which keys
+    this type of retargeting does not read, is in the retargeter's `notes`.  Needs the extra "hands".
+
+    Raises ModelError, with the file and, if it is no YAML, the line, for what it cannot be; FrameNotFound and
+    JointNotFound for names that the robot does not have.
+    """
+    file = Path(path).expanduser()
+    settings = _Settings(file, _read(file))
+    kind = settings.kind
+    notes = [
+        f"{name} is of other types and was not read" for name in settings.given if name not in (*_ALL, *_OWN[kind])
+    ]
+    for name in ("normal_delta", "huber_delta"):
+        if kind == "dexpilot" and name in settings.given:
+            notes.append(f"{name} was read, which dex-retargeting does not do with DexPilot")
+    robot = settings.text("urdf_path", "" if model is not None else None)
+    if settings.flag("ignore_mimic_joint", False):
+        raise settings.refused("ignore_mimic_joint", "True; joints that mimic others always follow them: leave it out")
+    floating = settings.flag("add_dummy_free_joint", False)
+    if model is None:
+        where = file.parent if folder is None else Path(folder)
+        model = load(where / robot, base="floating" if floating else "fixed")
+    elif floating and not any(joint.kind is JointKind.FLOATING for joint in model.joints):
+        raise settings.refused("add_dummy_free_joint", "True, but the model's base does not float: load it so")
+    if side is None:
+        side = "left" if "left" in Path(robot).name.lower() or "left" in model.name.lower() else "right"
+        notes.append(f"taken to be a {side} hand")
+    if (names := settings.names("target_joint_names", ())) and (held := _left_out(model, names, settings)):
+        model = model.lock(held)
+        notes.append(f"stand still: {', '.join(held)}")
+    alpha = settings.number("low_pass_alpha", _ALPHA)
+    pinch = Pinch(
+        near=settings.number("project_dist", 0.03) if kind == "dexpilot" else 0.03,
+        away=settings.number("escape_dist", 0.05) if kind == "dexpilot" else 0.05,
+    )
+    links, wrist = _links(settings)
+    return HandRetargeter(
+        model,
+        links,
+        kind,  # type: ignore[arg-type]
+        wrist=wrist,
+        side=side,
+        turn=turn,
+        scale=1.0 if kind == "position" else settings.number("scaling_factor", 1.0),
+        huber=settings.number("huber_delta", 0.03 if kind == "dexpilot" else 0.02),
+        stay=settings.number("normal_delta", 4e-3),
+        alpha=alpha if 0.0 <= alpha <= 1.0 else 1.0,
+        pinch=pinch,
+        limits=settings.flag("has_joint_limits", True),
+        notes=notes,
+    )
+
+
+def _read(file: Path) -> Any:
+    """What a YAML file holds."""
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra("the YAML files of dex-retargeting", "PyYAML", "hands") from None
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(_LARGEST + 1)
+        if len(text) > _LARGEST:
+            raise ModelError(f"it has more than {_LARGEST} bytes, which no such file has", file=str(file))
+        return yaml.safe_load(text)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", file=str(file)) from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or "too deep" if isinstance(error, RecursionError) else str(error)
+        line = None if mark is None else mark.line + 1
+        raise ModelError(f"this is no YAML: {getattr(error, 'problem', None) or what}", file=str(file), line=line) from None
+
+
+class _Settings:
+    """The settings of a file, checked one by one; errors name the file and the key."""
+
+    def __init__(self, file: Path, content: Any) -> None:
+        self.file = file
+        if not isinstance(content, dict) or not isinstance(content.get("retargeting"), dict):
+            raise ModelError("a file of dex-retargeting begins with 'retargeting:' and its settings", file=str(file))
+        self.given: dict[Any, Any] = content["retargeting"]
+        for name in self.given:
+            if name not in _KNOWN:
+                near = nearest_names(name, _KNOWN)
+                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(_KNOWN)}"
+                raise ModelError(f"there is no setting {name!r}; {hint}", file=str(file))
+        self.kind = self.text("type", None).lower()
+        if self.kind not in _OWN:
+            raise self.refused("type", f"{self.kind!r}; it must be one of {', '.join(_OWN)}")
+
+    def refused(self, name: str, what: str) -> ModelError:
+        """The error for a setting that is `what`."""
+        return ModelError(f"{name} is {what}", file=str(self.file))
+
+    def text(self, name: str, default: str | None) -> str:
+        """One text; one without a default must be there."""
+        value = self.given.get(name, default)
+        if not isinstance(value, str):
+            raise self.refused(name, "missing" if value is None else f"{value!r}; it must be a text")
+        return value
+
+    def number(self, name: str, default: float) -> float:
+        """One finite number."""
+        value = self.given.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
+            raise self.refused(name, f"{value!r}; it must be a number")
+        return float(value)
+
+    def flag(self, name: str, default: bool) -> bool:
+        """True or False."""
+        value = self.given.get(name, default)
+        if not isinstance(value, bool):
+            raise self.refused(name, f"{value!r}; it must be True or False")
+        return value
+
+    def names(self, name: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
+        """A list of names; one without a default must be there and not be empty."""
+        value = self.given.get(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
+            raise self.refused(name, "missing" if value is None else f"{value!r}; it must be a list of names")
+        return tuple(value)
+
+    def landmarks(self, rows: int, count: int) -> Any:
+        """(rows, count) numbers of landmarks."""
+        name = "target_link_human_indices"
+        value = self.given.get(name)
+        try:
+            found = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.zeros(0)
+        wanted = (count,) if rows == 1 else (rows, count)
+        if found.squeeze().shape not in (wanted, tuple(n for n in wanted if n > 1)) or found.size != rows * count:
+            raise self.refused(name, "missing" if value is None else f"not of shape {wanted}, as the names beside it are")
+        if not (np.isfinite(found) & (found == np.round(found)) & (found >= 0) & (found < len(MEDIAPIPE))).all():
+            raise self.refused(name, f"{value!r}; landmarks of MediaPipe are whole numbers from 0 to 20")
+        return found.reshape(rows, count).astype(int)
+
+
+def _left_out(model: Model, names: tuple[str, ...], settings: _Settings) -> dict[str, float]:
+    """Where the joints of the robot stand that are not among `names`; raises JointNotFound, ModelError."""
+    for name in names:
+        joint = model.joint(name)
+        if joint.mimic is not None:
+            raise settings.refused("target_joint_names", f"of {name!r} too, which follows another joint: leave it out")
+    at = np.clip(model.neutral, model.lower, model.upper)
+    return {
+        joint.name: float(at[model.index(joint.name)][0])
+        for joint in model.joints
+        if joint.nq == 1 and joint.mimic is None and joint.name not in names
+    }
+
+
+def _links(settings: _Settings) -> tuple[dict[Any, Any], str | None]:
+    """What follows what, as a HandRetargeter takes it, and the robot's wrist."""
+    if settings.kind == "position":
+        links = settings.names("target_link_names", None)
+        return _once(settings, links, settings.landmarks(1, len(links))[0].tolist()), None
+    if settings.kind == "vector":
+        origins = settings.names("target_origin_link_names", None)
+        tips = settings.names("target_task_link_names", None)
+        if len(origins) != len(tips):
+            raise settings.refused("target_task_link_names", f"{len(tips)} names for {len(origins)} origins")
+        return _once(settings, list(zip(origins, tips, strict=True)), settings.landmarks(2, len(tips)).T.tolist()), None
+    fingers, wrist = settings.names("finger_tip_link_names", None), settings.text("wrist_link_name", None)
+    n = len(fingers)
+    tips_of = [4 * (i + 1) for i in range(n)]
+    if "target_link_human_indices" in settings.given and settings.given["target_link_human_indices"] is not None:
+        pairs = settings.landmarks(2, n * (n - 1) // 2 + n)
+        tips_of = pairs[1, -n:].tolist()
+        ends = [MEDIAPIPE.index(WRIST), *tips_of]
+        between = [(ends[j], ends[i]) for i in range(1, n) for j in range(i + 1, n + 1)]
+        if pairs.T.tolist() != [list(pair) for pair in (*between, *((ends[0], tip) for tip in tips_of))]:
+            raise settings.refused(
+                "target_link_human_indices", "not of all pairs of fingertips, then from the wrist to each: leave it out"
+            )
+    if max(tips_of) >= len(MEDIAPIPE):
+        raise settings.refused("finger_tip_link_names", f"of {n} fingers; a hand has five")
+    return _once(settings, fingers, tips_of), wrist
+
+
+def _once(settings: _Settings, keys: Any, values: list[Any]) -> dict[Any, Any]:
+    """Frames, or pairs of them, to landmarks; raises ModelError for one that is there twice."""
+    found = {key: tuple(value) if isinstance(value, list) else value for key, value in zip(keys, values, strict=True)}
+    if len(found) < len(values):
+        again = next(key for i, key in enumerate(keys) if key in list(keys)[:i])
+        raise ModelError(f"{again!r} is to follow two landmarks; leave one out", file=str(settings.file))
+    return found
