@@ -1,6 +1,8 @@
 """A human hand on robots' hands, beside dex-retargeting: the same frames and files, one objective for both."""
 
+import logging
 import os
+import warnings
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,8 +26,10 @@ ONE_MOVE = 1.5
 """To close and to open, or to pinch and to let go [s]."""
 CLOSED = {"phalanx-proximal": 1.2, "phalanx-intermediate": 1.4, "phalanx-distal": 0.8}
 """Of a fist [rad]; a thumb's are a third."""
-WARM = 20
-"""Frames that are not timed."""
+TURN = 50
+"""Frames of a turn, of which the first is not counted."""
+LEVEL = 1e-6
+"""An objective that is less by this part of the other is lower."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Hand:
     peer: float
     """dex-retargeting, median."""
     lower: float
-    """Percent of the frames in which the objective is lower than theirs, both from their last configuration."""
+    """Percent of the frames in which theirs, put within the limits, has no lower objective, both from their last q."""
     excess: float
     """By how much their objective is above ours there, median, percent."""
     outside: float
@@ -56,7 +60,7 @@ class Hand:
 
 
 def human() -> tuple[np.ndarray, np.ndarray]:
-    """(frames, 21, 3) landmarks of a hand that closes, opens and pinches, and (frames,) the finger that touches or -1."""
+    """(frames, 21, 3) landmarks of a hand that closes, opens and pinches; (frames,) the finger that touches, or -1."""
     motion = pz.load_motion(WEBXR)
     model, rest = motion.model, motion[0]
     places = dict(zip(model.links, motion.positions()[0], strict=True))
@@ -103,61 +107,59 @@ def hands(only: tuple[str, ...] = HANDS) -> list[Hand]:
         print(f"{WEBXR} is missing: see WEBXR_HANDS in benchmarks/README.md")
         return []
     points, touching = human()
+    warnings.simplefilter("ignore", pz.ModelWarning)
     return [one(name, kind, points, touching) for name in only for kind in KINDS]
 
 
 def one(name: str, kind: str, points: np.ndarray, touching: np.ndarray) -> Hand:
-    """One robot and one objective, frame by frame in turns."""
+    """One robot and one objective; the libraries take turns every so many frames."""
     (configs,), (robots,) = (find_spec(p).submodule_search_locations for p in ("dex_retargeting", "dexi_rs"))
     folder = Path(robots) / "resources/assets/robots/hands"
     file = Path(configs) / "configs" / KINDS[kind].format(name)
     theirs = peer(file, folder)
-    ours, forced = (plain(file, folder) for _ in range(2))
+    ours, forced = (pz.load_hand_retargeter(file, folder=folder, alpha=1.0) for _ in range(2))
     model = ours.model
     order = [theirs.joint_names.index(joint) for joint in model.joint_names]
     pairs = theirs.optimizer.target_link_human_indices
-    aligned = points_of(points)
-    mine, others, values, seconds, slower = [], [], [], [], []
-    last = None
-    for frame, seen in zip(points, aligned, strict=True):
-        began = perf_counter()
-        mine.append(ours.step(frame))
-        seconds.append(perf_counter() - began)
-        vectors = (seen[pairs[1]] - seen[pairs[0]]).astype(np.float32)
-        began = perf_counter()
-        found = theirs.retarget(vectors)
-        slower.append(perf_counter() - began)
-        others.append(np.asarray(found, dtype=float)[order])
-        if last is not None:
-            best = forced.step(frame, last=last)
-            values.append([forced.objective(frame, q, last) for q in (best, others[-1])])
-        last = np.clip(others[-1], model.lower, model.upper)
+    seen = points_of(points)
+    vectors = (seen[:, pairs[1]] - seen[:, pairs[0]]).astype(np.float32)
+    mine, others, seconds, slower = [], [], [], []
+    for start in range(0, len(points), TURN):
+        turn = range(start, min(start + TURN, len(points)))
+        for call, given, out, taken in ((ours.step, points, mine, seconds), (theirs.retarget, vectors, others, slower)):
+            for k in turn:
+                began = perf_counter()
+                found = call(given[k])
+                if k != start:
+                    taken.append(perf_counter() - began)
+                out.append(np.asarray(found, dtype=float))
+    other = np.array(others)[:, order]
+    values = []
+    for k in range(1, len(points)):
+        last, inside = (np.clip(other[i], model.lower, model.upper) for i in (k - 1, k))
+        best = forced.step(points[k], last=last)
+        values.append([forced.objective(points[k], q, last) for q in (best, inside)])
     whole = []
     for _ in range(3):
         began = perf_counter()
         ours.retarget(points)
         whole.append(perf_counter() - began)
     a, b = np.array(values).T
-    gaps = [distances(model, file, folder, np.array(path), touching) for path in (mine, others)]
+    pilot = pz.load_hand_retargeter(file.with_name(Path(KINDS["dexpilot"].format(name)).name), folder=folder)
+    gaps = [distances(pilot, path, touching) for path in (np.array(mine), other)]
     return Hand(
         name,
         kind,
-        1e6 * float(np.median(seconds[WARM:])),
-        1e6 * float(np.quantile(seconds[WARM:], 0.99)),
+        1e6 * float(np.median(seconds)),
+        1e6 * float(np.quantile(seconds, 0.99)),
         1e6 * min(whole) / len(points),
-        1e6 * float(np.median(slower[WARM:])),
-        100.0 * float((a <= b * (1.0 + 1e-9)).mean()),
+        1e6 * float(np.median(slower)),
+        100.0 * float((a <= b * (1.0 + LEVEL)).mean()),
         100.0 * float(np.median(b / a - 1.0)),
         beyond(model, np.array(mine)),
-        beyond(model, np.array(others)),
+        beyond(model, other),
         *(1e3 * float(np.median(gap)) for gap in gaps),
     )
-
-
-def plain(file: Path, folder: Path) -> Any:
-    """The retargeter of a file, without its low-pass filter."""
-    read = pz.load_hand_retargeter(file, folder=folder)
-    return read.unfiltered()
 
 
 def peer(file: Path, folder: Path) -> Any:
@@ -167,12 +169,13 @@ def peer(file: Path, folder: Path) -> Any:
 
     torch.set_num_threads(1)
     RetargetingConfig.set_default_urdf_dir(str(folder))
+    logging.disable(logging.WARNING)  # meshes that it does not find
     with redirect_stdout(StringIO()):
         return RetargetingConfig.load_from_file(file, override={"low_pass_alpha": 1}).build()
 
 
 def points_of(points: np.ndarray) -> np.ndarray:
-    """Landmarks along the axes of the hand, which dex-retargeting is given: z to the middle knuckle, x out of the palm."""
+    """Landmarks as dex-retargeting is given them: z from the wrist to the middle knuckle, x out of the palm."""
     z = points[:, 9] - points[:, 0]
     x = np.cross(points[:, 5] - points[:, 9], z)
     z, x = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (z, x))
@@ -185,21 +188,21 @@ def beyond(model: pz.Model, path: np.ndarray) -> float:
     return float(np.maximum(model.lower - path, path - model.upper).max().clip(0.0))
 
 
-def distances(model: pz.Model, file: Path, folder: Path, path: np.ndarray, touching: np.ndarray) -> np.ndarray:
+def distances(pilot: pz.HandRetargeter, path: np.ndarray, touching: np.ndarray) -> np.ndarray:
     """Between the robot's tips while the human's touch [m]."""
-    pilot = pz.load_hand_retargeter(file.parent / KINDS["dexpilot"].split("/")[1].format(file.stem.split("_")[0]), folder=folder)
     tips = [task.tip for task in pilot.tasks if task.origin == pilot.tasks[-1].origin]
     some = (touching > 0) & (touching < len(tips))
-    places = model.poses(path[some], tips).xyz
-    finger = places[np.arange(len(places)), touching[some]]
-    return np.linalg.norm(finger - places[:, 0], axis=1)
+    places = pilot.model.poses(path[some], tips).xyz
+    return np.linalg.norm(places[np.arange(len(places)), touching[some]] - places[:, 0], axis=1)
 
 
 def show(rows: list[Hand]) -> None:
     """Print them as Markdown."""
     if not rows:
         return
-    print("\n| hands, a frame | step us | p99 us | of a clip us | dex-retargeting us | x | objective lower | theirs above")
+    print(
+        "\n| hands, a frame | step us | p99 us | of a clip us | dex-retargeting us | x | objective lower | theirs above"
+    )
     print("| beyond limits mrad | theirs | pinch mm | theirs |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for row in rows:

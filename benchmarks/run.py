@@ -42,7 +42,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
+    "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup", "hands",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -153,6 +153,14 @@ def main() -> None:
         seen = viewer()
         show_viewer(seen)
         looks = [asdict(row) for row in seen]
+    carried: list[dict[str, Any]] = []
+    if "hands" in options.scenarios:
+        from hands import hands
+        from hands import show as show_hands
+
+        moved = hands()
+        show_hands(moved)
+        carried = [asdict(row) for row in moved]
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
@@ -166,6 +174,7 @@ def main() -> None:
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         more["viewer"] = looks
+        more["hands"] = carried
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

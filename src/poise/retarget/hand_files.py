@@ -38,12 +38,14 @@ def load_hand_retargeter(
     folder: str | os.PathLike[str] | None = None,
     side: Side | None = None,
     turn: SO3 | None = None,
+    alpha: float | None = None,
 ) -> HandRetargeter:
     """The `HandRetargeter` of a YAML file of dex-retargeting.
 
     `model` is the robot's hand; without it the file's `urdf_path` is loaded, which is relative to `folder`, or to the
     folder of the file.  The file does not say of which `side` the human hand is: None is "left" if the name of the
-    robot's file has that word, else "right".  `turn` is that of `HandRetargeter`.
+    robot's file has that word, else "right".  `turn` and `alpha` are those of `HandRetargeter`; the latter takes the
+    place of the file's `low_pass_alpha`.
 
     With `add_dummy_free_joint` the robot's base floats: a joint of one pose in place of six.  Joints that
     `target_joint_names` leaves out stand still at 0, or at the limit that is nearest.  What was assumed, and which keys
@@ -58,9 +60,11 @@ def load_hand_retargeter(
     notes = [
         f"{name} is of other types and was not read" for name in settings.given if name not in (*_ALL, *_OWN[kind])
     ]
-    for name in ("normal_delta", "huber_delta"):
-        if kind == "dexpilot" and name in settings.given:
-            notes.append(f"{name} was read, which dex-retargeting does not do with DexPilot")
+    notes += [
+        f"{name} was read, which dex-retargeting does not do with DexPilot"
+        for name in ("normal_delta", "huber_delta")
+        if kind == "dexpilot" and name in settings.given
+    ]
     robot = settings.text("urdf_path", "" if model is not None else None)
     if settings.flag("ignore_mimic_joint", False):
         raise settings.refused("ignore_mimic_joint", "True; joints that mimic others always follow them: leave it out")
@@ -76,7 +80,11 @@ def load_hand_retargeter(
     if (names := settings.names("target_joint_names", ())) and (held := _left_out(model, names, settings)):
         model = model.lock(held)
         notes.append(f"stand still: {', '.join(held)}")
-    alpha = settings.number("low_pass_alpha", _ALPHA)
+    stated = settings.number("low_pass_alpha", _ALPHA)
+    if alpha is None:
+        alpha = stated if 0.0 <= stated <= 1.0 else 1.0
+        if alpha == 0.0:
+            raise settings.refused("low_pass_alpha", "0, a filter that lets nothing through: make it more, 1 is none")
     pinch = Pinch(
         near=settings.number("project_dist", 0.03) if kind == "dexpilot" else 0.03,
         away=settings.number("escape_dist", 0.05) if kind == "dexpilot" else 0.05,
@@ -92,7 +100,7 @@ def load_hand_retargeter(
         scale=1.0 if kind == "position" else settings.number("scaling_factor", 1.0),
         huber=settings.number("huber_delta", 0.03 if kind == "dexpilot" else 0.02),
         stay=settings.number("normal_delta", 4e-3),
-        alpha=alpha if 0.0 <= alpha <= 1.0 else 1.0,
+        alpha=alpha,
         pinch=pinch,
         limits=settings.flag("has_joint_limits", True),
         notes=notes,
@@ -108,18 +116,16 @@ def _read(file: Path) -> Any:
     try:
         with file.open("rb") as opened:
             text = opened.read(_LARGEST + 1)
-        if len(text) > _LARGEST:
-            raise ModelError(f"it has more than {_LARGEST} bytes, which no such file has", file=str(file))
-        return yaml.safe_load(text)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", file=str(file)) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "too deep" if isinstance(error, RecursionError) else str(error)
+    if len(text) > _LARGEST:
+        raise ModelError(f"it has more than {_LARGEST} bytes, which no such file has", file=str(file))
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark, what = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         line = None if mark is None else mark.line + 1
-        raise ModelError(f"this is no YAML: {getattr(error, 'problem', None) or what}", file=str(file), line=line) from None
+        raise ModelError(f"this is no YAML: {what}", file=str(file), line=line) from None
 
 
 class _Settings:
@@ -183,7 +189,9 @@ class _Settings:
             found = np.zeros(0)
         wanted = (count,) if rows == 1 else (rows, count)
         if found.squeeze().shape not in (wanted, tuple(n for n in wanted if n > 1)) or found.size != rows * count:
-            raise self.refused(name, "missing" if value is None else f"not of shape {wanted}, as the names beside it are")
+            raise self.refused(
+                name, "missing" if value is None else f"not of shape {wanted}, as the names beside it are"
+            )
         if not (np.isfinite(found) & (found == np.round(found)) & (found >= 0) & (found < len(MEDIAPIPE))).all():
             raise self.refused(name, f"{value!r}; landmarks of MediaPipe are whole numbers from 0 to 20")
         return found.reshape(rows, count).astype(int)

@@ -104,6 +104,7 @@ class HandRetargeter:
         "_path",
         "_problem",
         "_scratch",
+        "_standing",
         "align",
         "alpha",
         "huber",
@@ -138,11 +139,7 @@ class HandRetargeter:
         notes: Sequence[str] = (),
     ) -> None:
         self._given = (
-            (model, links, kind),
-            {
-                "wrist": wrist, "side": side, "align": align, "turn": turn, "scale": scale, "huber": huber,
-                "stay": stay, "alpha": alpha, "pinch": pinch, "limits": limits, "q0": q0, "notes": notes,
-            },
+            model, links, kind, wrist, side, align, turn, scale, huber, stay, alpha, pinch, limits, q0, tuple(notes),
         )  # fmt: skip
         a_model(model)
         one_of("kind", kind, get_args(HandKind))
@@ -162,7 +159,11 @@ class HandRetargeter:
         if kind == "position" and scale != 1.0:
             raise ValueError("positions are where they are and have no scale: leave it out, or choose 'vector'")
         self.tasks, pairs = _tasks(kind, links, wrist)
-        used = [WRIST, *(KNUCKLES if self.align else ()), *(name for pair in pairs for name in pair if name is not None)]
+        used = [
+            WRIST,
+            *(KNUCKLES if self.align else ()),
+            *(name for pair in pairs for name in pair if name is not None),
+        ]
         self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
         """The landmarks that are read, by their names."""
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
@@ -197,7 +198,7 @@ class HandRetargeter:
 
     def _begin(self) -> None:
         """Make the workspace that holds the past."""
-        self._lock, self._fresh = Lock(), True
+        self._lock, self._fresh, self._standing = Lock(), True, False
         self._scratch = Scratch(bind(self._problem))
         self._buffer = np.zeros((len(self.landmarks), 3))
         self._path = np.zeros((1, self.model.nq))
@@ -207,11 +208,6 @@ class HandRetargeter:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, self._given
-
-    def unfiltered(self) -> "HandRetargeter":
-        """The same without a low-pass filter, and without a past."""
-        settings, named = self._given
-        return HandRetargeter(*settings, **{**named, "alpha": 1.0})
 
     def reset(self) -> None:
         """Forget the past: the next frame is a first one."""
@@ -227,10 +223,10 @@ class HandRetargeter:
         given = np.asarray(points, dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != 3:
             raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError("another thread is in this HandRetargeter, which has a past: make one for each thread")
+        columns = self._of(len(given))
+        self._enter()
         try:
-            given.take(self._of(len(given)), axis=0, out=self._buffer)
+            given.take(columns, axis=0, out=self._buffer)
             if last is not None:
                 self._was(last)
             self._follow(self._buffer, self._path)
@@ -267,10 +263,13 @@ class HandRetargeter:
                 when = finite("times", times)
         points, notes = self._bridged(points, when)
         path = np.empty((len(points), self.model.nq))
-        with self._lock:
+        self._enter()
+        try:
             self._fresh = True
             self._follow(points, path)
+        finally:
             self._fresh = True
+            self._lock.release()
         return Motion(self.model, when, path, name=name, notes=(*self.notes, *notes))
 
     def objective(self, points: npt.ArrayLike, q: npt.ArrayLike, last: npt.ArrayLike) -> float:
@@ -281,17 +280,20 @@ class HandRetargeter:
         given = finite("points", points)
         if given.ndim != 2 or given.shape[1] != 3:
             raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
-        scratch, at = self._scratch, self._problem.rows("prior")
-        with self._lock:
-            kept = scratch.narrow[at].copy()
-            pinches = scratch.narrow[self._problem.rows("memory")].copy()
-            scratch.start[:] = self.model.check_q(q, "q")
-            scratch.narrow[at] = self.model.check_q(last, "last")
-            chosen = np.ascontiguousarray(given[self._of(len(given))])
+        chosen = np.ascontiguousarray(given[self._of(len(given))])
+        here, there = self.model.check_q(q, "q"), self.model.check_q(last, "last")
+        self._enter()
+        try:
+            scratch = self._scratch
+            past = scratch.narrow.copy()
+            scratch.start[:], scratch.narrow[self._problem.rows("prior")] = here, there
             scratch.tell_of(goals=chosen)
+            self._standing = False
             code = descent.value(scratch.address)
             value = float(scratch.out[COST])
-            scratch.narrow[at], scratch.narrow[self._problem.rows("memory")] = kept, pinches
+            scratch.narrow[:] = past
+        finally:
+            self._lock.release()
         if code == BAD_GOAL:
             raise ValueError(_NO_HAND)
         return value
@@ -300,6 +302,11 @@ class HandRetargeter:
     def iterations(self) -> int:
         """Steps of the last call of `step` or `retarget`, over all of its frames."""
         return int(self._scratch.out[ITERATIONS])
+
+    def _enter(self) -> None:
+        """Keep other threads out; raises RuntimeError where one is in."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("another thread is in this HandRetargeter, which has a past: make one for each thread")
 
     def _of(self, count: int) -> npt.NDArray[np.intp]:
         """Where the landmarks that are read stand among `count`."""
@@ -329,8 +336,11 @@ class HandRetargeter:
         scratch = self._scratch
         if start is not None:
             scratch.start[:] = start
-        scratch.tell(steps=len(path), given=int(start is not None))
-        scratch.tell_of(goals=points, path=path)
+        standing = points is self._buffer and start is None
+        if not (standing and self._standing):  # what was told last still holds
+            scratch.tell(steps=len(path), given=int(start is not None))
+            scratch.tell_of(goals=points, path=path)
+        self._standing = standing
         code = descent.follow(scratch.address)
         if code == BAD_GOAL:
             raise ValueError(_NO_HAND)
@@ -375,8 +385,12 @@ class HandRetargeter:
 _NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of index and middle finger are in one line"
 
 
-def _made(settings: tuple[Any, ...], named: Mapping[str, Any]) -> HandRetargeter:
-    return HandRetargeter(*settings, **named)
+def _made(*given: Any) -> HandRetargeter:
+    model, links, kind, wrist, side, align, turn, scale, huber, stay, alpha, pinch, limits, q0, notes = given
+    return HandRetargeter(
+        model, links, kind, wrist=wrist, side=side, align=align, turn=turn, scale=scale, huber=huber, stay=stay,
+        alpha=alpha, pinch=pinch, limits=limits, q0=q0, notes=notes,
+    )  # fmt: skip
 
 
 def _tasks(
@@ -384,7 +398,9 @@ def _tasks(
 ) -> tuple[tuple[Task, ...], list[tuple[str | None, str]]]:
     """The tasks, and for each the landmarks from and to which its vector is; from None is from the origin."""
     if not isinstance(links, Mapping) or not links:
-        raise ValueError(f"links must say which frame follows which landmark, as in {{'tip': 'thumb-tip'}}, got {links!r}")
+        raise ValueError(
+            f"links must say which frame follows which landmark, as in {{'tip': 'thumb-tip'}}, got {links!r}"
+        )
     if kind != "vector" or not all(isinstance(key, tuple) for key in links):
         for key in links:
             if not isinstance(key, str):
@@ -400,7 +416,9 @@ def _tasks(
         pairs = []
         for key, value in links.items():
             if len(key) != 2 or not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise ValueError(f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks")
+                raise ValueError(
+                    f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks"
+                )
             pairs.append((landmark(value[0], f"links[{key!r}]"), landmark(value[1], f"links[{key!r}]")))
         return tuple(VectorTask(origin, tip) for origin, tip in links), list(pairs)
     if wrist is None:

@@ -11,9 +11,7 @@ from poise.io.gltf_joints import WEBXR_PARENTS
 
 WEBXR: Final = tuple(WEBXR_PARENTS)
 """The 25 joints of a WebXR hand, in its order."""
-MEDIAPIPE: Final = tuple(
-    name for name in WEBXR if name.startswith("thumb") or not name.endswith("-metacarpal")
-)
+MEDIAPIPE: Final = tuple(name for name in WEBXR if name.startswith("thumb") or not name.endswith("-metacarpal"))
 """The 21 landmarks of MediaPipe in its order, by the names of WebXR: all but the metacarpals of four fingers."""
 TIPS: Final = tuple(name for name in WEBXR if name.endswith("-tip"))
 """The five fingertips, the thumb's first."""
@@ -40,7 +38,7 @@ def landmark(value: object, name: str) -> str:
 
 
 def columns(names: Sequence[str], count: int) -> list[int]:
-    """Where the named landmarks stand among 21 or 25; raises ShapeError for another count, and for one that lacks some."""
+    """Where the named landmarks stand among 21 or 25; raises ShapeError for another count, or one that lacks some."""
     known = {len(MEDIAPIPE): MEDIAPIPE, len(WEBXR): WEBXR}.get(count)
     if known is None:
         raise ShapeError(f"a hand has 21 landmarks, as of MediaPipe, or 25, as of WebXR, got {count}")

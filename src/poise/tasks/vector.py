@@ -63,7 +63,7 @@ def vector_rows(p: Any, w: Any, k: Any) -> None:
 
 @kernel
 def _along_base(p: Any, w: Any, base: Any, columns: Any, linear: Any, angular: Any, x: Any, y: Any, z: Any) -> Any:
-    """The vector (x, y, z) along the axes of a sight, which turn: `columns` become those of R^T (v - omega x vector)."""
+    """The vector (x, y, z) along the axes R of a sight, which turn: `columns` become R^T (v - omega x vector)."""
     b0, b1, b2, b3, b4, b5, b6, b7, b8, px, py, pz = hung(base.unit, base.tool, w.frames)
     for j in range(len(angular)):
         store(angular, j, splat(w.e, 0.0))
@@ -142,7 +142,9 @@ class VectorTask(Task):
                 f"huber is {self.huber:g} m, less than the tolerance of {self.tolerance:g} m; make one of them fit"
             )
         if np.isfinite(self.huber) and np.ndim(self.weight):
-            raise ValueError("with a huber the weight is one number for all three rows, for the loss is of their length")
+            raise ValueError(
+                "with a huber the weight is one number for all three rows, for the loss is of their length"
+            )
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

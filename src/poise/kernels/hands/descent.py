@@ -1,10 +1,11 @@
 """The configuration of a robot's hand that is nearest to what landmarks ask, frame by frame, within the limits.
 
-Problem.  min (1/N) sum_k w_k L(|e_k|) + delta |q - q_last|^2 subject to l <= q <= u, with what each vector lacks e_k and
-          the smooth L1 loss L(x) = x^2 / (2 beta) up to beta, x - beta / 2 beyond.  Of positions each coordinate has a
-          loss of its own.  A ball counts 8 (1 - cos(a / 2)) for its turn by a, which is a^2 where a is small.
-Step.     Newton's, with how frames curve as joints turn, for targets are often out of reach; damped where the Hessian is
-          not positive, and by what the last step gained (Nielsen 1999).  One that raises the objective is taken back.
+Problem.  min (1/N) sum_k w_k L(|e_k|) + delta |q - q_last|^2 subject to l <= q <= u, with e_k what each vector lacks,
+          L the smooth L1 loss: L(x) = x^2 / (2 beta) up to beta, x - beta / 2 beyond.  Of positions each coordinate has
+          a loss of its own.  A ball counts 8 (1 - cos(a / 2)) for its turn by a, which is a^2 where a is small.
+Step.     Newton's, with how frames curve as joints turn, for targets are often out of reach; damped where the Hessian
+          is not positive, and by what the last step gained (Nielsen 1999).  One that raises the objective is taken
+          back.
 Limits.   Joints at a limit that the descent would push out are held; those that the step takes beyond are put there,
           and the others stepped anew; what is beyond still is clipped.
 Rest.     The gain that is predicted for the next step, against the objective.
@@ -47,7 +48,7 @@ _FIRST = 1e-2
 
 @kernel
 def _slopes(w, b, each, bend, r):
-    """L' / x of row r of block b, and the length x that it is of: of the row, or of all three."""
+    """L' / x of row r of block b, and x: its length, or where it has no loss of its own that of all three rows."""
     e0, e1, e2 = w.e[3 * b], w.e[3 * b + 1], w.e[3 * b + 2]
     x = abs(w.e[3 * b + r]) if each else sqrt(e0 * e0 + e1 * e1 + e2 * e2)
     return 1.0 / (x if x > bend else bend), x
@@ -89,7 +90,7 @@ def _turn(w, i):
 
 @kernel
 def _expand(p, w):
-    """Gradient and Hessian (the lower triangle, in w.room) of the objective at w.q, from its rows and their Jacobian."""
+    """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q, from its rows and their Jacobian."""
     n, each, bend = len(w.step), p.plan[EACH] > 0, p.settings[HUBER]
     hessian, share = w.room, 1.0 / (len(p.effectors) * (3.0 if each else 1.0))
     for i in range(n * n):
