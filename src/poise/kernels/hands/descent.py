@@ -234,17 +234,17 @@ def _minimise(p, w, most):
     while spent < most:
         largest = 0.0
         for a in range(n):
-            largest = max(largest, w.room[a * n + a])
+            largest = max(largest, abs(w.room[a * n + a]))
         if damping > _MOST * largest:
             break
         promised = _find_step(p, w, damping)
+        spent += 1
         if promised < 0.0:
             damping = max(4.0 * damping, _FIRST * largest)
             continue
         for i in range(len(w.q)):
             w.before[i] = w.q[i]
         _advance(p, w)
-        spent += 1
         if promised <= _REST * value:
             break
         found = objective(p, w)
@@ -266,8 +266,9 @@ def _smooth(p, w):
     """Let w.best, what the caller is given, follow w.q by the share ALPHA of the way."""
     share = p.settings[ALPHA]
     for r in range(len(p.coordinates)):
-        i = p.coordinates[r].q
-        w.best[i] += share * (w.q[i] - w.best[i])
+        c = p.coordinates[r]
+        x = w.best[c.q] + share * (w.q[c.q] - w.best[c.q])
+        w.best[c.q] = min(max(x, c.lower), c.upper)  # rounding may have led beyond
     for r in range(len(p.balls)):
         i, towards = p.balls[r].q, 0.0
         for k in range(i, i + 4):
