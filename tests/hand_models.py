@@ -13,19 +13,18 @@ PARTS = ("metacarpal", "phalanx-proximal", "phalanx-intermediate", "phalanx-dist
 
 
 def robot_hand(*, base: str = "fixed", fingers: int = 3) -> pz.Model:
-    """A thumb and more fingers of four joints, the last of which follows the third; tips are `tip0` (the thumb's) on."""
+    """Fingers of four joints, the last of which follows the third; their tips are `tip0`, the thumb's, and so on."""
     b = pz.ModelBuilder("hand")
     for f in range(fingers):
         y = 0.05 if f == 0 else 0.045 - 0.045 * f
         z = 0.05 if f == 0 else 0.1
         lengths = (0.05, 0.035, 0.03) if f == 0 else (0.055, 0.04, 0.03)
-        above = "palm" if f == 0 else "palm"
         tilt = [0.0, 0.6 if f == 0 else 0.0, -0.4 if f == 0 else 0.0]
         b.joint(
-            f"swing{f}", "revolute", parent=above, child=f"knuckle{f}", axis=[1, 0, 0] if f else [0, 0, 1],
+            f"swing{f}", "revolute", parent="palm", child=f"knuckle{f}", axis=[1, 0, 0] if f else [0, 0, 1],
             origin=pz.SE3.from_xyz_rpy([0.02 if f == 0 else 0.0, y, z], tilt), limits=(-0.5, 0.5) if f else (-1.5, 0.8),
         )  # fmt: skip
-        for k, length in enumerate(lengths):
+        for k in range(len(lengths)):
             b.joint(
                 f"bend{f}{k}", "revolute", parent=f"knuckle{f}" if k == 0 else f"bone{f}{k - 1}", child=f"bone{f}{k}",
                 axis=[0, 1, 0], origin=pz.SE3.from_parts([0, 0, 0 if k == 0 else lengths[k - 1]]),
