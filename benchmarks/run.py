@@ -155,12 +155,10 @@ def main() -> None:
         looks = [asdict(row) for row in seen]
     carried: list[dict[str, Any]] = []
     if "hands" in options.scenarios:
-        from hands import hands
-        from hands import show as show_hands
+        from hands import apart as hands
 
-        moved = hands()
-        show_hands(moved)
-        carried = [asdict(row) for row in moved]
+        python = options.batch if options.batch.exists() else Path(sys.executable)
+        carried = [asdict(row) for row in hands(python)]
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
