@@ -252,6 +252,7 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
         (lambda: pz.HandRetargeter(ROBOT, {"tip0": 21}, wrist="palm"), ValueError, "from 0 to 20"),
         (lambda: pz.HandRetargeter(ROBOT, {"tip0": 4.0}, wrist="palm"), ValueError, "must be the name"),
         (lambda: pz.HandRetargeter(ROBOT, {("palm", "tip0"): 4}), ValueError, "from, to"),
+        (lambda: pz.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4)}, wrist="palm"), ValueError, "leave out wrist"),
         (lambda: pz.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4), "tip1": 8}, wrist="palm"), ValueError, "all"),
         (lambda: pz.HandRetargeter(ROBOT, {"tip0": 4}, "dexpilot", wrist="palm"), ValueError, "two to five"),
         (lambda: pz.HandRetargeter(ROBOT, LINKS, "position", wrist="palm"), ValueError, "leave out wrist"),
@@ -274,6 +275,15 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
 def test_refused(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
+
+
+def test_closed_loops_are_refused() -> None:
+    b = pz.ModelBuilder("linkage")
+    for name in ("a", "b"):
+        b.joint(f"to {name}", "revolute", parent="palm", child=name, limits=(-1, 1))
+    b.loop("a", "b")
+    with pytest.raises(ValueError, match="closed loops"):
+        pz.HandRetargeter(b.build(), {"a": 4}, wrist="palm")
 
 
 def test_metacarpals_need_all_of_a_webxr_hand() -> None:

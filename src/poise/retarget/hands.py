@@ -35,7 +35,7 @@ Landmark: TypeAlias = str | int
 _HUBER: Final[Mapping[str, float]] = {"position": 0.02, "vector": 0.02, "dexpilot": 0.03}
 _STEPS: Final = 50
 """Steps of a frame, at most."""
-_SETTLING: Final = 30
+_SETTLING: Final = 15
 """How often the first frame is solved from a start, each time from where it led."""
 _STARTS: Final = 6
 """Random starts of the first frame, beside the middle of the limits and `neutral`."""
@@ -146,6 +146,8 @@ class HandRetargeter:
         one_of("side", side, get_args(Side))
         if turn is not None and not isinstance(turn, SO3):
             raise ShapeError(f"turn must be an SO3, got {type(turn).__name__}; see SO3.from_rpy, SO3.from_matrix")
+        if model.loops:
+            raise ValueError(f"{model.name} has closed loops, which a HandRetargeter does not keep: use a Tracker")
         self.model, self.kind, self.notes = model, kind, tuple(notes)
         self.align = kind != "position" if align is None else bool(align)
         finite_positive("scale", scale)
@@ -159,11 +161,8 @@ class HandRetargeter:
         if kind == "position" and scale != 1.0:
             raise ValueError("positions are where they are and have no scale: leave it out, or choose 'vector'")
         self.tasks, pairs = _tasks(kind, links, wrist)
-        used = [
-            WRIST,
-            *(KNUCKLES if self.align else ()),
-            *(name for pair in pairs for name in pair if name is not None),
-        ]
+        axes = (WRIST, *KNUCKLES) if self.align else ()
+        used = [*axes, *(name for pair in pairs for name in pair if name is not None)]
         self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
         """The landmarks that are read, by their names."""
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
@@ -413,6 +412,8 @@ def _tasks(
             [(None, landmark(value, f"links[{frame!r}]")) for frame, value in links.items()],
         )
     if all(isinstance(key, tuple) for key in links):
+        if wrist is not None:
+            raise ValueError("the vectors of pairs begin where they say: leave out wrist")
         pairs = []
         for key, value in links.items():
             if len(key) != 2 or not isinstance(value, (tuple, list)) or len(value) != 2:
