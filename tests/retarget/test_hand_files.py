@@ -130,7 +130,8 @@ def _loaded(settings: dict[str, Any], model: pz.Model = ROBOT) -> pz.HandRetarge
         ({"finger_tip_link_names": ["tip0", "tip0"]}, "'tip0' is to follow two landmarks"),
         ({"finger_tip_link_names": list("abcdef")}, "a hand has five"),
         ({"target_link_human_indices": [[0, 0, 0], [4, 4, 8]]}, "all pairs of fingertips"),
-        ({"target_link_human_indices": [4, 8]}, "not of shape"),
+        ({"target_link_human_indices": [4, 8]}, "not 2 x 3 numbers"),
+        ({"target_link_human_indices": [[8, 0, 0], [4, 4, 8.5]]}, "from 0 to 20"),
         ({"target_link_human_indices": [[8, 0, 0], [4, 4, 21]]}, "from 0 to 20"),
         ({"target_joint_names": ["bend12"]}, "follows another joint"),
         ({"urdf_path": 3}, "urdf_path is 3"),
@@ -165,6 +166,18 @@ def test_files_that_are_none(tmp_path: Path, text: str, message: str) -> None:
         pz.load_hand_retargeter(file)
     with pytest.raises(pz.ModelError, match="cannot be read"):
         pz.load_hand_retargeter(tmp_path / "none.yml")
+
+
+@pytest.mark.parametrize("name", ["target_link_human_indices", "scaling_factor", "type", "target_origin_link_names"])
+def test_aliases_of_aliases_are_no_trouble(tmp_path: Path, name: str) -> None:
+    many = "\n".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]" for i in range(12))
+    settings = VECTOR | {name: "here"}
+    lines = "\n".join(f"  {key}: {'*a12' if value == 'here' else value}" for key, value in settings.items())
+    file = tmp_path / "hand.yml"
+    file.write_text(f"a0: &a0 [x]\n{many}\nretargeting:\n{lines}\n")
+    with pytest.raises(pz.ModelError, match=name) as caught:
+        pz.load_hand_retargeter(file, model=ROBOT)
+    assert len(str(caught.value)) < 1000
 
 
 def test_without_yaml_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

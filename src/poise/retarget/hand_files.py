@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from reprlib import Repr
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,9 @@ from poise.spatial import SO3
 
 _LARGEST: Final = 1_000_000
 """Bytes that such a file may have."""
+_SHORT: Final = Repr()
+"""Shows what aliases may have made without end."""
+_SHORT.maxlevel = 2
 _ALL: Final = (
     "type", "urdf_path", "add_dummy_free_joint", "target_joint_names", "has_joint_limits", "ignore_mimic_joint",
     "low_pass_alpha", "normal_delta", "huber_delta", "target_link_human_indices",
@@ -140,7 +144,7 @@ class _Settings:
             if name not in _KNOWN:
                 near = nearest_names(name, _KNOWN)
                 hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(_KNOWN)}"
-                raise ModelError(f"there is no setting {name!r}; {hint}", file=str(file))
+                raise ModelError(f"there is no setting {_SHORT.repr(name)}; {hint}", file=str(file))
         self.kind = self.text("type", None).lower()
         if self.kind not in _OWN:
             raise self.refused("type", f"{self.kind!r}; it must be one of {', '.join(_OWN)}")
@@ -153,21 +157,21 @@ class _Settings:
         """One text; one without a default must be there."""
         value = self.given.get(name, default)
         if not isinstance(value, str):
-            raise self.refused(name, "missing" if value is None else f"{value!r}; it must be a text")
+            raise self.refused(name, "missing" if value is None else f"{_SHORT.repr(value)}; it must be a text")
         return value
 
     def number(self, name: str, default: float) -> float:
         """One finite number."""
         value = self.given.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
-            raise self.refused(name, f"{value!r}; it must be a number")
+            raise self.refused(name, f"{_SHORT.repr(value)}; it must be a number")
         return float(value)
 
     def flag(self, name: str, default: bool) -> bool:
         """True or False."""
         value = self.given.get(name, default)
         if not isinstance(value, bool):
-            raise self.refused(name, f"{value!r}; it must be True or False")
+            raise self.refused(name, f"{_SHORT.repr(value)}; it must be True or False")
         return value
 
     def names(self, name: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -176,25 +180,26 @@ class _Settings:
         if value is None and default is not None:
             return default
         if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
-            raise self.refused(name, "missing" if value is None else f"{value!r}; it must be a list of names")
+            raise self.refused(
+                name, "missing" if value is None else f"{_SHORT.repr(value)}; it must be a list of names"
+            )
         return tuple(value)
 
-    def landmarks(self, rows: int, count: int) -> Any:
-        """(rows, count) numbers of landmarks."""
+    def landmarks(self, rows: int, count: int) -> list[list[int]]:
+        """Rows of numbers of landmarks; one row may stand alone, or in a list of its own."""
         name = "target_link_human_indices"
         value = self.given.get(name)
-        try:
-            found = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            found = np.zeros(0)
-        wanted = (count,) if rows == 1 else (rows, count)
-        if found.squeeze().shape not in (wanted, tuple(n for n in wanted if n > 1)) or found.size != rows * count:
+        found = [value] if isinstance(value, list) and not any(isinstance(x, list) for x in value) else value
+        if not isinstance(found, list) or not all(isinstance(row, list) and len(row) == count for row in found):
+            found = []
+        if len(found) != rows:
             raise self.refused(
-                name, "missing" if value is None else f"not of shape {wanted}, as the names beside it are"
+                name, "missing" if value is None else f"not {rows} x {count} numbers, as the names beside it are"
             )
-        if not (np.isfinite(found) & (found == np.round(found)) & (found >= 0) & (found < len(MEDIAPIPE))).all():
-            raise self.refused(name, f"{value!r}; landmarks of MediaPipe are whole numbers from 0 to 20")
-        return found.reshape(rows, count).astype(int)
+        for x in (x for row in found for x in row):
+            if isinstance(x, bool) or not isinstance(x, int) or not 0 <= x < len(MEDIAPIPE):
+                raise self.refused(name, f"of {_SHORT.repr(x)}; landmarks of MediaPipe are whole numbers from 0 to 20")
+        return found
 
 
 def _left_out(model: Model, names: tuple[str, ...], settings: _Settings) -> dict[str, float]:
@@ -215,22 +220,23 @@ def _links(settings: _Settings) -> tuple[dict[Any, Any], str | None]:
     """What follows what, as a HandRetargeter takes it, and the robot's wrist."""
     if settings.kind == "position":
         links = settings.names("target_link_names", None)
-        return _once(settings, links, settings.landmarks(1, len(links))[0].tolist()), None
+        return _once(settings, links, settings.landmarks(1, len(links))[0]), None
     if settings.kind == "vector":
         origins = settings.names("target_origin_link_names", None)
         tips = settings.names("target_task_link_names", None)
         if len(origins) != len(tips):
             raise settings.refused("target_task_link_names", f"{len(tips)} names for {len(origins)} origins")
-        return _once(settings, list(zip(origins, tips, strict=True)), settings.landmarks(2, len(tips)).T.tolist()), None
+        between = list(zip(*settings.landmarks(2, len(tips)), strict=True))
+        return _once(settings, list(zip(origins, tips, strict=True)), between), None
     fingers, wrist = settings.names("finger_tip_link_names", None), settings.text("wrist_link_name", None)
     n = len(fingers)
     tips_of = [4 * (i + 1) for i in range(n)]
     if "target_link_human_indices" in settings.given and settings.given["target_link_human_indices"] is not None:
-        pairs = settings.landmarks(2, n * (n - 1) // 2 + n)
-        tips_of = pairs[1, -n:].tolist()
+        starts, stops = settings.landmarks(2, n * (n - 1) // 2 + n)
+        tips_of = stops[-n:]
         ends = [MEDIAPIPE.index(WRIST), *tips_of]
-        between = [(ends[j], ends[i]) for i in range(1, n) for j in range(i + 1, n + 1)]
-        if pairs.T.tolist() != [list(pair) for pair in (*between, *((ends[0], tip) for tip in tips_of))]:
+        pairs = [(ends[j], ends[i]) for i in range(1, n) for j in range(i + 1, n + 1)]
+        if list(zip(starts, stops, strict=True)) != [*pairs, *((ends[0], tip) for tip in tips_of)]:
             raise settings.refused(
                 "target_link_human_indices", "not of all pairs of fingertips, then from the wrist to each: leave it out"
             )
@@ -241,7 +247,7 @@ def _links(settings: _Settings) -> tuple[dict[Any, Any], str | None]:
 
 def _once(settings: _Settings, keys: Any, values: list[Any]) -> dict[Any, Any]:
     """Frames, or pairs of them, to landmarks; raises ModelError for one that is there twice."""
-    found = {key: tuple(value) if isinstance(value, list) else value for key, value in zip(keys, values, strict=True)}
+    found = dict(zip(keys, values, strict=True))
     if len(found) < len(values):
         again = next(key for i, key in enumerate(keys) if key in list(keys)[:i])
         raise ModelError(f"{again!r} is to follow two landmarks; leave one out", file=str(settings.file))
