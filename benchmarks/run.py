@@ -44,7 +44,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup",
+    "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup", "hands",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -159,6 +159,12 @@ def main() -> None:
         seen = viewer()
         show_viewer(seen)
         looks = [asdict(row) for row in seen]
+    carried: list[dict[str, Any]] = []
+    if "hands" in options.scenarios:
+        from hands import apart as hands
+
+        python = options.batch if options.batch.exists() else Path(sys.executable)
+        carried = [asdict(row) for row in hands(python)]
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
@@ -173,6 +179,7 @@ def main() -> None:
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         more["viewer"] = looks
+        more["hands"] = carried
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

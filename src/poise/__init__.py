@@ -91,6 +91,9 @@ if TYPE_CHECKING:
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
     from poise.retargeting.body import BodyMap as BodyMap
+    from poise.retargeting.hand_files import load_hand_retargeter as load_hand_retargeter
+    from poise.retargeting.hands import HandRetargeter as HandRetargeter
+    from poise.retargeting.hands import Pinch as Pinch
     from poise.retargeting.report import Report as Report
     from poise.retargeting.retarget import Retargeted as Retargeted
     from poise.retargeting.retarget import retarget as retarget
@@ -142,6 +145,7 @@ if TYPE_CHECKING:
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
     from poise.tasks.swivel import SwivelTask as SwivelTask
+    from poise.tasks.vector import VectorTask as VectorTask
     from poise.viewer.app import Viewer as Viewer
     from poise.viewer.app import view as view
 
@@ -199,6 +203,7 @@ _HOME = {
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",
     "HalfSpace": "poise.geometry.shapes",
+    "HandRetargeter": "poise.retargeting.hands",
     "Halley": "poise.methods.halley",
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
@@ -233,6 +238,7 @@ _HOME = {
     "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
     "PairwiseJacobian": "poise.methods.pairwise",
+    "Pinch": "poise.retargeting.hands",
     "PlaneTask": "poise.tasks.surface",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
@@ -266,12 +272,14 @@ _HOME = {
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
     "Twist": "poise.solving.twist",
+    "VectorTask": "poise.tasks.vector",
     "Visual": "poise.geometry.visuals",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
     "fit_shapes": "poise.model.fitting",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
+    "load_hand_retargeter": "poise.retargeting.hand_files",
     "load_motion": "poise.motion.clip",
     "motion_from_positions": "poise.motion.positions",
     "reach": "poise.reachability.search",

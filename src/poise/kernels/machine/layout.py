@@ -397,7 +397,10 @@ Of a problem with borders, for each side of them: border_rows (a packed row) wha
 border_reach (a packed row) what it can do to it at most in whatever direction,
 border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
 inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and
-two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
+two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led.
+Of a hand that follows landmarks: room and matrix (n x n) a Hessian and its factor, other (n) the way of joints that are
+put at a limit, prior (nq) the q of the last frame, best (nq) the same after a filter, memory (a number a pair of
+fingertips) which pinch."""
 
 CALL: Final = Record(
     "Call",
