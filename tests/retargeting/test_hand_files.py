@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
 
 import poise as pz
+from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR
 from scipy.optimize import minimize
 
 import poise as pz
+from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -7,13 +7,13 @@ from reprlib import Repr
 from typing import Any, Final
 
 import numpy as np
-from poise.retargeting.hands import HandRetargeter, Pinch, Side
-from poise.retargeting.landmarks import MEDIAPIPE, WRIST
 
 from poise.errors import MissingExtra, ModelError, nearest_names
 from poise.io import load
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.retargeting.hands import HandRetargeter, Pinch, Side
+from poise.retargeting.landmarks import MEDIAPIPE, WRIST
 from poise.spatial import SO3
 
 _LARGEST: Final = 1_000_000

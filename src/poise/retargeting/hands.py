@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 import numpy.typing as npt
-from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
 
 from poise.errors import ShapeError
 from poise.kernels.hands import descent
@@ -23,6 +22,7 @@ from poise.methods.checks import finite_positive, not_negative, one_of
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
+from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch, bind
 from poise.spatial import SO3, Array, finite
