@@ -51,9 +51,13 @@ def _shape(tail: tuple[int, ...]) -> str:
 
 def unit_quaternion(name: str, value: npt.ArrayLike) -> Array:
     """(..., 4) numbers normalised to unit length; raises ValueError for a zero quaternion."""
-    wxyz = finite(name, value, 4)
-    norm = np.linalg.norm(wxyz, axis=-1, keepdims=True)
-    if (norm < 1e-12).any():
+    return _unit(name, finite(name, value, 4))
+
+
+def _unit(name: str, wxyz: Array) -> Array:
+    """(..., 4) finite numbers normalised to unit length."""
+    norm: Any = math.hypot(*wxyz.tolist()) if wxyz.ndim == 1 else np.linalg.norm(wxyz, axis=-1, keepdims=True)
+    if norm < 1e-12 if wxyz.ndim == 1 else (norm < 1e-12).any():
         raise ValueError(f"{name} is a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
     return wxyz / norm
 
@@ -63,7 +67,7 @@ def _split(array: Array) -> Any:
 
     Those of a single item are floats: with so few, Python's own arithmetic is ten times as fast as NumPy's.
     """
-    return array.tolist() if array.ndim == 1 else np.moveaxis(array, -1, 0)
+    return array.tolist() if array.ndim == 1 else [array[..., i] for i in range(array.shape[-1])]
 
 
 def _joined(numbers: Sequence[Any]) -> Array:
@@ -386,7 +390,8 @@ class SE3:
 
     def __init__(self, array: npt.ArrayLike) -> None:
         values = finite("pose", array, 7)
-        self.array = frozen(np.concatenate([values[..., :3], unit_quaternion("pose wxyz", values[..., 3:])], axis=-1))
+        self.array = np.concatenate([values[..., :3], _unit("pose wxyz", values[..., 3:])], axis=-1)
+        self.array.flags.writeable = False
 
     @classmethod
     def identity(cls) -> Self:
@@ -398,9 +403,10 @@ class SE3:
         """From (..., 3) metres and a rotation (none: the identity)."""
         p = finite("xyz", xyz, 3)
         wxyz = np.array([1.0, 0.0, 0.0, 0.0]) if rotation is None else rotation.wxyz
-        batch = np.broadcast_shapes(p.shape[:-1], wxyz.shape[:-1])
-        parts = [np.broadcast_to(p, (*batch, 3)), np.broadcast_to(wxyz, (*batch, 4))]
-        return cls(np.concatenate(parts, axis=-1))
+        if p.ndim > 1 or wxyz.ndim > 1:
+            batch = np.broadcast_shapes(p.shape[:-1], wxyz.shape[:-1])
+            p, wxyz = np.broadcast_to(p, (*batch, 3)), np.broadcast_to(wxyz, (*batch, 4))
+        return cls(np.concatenate([p, wxyz], axis=-1))
 
     @classmethod
     def from_xyz_rpy(cls, xyz: npt.ArrayLike, rpy: npt.ArrayLike) -> Self:
@@ -706,6 +712,8 @@ def _told(flags: Any) -> Any:
 
 def _rescaled(wxyz: Array) -> Array:
     """(..., 4) quaternions of unit length but for rounding, brought back to it."""
+    if wxyz.ndim == 1:
+        return wxyz / math.sqrt(float(wxyz @ wxyz))
     return wxyz / np.sqrt(np.einsum("...i,...i->...", wxyz, wxyz))[..., None]
 
 

@@ -6,7 +6,7 @@ it the levels, so there is a Tracker for each set of parts that stand, and one t
 velocities.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
@@ -100,22 +100,22 @@ class Follower:
         q, last = path[0].copy(), None
         for standing, coming, span in _spans(source.contacts):
             tracker = self._tracker(standing, again)
-            goals = _goals(self.robot, tracker.tasks, targets, span)
             if last is None:
+                goals = _goals(self.robot, tracker.tasks, targets, span)
                 tracker.reset()
                 q = postures[0] if postures is not None else first(self.robot, tracker, goals[0])
             else:
-                if not again and coming:
-                    for part in coming:
-                        _hold(self.robot, source, targets, part, span.start, q)
-                    goals = _goals(self.robot, tracker.tasks, targets, span)
-                before = _goals(self.robot, tracker.tasks, targets, slice(span.start - 1, span.start))[0]
-                _ease_in(self.robot, tracker.tasks, goals, before, q, source.times[span], but=coming)
+                here = self.robot.poses(q)
+                for part in () if again else coming:
+                    _hold(source, targets, part, span.start, here[part])
+                goals = _goals(self.robot, tracker.tasks, targets, slice(span.start - 1, span.stop))
+                goals, before = goals[1:], goals[0]
+                _ease_in(self.robot, tracker.tasks, goals, before, here, source.times[span], but=coming)
                 tracker.take_over(last)
-            last = tracker
+            last, live = tracker, tracker.targets
             for i, goal in enumerate(goals, span.start):
                 began = perf_counter()
-                tracker.targets = goal
+                live[:] = goal
                 q = tracker.step(q, out=path[i], posture=None if postures is None else postures[i])
                 seconds[i] += perf_counter() - began
 
@@ -140,42 +140,58 @@ class Follower:
         return self._trackers[standing, again]
 
 
+def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """The numbers of the tasks that lead a place, and of those that lead a rotation, each with the part of which."""
+    parts = {frame: part for part, frame in robot.frames.items()}
+    places, turns = [], []
+    for k, task in enumerate(asked):
+        if isinstance(task, SwivelTask):
+            places.append((k, robot.part_at(task.middle)))
+        if isinstance(task, PoseTask | PositionTask):
+            places.append((k, parts[task.frame]))
+        if isinstance(task, PoseTask | OrientationTask):
+            turns.append((k, parts[task.frame]))
+    return places, turns
+
+
 def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -> Array:
     """(frames, tasks, 7) the targets of tasks over a span of frames."""
     out = np.zeros((span.stop - span.start, len(asked), 7))
     out[..., 3] = 1.0
-    for k, task in enumerate(asked):
-        if isinstance(task, SwivelTask):
-            out[:, k, :3] = targets.places[robot.part_at(task.middle)][span]
-        elif isinstance(task, PoseTask | PositionTask):
-            out[:, k, :3] = targets.places[robot.part_of(task.frame)][span]
-        if isinstance(task, PoseTask | OrientationTask):
-            out[:, k, 3:] = targets.turns[robot.part_of(task.frame)][span]
+    places, turns = _led(robot, asked)
+    for k, part in places:
+        out[:, k, :3] = targets.places[part][span]
+    for k, part in turns:
+        out[:, k, 3:] = targets.turns[part][span]
     return out
 
 
 def _ease_in(
-    robot: Robot, asked: Sequence[Task], goals: Array, before: Array, q: Array, times: Array, *, but: Sequence[str]
+    robot: Robot,
+    asked: Sequence[Task],
+    goals: Array,
+    before: Array,
+    here: Mapping[str, Array],
+    times: Array,
+    *,
+    but: Sequence[str],
 ) -> None:
     """Let the targets (frames, tasks, 7) of a span begin as far off as the parts are, and come to what they were.
 
-    At `q` (nq,), the frame before the span, parts are so far from the targets `before` (tasks, 7) of that frame; those
-    named in `but` are held where they are.  So what the levels before the span kept a part from is caught up in time,
-    and not in the first frame.
+    In the frame before the span the parts are at `here` (7,), so far from the targets `before` (tasks, 7) of that
+    frame; those named in `but` are held where they are.  So what the levels before the span kept a part from is caught
+    up in time, and not in the first frame.
     """
-    fade = _fading(times, _CATCH_UP)
-    for k, task in enumerate(asked):
-        if not isinstance(task, PoseTask | PositionTask | OrientationTask | SwivelTask):
-            continue
-        part = robot.part_at(task.middle) if isinstance(task, SwivelTask) else robot.part_of(task.frame)
-        if part in but:
-            continue
-        here, goal = robot.pose(part, q), goals[:, k]
-        if not isinstance(task, OrientationTask):
-            goal[:, :3] += fade[:, None] * (here.xyz - before[k, :3])
-        if isinstance(task, PoseTask | OrientationTask):
-            way = quaternion_log(quaternion_product(conjugate(before[k, 3:]), here.wxyz))
-            goal[:, 3:] = quaternion_product(goal[:, 3:], quaternion_exp(fade[:, None] * way))
+    fade = _fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None, None]
+    near = goals[: len(fade)]
+    places, turns = ([(k, here[part]) for k, part in led if part not in but] for led in _led(robot, asked))
+    if places:
+        those, poses = [k for k, _ in places], np.array([pose for _, pose in places])
+        near[:, those, :3] += fade * (poses[:, :3] - before[those, :3])
+    if turns:
+        those, poses = [k for k, _ in turns], np.array([pose for _, pose in turns])
+        way = quaternion_log(quaternion_product(conjugate(before[those, 3:]), poses[:, 3:]))
+        near[:, those, 3:] = quaternion_product(near[:, those, 3:], quaternion_exp(fade * way))
 
 
 def _fading(times: Array, over: float) -> Array:
@@ -253,8 +269,8 @@ def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slic
         yield standing, coming, slice(start, stop)
 
 
-def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, q: Array) -> None:
-    """Change the targets of a part that comes to stand at this frame, so that it stays where it is at `q` (nq,).
+def _hold(source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
+    """Change the targets of a part that comes to stand at this frame, so that it stays at `here` (7,), where it is.
 
     Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.
     """
@@ -265,10 +281,9 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     times = source.times[now]
     share = shares([(0, spans[k][1] - frame)], times, EASE)[0]
     down, fade = _fading(times, EASE), _fading(times, _CATCH_UP)
-    here = robot.pose(part, q)
-    off = here.xyz - targets.places[part][frame - 1]
+    off = here[:3] - targets.places[part][frame - 1]
     targets.places[part][now] += np.stack([share * off[0], share * off[1], down * off[2]], axis=1)
-    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here.wxyz))
+    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here[3:]))
     targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
 
 

@@ -92,6 +92,12 @@ class Robot:
         """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
         return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
 
+    def poses(self, q: Array) -> dict[str, Array]:
+        """By part, (7,) its pose at `q` (nq,), as `pose` has it: place, and quaternion w x y z."""
+        frames = self.model.poses(q, list(self.frames.values()))
+        places = frames.act(np.array([self.points[part] for part in self.frames]))
+        return dict(zip(self.frames, np.concatenate([places, frames.wxyz], axis=1), strict=True))
+
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
         pose = self.pose(part, self.model.neutral)
