@@ -250,7 +250,9 @@ def show(rows: list[Carried]) -> None:
     print_table(["clip", "by"], heads, cells)
     for ours, theirs in pairwise(rows):
         if "mink" in theirs.by:
-            print(f"{ours.clip}: poise is {ours.pace / theirs.pace:.0f} times as fast, its steps {ours.steps / theirs.pace:.0f}")
+            print(
+                f"{ours.clip}: poise is {ours.pace / theirs.pace:.0f} times as fast, its steps {ours.steps / theirs.pace:.0f}"
+            )
 
 
 if __name__ == "__main__":

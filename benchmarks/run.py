@@ -45,6 +45,7 @@ from updates import show as show_updates
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
     "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup", "hands",
+    "retarget",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -128,10 +129,10 @@ def main() -> None:
 
         measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
         kept_apart = as_dict(*measured_apart, runs(options.runs))
-    carried: list[Read] = []
+    opened: list[Read] = []
     if "motions" in options.scenarios:
-        carried = motions()
-        show_motions(carried)
+        opened = motions()
+        show_motions(opened)
     every: list[BranchRow] = []
     if "branches" in options.scenarios:
         every = branches(options.count)
@@ -159,12 +160,20 @@ def main() -> None:
         seen = viewer()
         show_viewer(seen)
         looks = [asdict(row) for row in seen]
-    carried: list[dict[str, Any]] = []
+    grasped: list[dict[str, Any]] = []
     if "hands" in options.scenarios:
         from hands import apart as hands
 
         python = options.batch if options.batch.exists() else Path(sys.executable)
-        carried = [asdict(row) for row in hands(python)]
+        grasped = [asdict(row) for row in hands(python)]
+    carried: list[dict[str, Any]] = []
+    if "retarget" in options.scenarios:
+        from retarget import retarget
+        from retarget import show as show_retarget
+
+        bodies = retarget()
+        show_retarget(bodies)
+        carried = [asdict(row) for row in bodies]
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
@@ -175,11 +184,12 @@ def main() -> None:
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
         more["collisions"] = kept_apart
-        more["motions"] = [asdict(row) for row in carried]
+        more["motions"] = [asdict(row) for row in opened]
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         more["viewer"] = looks
-        more["hands"] = carried
+        more["hands"] = grasped
+        more["retarget"] = carried
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

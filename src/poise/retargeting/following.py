@@ -81,6 +81,7 @@ class Follower:
     def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | CollisionLimit], speed: float) -> None:
         self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
         self._trackers: dict[tuple[frozenset[str], bool], Tracker] = {}
+        self._unhurried: dict[frozenset[str], Tracker] = {}
 
     def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0) -> Followed:
         """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0."""
@@ -99,11 +100,11 @@ class Follower:
         again = postures is not None
         q, last = path[0].copy(), None
         for standing, coming, span in _spans(source.contacts):
-            tracker = self._tracker(standing, again)
+            tracker = self._tracker(standing, again=again)
             if last is None:
                 goals = _goals(self.robot, tracker.tasks, targets, span)
                 tracker.reset()
-                q = postures[0] if postures is not None else first(self.robot, tracker, goals[0])
+                q = postures[0] if postures is not None else first(self.robot, self._settling(standing), goals[0])
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
@@ -119,7 +120,7 @@ class Follower:
                 q = tracker.step(q, out=path[i], posture=None if postures is None else postures[i])
                 seconds[i] += perf_counter() - began
 
-    def _tracker(self, standing: frozenset[str], again: bool) -> Tracker:
+    def _tracker(self, standing: frozenset[str], *, again: bool) -> Tracker:
         """The one for these parts that stand."""
         if (standing, again) not in self._trackers:
             asked: list[AnyTask] = [*tasks(self.robot, standing)]
@@ -138,6 +139,13 @@ class Follower:
                 settle=False,
             )
         return self._trackers[standing, again]
+
+    def _settling(self, standing: frozenset[str]) -> Tracker:
+        """The one that comes to the first frame: its steps stand for no time."""
+        if standing not in self._unhurried:
+            tracker = self._tracker(standing, again=False)
+            self._unhurried[standing] = Tracker(self.robot.model, tracker.tasks, tracker.method)
+        return self._unhurried[standing]
 
 
 def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
@@ -303,10 +311,9 @@ def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
         if joint.kind is JointKind.FLOATING and trunk:
             carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
             starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
-    settling = Tracker(model, tracker.tasks, tracker.method)
     best, least = starts[0], np.inf
     for k, start in enumerate(starts):
-        end = settling.rollout(start, np.broadcast_to(goals, (_SETTLING, *goals.shape)), threads=1)[-1]
+        end = tracker.rollout(start, np.broadcast_to(goals, (_SETTLING, *goals.shape)), threads=1)[-1]
         left = sum(
             _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
             for task, goal in zip(tracker.tasks, goals, strict=True)

@@ -100,8 +100,8 @@ class Robot:
 
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
-        pose = self.pose(part, self.model.neutral)
-        return pose if within is None else self.pose(within, self.model.neutral).inverse() @ pose
+        poses = {name: SE3(pose) for name, pose in self.poses(self.model.neutral).items() if name in (part, within)}
+        return poses[part] if within is None else poses[within].inverse() @ poses[part]
 
     def balls(self, part: str) -> Array:
         """(k, 3) the middles of the balls that a sole consists of, in its frame [m]."""

@@ -73,12 +73,15 @@ class Situation:
 
     def rank(self, rows: npt.NDArray[np.int64] | slice = slice(None)) -> int:
         """The rank that the Jacobian of the tasks, or these rows of it, has in general: the largest of a few poses."""
-        ranks = [0]
+        return max((int(np.linalg.matrix_rank(some[rows], rtol=1e-9)) for some in self._jacobians), default=0)
+
+    @cached_property
+    def _jacobians(self) -> list[Array]:
+        """(m, active velocities) of all rows at a few poses; none where nothing moves."""
+        out = []
         with bind(self.problem).scratch() as scratch:
             scratch.goal[:] = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
-            for q in self.model.sample(_POSES, seed=0):
+            for q in self.model.sample(_POSES if self.columns else 0, seed=0):
                 scratch.start[:] = q
-                _, _, jacobian = active_rows(self.problem, scratch)
-                if jacobian.shape[1]:
-                    ranks.append(int(np.linalg.matrix_rank(jacobian[rows], rtol=1e-9)))
-        return max(ranks)
+                out.append(active_rows(self.problem, scratch)[2])
+        return out
