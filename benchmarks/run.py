@@ -17,6 +17,8 @@ import robots
 from branches import Row as BranchRow
 from branches import branches
 from branches import show as show_branches
+from crowd import Crowd, crowd
+from crowd import show as show_crowd
 from near import Near, Reach, near, reach
 from near import show as show_near
 from paths import Followed, paths
@@ -42,7 +44,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
+    "crowd", "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -108,6 +110,10 @@ def main() -> None:
     if "postures" in options.scenarios:
         found = postures(options.count)
         show_postures(found)
+    led: list[Crowd] = []
+    if "crowd" in options.scenarios:
+        led = crowd(options.rounds, options.count)
+        show_crowd(led)
     eased: list[Soft] = []
     if "soft" in options.scenarios:
         eased = soft(options.count)
@@ -159,6 +165,7 @@ def main() -> None:
         more["throughput"] = [asdict(row) for row in many]
         more["batches"] = [asdict(row) for row in crowds]
         more["postures"] = [asdict(row) for row in found]
+        more["crowd"] = [asdict(row) for row in led]
         more["soft"] = [asdict(row) for row in eased]
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
