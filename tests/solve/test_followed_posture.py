@@ -22,7 +22,6 @@ PANDA = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")
 FIGURE = figure()
 STANCE = bent(FIGURE)
-ENDS = ("LeftFoot", "RightFoot", "LeftHand", "RightHand")
 PINS = [pz.PoseTask(f"{side}Foot", FIGURE.pose(f"{side}Foot", STANCE)) for side in ("Left", "Right")]
 REACH = pz.PositionTask("LeftHand", FIGURE.pose("LeftHand", STANCE).xyz + np.array([0.1, -0.1, 0.1]))
 UNDAMPED = {"max_error": None, "max_step": 1e9, "damping": 0.1}
@@ -148,6 +147,25 @@ def test_it_comes_to_rest_and_goes_on_when_the_posture_moves() -> None:
     assert ik.posture is not None
     ik.posture = PANDA.home + 0.5 * np.eye(7)[6]
     assert np.abs(ik.step(q) - q).max() > 0.01
+
+
+def test_loops_that_it_alone_moves_stay_closed() -> None:
+    b = pz.ModelBuilder("a finger on a gripper of four bars")
+    b.joint("a", "revolute", parent="base", child="A")
+    b.joint("b", "revolute", parent="A", child="B", origin=pz.SE3.from_parts([0.3, 0.0, 0.0]))
+    b.joint("c", "revolute", parent="base", child="C", origin=pz.SE3.from_parts([0.5, 0.0, 0.0]))
+    b.joint("finger", "revolute", parent="base", child="F")
+    b.frame("tip", link="F", origin=pz.SE3.from_parts([0.2, 0.0, 0.0]))
+    b.frame("one", link="B", origin=pz.SE3.from_parts([0.5, 0.0, 0.0]))
+    b.frame("other", link="C", origin=pz.SE3.from_parts([0.3, 0.0, 0.0]))
+    b.loop("one", "other")
+    model = b.build()
+    ik = pz.Tracker(model, [pz.PositionTask("tip", [0.0, 0.2, 0.0]), pz.PostureTask()])
+    q = model.q(a=1.2, b=-1.2, c=1.2)
+    for k in range(30):
+        q = ik.step(q, posture=model.q(a=1.2 - 0.01 * k, b=-1.0, c=1.2))
+        assert model.pose("one", q).xyz == pytest.approx(model.pose("other", q).xyz, abs=1e-7)
+    assert q[model.index("a")][0] < 1.15
 
 
 # Rollouts ------------------------------------------------------------------------------------------------------------

@@ -176,8 +176,8 @@ class Tracker:
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
-        self._followed = (*self.tasks, *loop_tasks(model, self.tasks))
-        self._aside = Aside.of(model, self.tasks, limits=limits is not False)
+        self._followed = (*self.tasks, *loop_tasks(model, found))
+        self._aside = Aside.of(model, found, limits=limits is not False)
         self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
