@@ -19,6 +19,8 @@ from branches import branches
 from branches import show as show_branches
 from crowd import Crowd, crowd
 from crowd import show as show_crowd
+from motions import Read, motions
+from motions import show as show_motions
 from near import Near, Reach, near, reach
 from near import show as show_near
 from paths import Followed, paths
@@ -44,7 +46,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "crowd", "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
+    "crowd", "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -132,6 +134,10 @@ def main() -> None:
 
         measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
         kept_apart = as_dict(*measured_apart, runs(options.runs))
+    carried: list[Read] = []
+    if "motions" in options.scenarios:
+        carried = motions()
+        show_motions(carried)
     every: list[BranchRow] = []
     if "branches" in options.scenarios:
         every = branches(options.count)
@@ -170,6 +176,7 @@ def main() -> None:
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
         more["collisions"] = kept_apart
+        more["motions"] = [asdict(row) for row in carried]
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         more["viewer"] = looks

@@ -86,9 +86,14 @@ if TYPE_CHECKING:
     from poise.model.proximity import Proximity as Proximity
     from poise.motion.clip import Motion as Motion
     from poise.motion.clip import load_motion as load_motion
+    from poise.motion.positions import motion_from_positions as motion_from_positions
     from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
+    from poise.retargeting.body import BodyMap as BodyMap
+    from poise.retargeting.report import Report as Report
+    from poise.retargeting.retarget import Retargeted as Retargeted
+    from poise.retargeting.retarget import retarget as retarget
     from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
@@ -160,6 +165,10 @@ _HOME = {
     "SO3": "poise.spatial",
     "AxisTask": "poise.tasks.aim",
     "BoundedLeastSquares": "poise.methods.bounded",
+    "BodyMap": "poise.retargeting.body",
+    "Report": "poise.retargeting.report",
+    "Retargeted": "poise.retargeting.retarget",
+    "retarget": "poise.retargeting.retarget",
     "Box": "poise.geometry.shapes",
     "Capsule": "poise.geometry.shapes",
     "Branch": "poise.solving.branches",
@@ -264,6 +273,7 @@ _HOME = {
     "from_dh": "poise.io.dh",
     "load": "poise.io",
     "load_motion": "poise.motion.clip",
+    "motion_from_positions": "poise.motion.positions",
     "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",
     "solve_batch": "poise.solving.batch",

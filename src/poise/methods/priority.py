@@ -81,7 +81,7 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
     _spread_rows(p, w)
     if jerking(p):
         loosen(p, w)
-    share = _within_limits(p, p.plan[0], levels, w)
+    share = _within_limits(p, p.plan[0], levels, s.first, w)
     shorten(p, w, _FIRST * w.memory[CURB])
     w.memory[SHARE] *= share
     move(p, w)
@@ -99,7 +99,9 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
     return cost, score
 
 
-_LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, Record("Lexicographic"), wide=False)
+_LEXICOGRAPHIC: Final = Record("Lexicographic", "", "first")
+"""The share of its damping that the first level has."""
+_LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, _LEXICOGRAPHIC, wide=False)
 _PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
 
 
@@ -142,6 +144,10 @@ class TaskPriority(NullSpaceMethod):
                 + (f"lambda, or a {able}" if able else "None, for its inverses are not damped")
             )
 
+    first_damping: float = 1.0
+    """With "lexicographic", the share of lambda^2 that the first level has: a small one follows moving targets closely
+    where nothing else is so well fulfilled, as feet of a free base are."""
+
     @property
     def rule(self) -> DampingRule | None:
         """The damping rule."""
@@ -159,7 +165,8 @@ class TaskPriority(NullSpaceMethod):
         """The minimum in levels, or by inverses."""
         rule = self.rule
         if self.form == "lexicographic":
-            return Prepared(_LEXICOGRAPHIC_ROUTINE, damping=None if rule is None else rule.routine)
+            numbers = {"first": self.first_damping}
+            return Prepared(_LEXICOGRAPHIC_ROUTINE, numbers, damping=None if rule is None else rule.routine)
         numbers = {
             "form": tuple(_RULES).index(self.form),
             "constant": rule.damping**2 if isinstance(rule, Constant) else 0.0,
@@ -241,13 +248,14 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
+def _within_limits(p: Any, count: Any, levels: Any, share: Any, w: Any) -> Any:
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
 
     The share of it that settling leaves to the later levels.
     """
     stated = stated_limits(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, stated.squares)
+    stated.squares[0] *= share
     if len(p.shares) > 0:
         _weigh_columns(p, w, stated.limits)
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))

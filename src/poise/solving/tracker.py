@@ -421,6 +421,25 @@ class Tracker:
         if self._kept is not None:
             self._kept.forget()
 
+    def take_over(self, other: "Tracker") -> None:
+        """Go on where another Tracker of the same model is: its last velocities and accelerations are those of this.
+
+        So limits of accelerations and jerks hold from the last step of the other to the next of this.
+        Raises ValueError for another model, and for tasks that other joints move.
+        """
+        if other.model is not self.model:
+            raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
+        if other._prepared.problem.velocities != self._prepared.problem.velocities:
+            raise ValueError(
+                "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
+            )
+        with self._entered():
+            self.reset()
+            for past in ("travel", "surge"):
+                mine, others = (x._scratch.narrow[x._prepared.problem.rows(past)] for x in (self, other))
+                if len(mine) == len(others):
+                    mine[:] = others
+
     @property
     def velocity(self) -> Array:
         """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
