@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
 """Lower and upper limit of a joint: a number each, or one for each of its coordinates [rad or m]."""
+_SHORT = 1e-6
+"""A bone that is shorter has no direction [m]."""
 _ROUNDING = 1e-12
 """A limit that is taken through a joint that mimics comes back to within this part of itself."""
 
@@ -99,6 +101,50 @@ def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, n
     for name, speed in velocity.items():
         joints[name] = replace(joints[name], velocity=_speeds(joints[name], speed))
     return tuple(joints.values())
+
+
+def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -> tuple[list[Joint], list[str]]:
+    """The joints and links of `Model.with_stretch`."""
+    if isinstance(bones, str) or not all(isinstance(name, str) for name in bones):
+        raise TypeError(f"bones must be a sequence of joints' names, such as ['LeftForeArm'], got {bones!r}")
+    if not bones:
+        raise ValueError("bones is empty; name the joint at the end of each bone that may stretch")
+    for what, share, end in (("most", most, math.inf), ("least", least, 1.0)):
+        number = isinstance(share, (int, float, np.floating, np.integer)) and not isinstance(share, bool)
+        if not number or not 0.0 <= share < end:
+            below = "" if end == math.inf else " and less than 1, all of it"
+            raise ValueError(f"{what} is {share!r}; it is a share of a bone's length, 0 or more{below}")
+    asked = {model.joint(name).name for name in bones}
+    names, bodies = {joint.name for joint in model.joints}, {*model.links, *model.frames}
+    joints, links = list[Joint](), list(model.links)
+    for joint in model.joints:
+        if joint.name in asked:
+            way = joint.origin.xyz
+            length = float(np.linalg.norm(way))
+            if length < _SHORT:
+                raise ValueError(
+                    f"the bone that ends at {joint.name!r} has no length: {joint.name!r} stands at the origin of "
+                    f"{joint.parent!r}; leave it out, or name the joint at the end of a longer bone"
+                )
+            name = _unused(f"{joint.name}_stretch", names)
+            link = _unused(name, bodies)
+            x, y, z = way / length
+            joints.append(
+                Joint(
+                    name=name,
+                    kind=JointKind.PRISMATIC,
+                    parent=joint.parent,
+                    child=link,
+                    axis=(float(x), float(y), float(z)),
+                    lower=(-least * length,),
+                    upper=(most * length,),
+                    velocity=(math.inf,),
+                )
+            )
+            links.insert(links.index(joint.child), link)
+            joint = replace(joint, parent=link)
+        joints.append(joint)
+    return joints, links
 
 
 def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...]]:

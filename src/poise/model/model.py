@@ -659,6 +659,30 @@ class Model:
         refuse_held(made, limits, velocity)
         return made
 
+    def with_stretch(self, bones: Sequence[str], most: float, *, least: float = 0.0) -> "Model":
+        """The model with bones that may grow by the share `most` of their length, and shrink by `least`.
+
+        A bone is named by the joint at its end: "LeftForeArm" for the upper arm.  Before each of these stands a joint
+        more, such as "LeftForeArm_stretch", that slides along the bone from its parent's origin: its q is what the bone
+        is longer [m], 0 where `home` and `postures` were.  What hangs on the bone itself, such as its shape, does not
+        grow.  Raises JointNotFound for an unknown name, ValueError for a bone without length, and for shares that are
+        below 0 or take a whole bone away.
+        """
+        from poise.model.changes import stretched
+
+        joints, links = stretched(self, bones, most, least)
+        old = [i for joint in self.joints if joint.nq for i in range(*self.index(joint.name).indices(self.nq))]
+        new = Model(self.name, joints, links)
+        places = [i for name in self.joint_names for i in range(*new.index(name).indices(new.nq))]
+
+        def widened(q: Array) -> Array:
+            out = np.zeros(new.nq)
+            out[places] = q[old]
+            return out
+
+        carried = {"home": widened(self.home), "postures": {name: widened(q) for name, q in self.postures.items()}}
+        return Model(self.name, joints, links, self._own_frames(), **(self._carried() | carried))
+
     def with_base(self, pose: SE3 | npt.ArrayLike) -> "Model":
         """The model mounted elsewhere: what stood at the world's origin stands at `pose`, on a table, upside down.
 
