@@ -15,7 +15,6 @@ from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from captures import WEBXR as WEBXR_FOLDER
-from captures import needs_webxr
 from hand_models import clip, robot_hand
 
 pytest.importorskip("yaml", reason="needs PyYAML")

@@ -23,7 +23,7 @@ from poise.model.model import Model
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
-from poise.retargeting.targets import EASE, Robot, Source, Targets
+from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.solving.arguments import AnyTask
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Limit
@@ -259,6 +259,7 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.
     """
     spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
+    grounds = [c.ground for c in source.contacts.intervals if c.part == part]
     k = next(k for k, (start, _) in enumerate(spans) if start == frame)
     last = len(source.times) if k + 1 == len(spans) else spans[k + 1][0]
     now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
@@ -270,6 +271,8 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     targets.places[part][now] += np.stack([share * off[0], share * off[1], down * off[2]], axis=1)
     way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here.wxyz))
     targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
+    floor = np.where(np.arange(now.start, now.stop) < spans[k][1], robot.scale * grounds[k], 0.0)
+    targets.places[part][now, 2] += sunk(robot, part, targets.places[part][now], targets.turns[part][now], floor)
 
 
 def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
