@@ -268,7 +268,7 @@ class Model:
     def ball_limits(self) -> tuple[BallLimits, ...]:
         """The limits of the spherical joints that have any, in the order of q."""
         limited = [j for j in self.joints if j.swing is not None or j.twist is not None]
-        return tuple(ball_limits(self._q_at[j.name], j.axis, j.swing, j.twist) for j in limited)
+        return tuple(ball_limits(self._q_at[j.name], j.axis, j.swing, j.twist, j.across) for j in limited)
 
     @cached_property
     def _plain(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -579,10 +579,10 @@ class Model:
             position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
             if ((position < joint.lower) | (position > joint.upper)).any():
                 raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.lower} to {joint.upper}")
-            ball = ball_limits(0, joint.axis, joint.swing, joint.twist)
+            ball = ball_limits(0, joint.axis, joint.swing, joint.twist, joint.across)
             if joint.kind is JointKind.SPHERICAL and not ball.inside(position / np.linalg.norm(position)).all():
                 raise ValueError(
-                    f"cannot lock {name!r} at {position}: its swing is at most {joint.swing}, its twist {joint.twist} "
+                    f"cannot lock {name!r} at {position}: its swing is within {joint.swing}, its twist {joint.twist} "
                     "[rad]"
                 )
             held[name] = position
@@ -867,9 +867,14 @@ class _Named(dict[str, Any]):
 
 def _spans(joint: Joint) -> tuple[str, str]:
     """The limits of a spherical joint, as a table tells them."""
-    swing = "" if joint.swing is None else "swing " + " x ".join(f"{x:.4g}" for x in dict.fromkeys(joint.swing))
+    swing = "" if joint.swing is None else "swing " + " x ".join(map(_span, dict.fromkeys(joint.swing)))
     twist = "" if joint.twist is None else f"twist {joint.twist[0]:.4g} to {joint.twist[1]:.4g}"
     return swing, twist
+
+
+def _span(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return f"{high:.4g}" if low == -high else f"{low:.4g} to {high:.4g}"
 
 
 def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:

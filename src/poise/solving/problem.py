@@ -314,7 +314,7 @@ def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[n
     """The unit quaternions at these places in q and velocities, with their limits."""
     limits = {ball.place: ball.number for ball in model.ball_limits}
     whole = [(q, v, int(q in limits)) for q, v in balls]
-    return joined(BALL, whole, [limits.get(q, (0.0,) * 14) for q, _ in balls])
+    return joined(BALL, whole, [limits.get(q, (0.0,) * 16) for q, _ in balls])
 
 
 def strides(count: int) -> Array:

@@ -1,6 +1,6 @@
 """Limits of a ball: its swing within an ellipse, its twist within an interval; see `poise.model.swing`.
 
-Rotations are seen in the frame whose z axis is the ball's axis.  There w + z k is as the twist, and what is left is the
+Rotations are seen in the frame whose z axis is the ball's axis, and x and y its directions of swing.  There w + z k is as the twist, and what is left is the
 swing (c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and
 moves the swing by what is left of omega without the twist's share of d.
 """
@@ -17,6 +17,7 @@ _NO_WIDTH = 1.5 * NARROWEST
 """Semi-axes and half widths below have no room for a step [rad]."""
 FREE = 4.0
 """A semi-axis or half width beyond every turn [rad]."""
+_PI = 3.141592653589793
 _STEPS = 16
 """Newton steps to the nearest point of an ellipse; what they leave, a radial scaling takes onto it."""
 
@@ -25,6 +26,18 @@ _STEPS = 16
 def level(x, y, a, b):
     """1 on the ellipse of the semi-axes a and b, less inside."""
     return (x / a) * (x / a) + (y / b) * (y / b)
+
+
+@kernel
+def semi_axes(ball, x, y):
+    """Those of the quarter of the ellipse that (x, y) lies in [rad]."""
+    return select(x < 0.0, ball.a[0], ball.a[1]), select(y < 0.0, ball.b[0], ball.b[1])
+
+
+@kernel
+def flat(low, high):
+    """Whether an interval from -low to high has no room for a step."""
+    return low + high < 2.0 * _NO_WIDTH
 
 
 @kernel
@@ -110,13 +123,14 @@ def kept(ball, w, x, y, z):
     x1, y1, z1 = seen(ball, x, y, z)
     _, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
     rx, ry = sx * ratio, sy * ratio
-    out = level(rx, ry, ball.a - 0.5 * MARGIN, ball.b - 0.5 * MARGIN) > 1.0
+    a, b = semi_axes(ball, rx, ry)
+    out = level(rx, ry, a - 0.5 * MARGIN, b - 0.5 * MARGIN) > 1.0
     end = ball.half - 0.5 * MARGIN
     high, low = twist > end, twist < -end
     moved = out | high | low
     if not any_of(moved):
         return w, x, y, z
-    nx, ny = nearest_on_ellipse(rx, ry, ball.a - MARGIN, ball.b - MARGIN)
+    nx, ny = nearest_on_ellipse(rx, ry, a - MARGIN, b - MARGIN)
     rx, ry = select(out, nx, rx), select(out, ny, ry)
     twist = select(high, ball.half - MARGIN, select(low, MARGIN - ball.half, twist))
     w1, x1, y1, z1 = rotation(ball, rx, ry, twist)
@@ -127,44 +141,81 @@ def kept(ball, w, x, y, z):
 def random_rotation(ball, u0, u1, u2):
     """A rotation from three numbers in [0, 1): uniform over all (Shoemake 1992), or over the ellipse and the interval
     where the ball has limits."""
-    s1, c1 = sincos(6.283185307179586 * u1)
     if ball.limited:
-        radius, half = sqrt(u0), min(ball.half, 3.141592653589793)
-        a, b = min(ball.a, 3.141592653589793) * radius, min(ball.b, 3.141592653589793) * radius
-        w, x, y, z = rotation(ball, a * c1, b * s1, half * (2.0 * u2 - 1.0))
+        # A quarter has its share of the area: the halves of either axis have those of its length.
+        turn, y_side = _side(u1, ball.b)
+        turn, x_side = _side(turn, ball.a)
+        s1, c1 = sincos(0.5 * _PI * turn)
+        radius, half = sqrt(u0), min(ball.half, _PI)
+        w, x, y, z = rotation(ball, x_side * radius * c1, y_side * radius * s1, half * (2.0 * u2 - 1.0))
         return kept(ball, w, x, y, z)
-    s2, c2 = sincos(6.283185307179586 * u2)
+    s1, c1 = sincos(2.0 * _PI * u1)
+    s2, c2 = sincos(2.0 * _PI * u2)
     a, b = sqrt(1.0 - u0), sqrt(u0)
     return a * s1, a * c1, b * s2, b * c2
 
 
 @kernel
+def _side(u, ends):
+    """A number in [0, 1) and the end of an interval, of one number in [0, 1) for both."""
+    low, high = min(ends[0], _PI), min(ends[1], _PI)
+    share = high / (low + high)
+    up = u < share
+    return select(up, u / share, (u - share) / (1.0 - share)), select(up, high, -low)
+
+
+@kernel
 def blocked(ball, w, x, y, z, g0, g1, g2, share):
-    """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: two orthogonal directions, unit or zero.
+    """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: three orthogonal directions, unit or zero.
 
     At the border of the ellipse it is the way out of it, n, and at an end of the twist the way beyond, m; both, where
     what is left of the turn without the one goes beyond the other.  What this `share` of the turn takes to a border
-    counts as there already.  A twist or a semi-axis that has no width is held both ways.  Turns are angular, along the
-    joint frame's axes.
+    counts as there already.  A twist or a direction of swing that has no width is held both ways, a swing of one such
+    direction by the third, k.  Turns are angular, along the joint frame's axes.
     """
     x1, y1, z1 = seen(ball, x, y, z)
     h0, h1, h2 = seen(ball, g0, g1, g2)
     c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
-    inner_a, inner_b = ball.a - 2.0 * MARGIN, ball.b - 2.0 * MARGIN
-    n0, n1, n2, rate = _swing_normal(ball, c, sx, sy, ratio)
+    rx, ry = sx * ratio, sy * ratio
+    a, b = semi_axes(ball, rx, ry)
+    flat_a, flat_b = flat(ball.a[0], ball.a[1]), flat(ball.b[0], ball.b[1])
+    zero = 0.0 * sx
+    k0, k1, k2 = zero, zero, zero
+    fx, fy = rx / (a * a), ry / (b * b)
+    if flat_a or flat_b:
+        # In the coordinates of the swing the flat direction and the other are apart.
+        along_x = 1.0 if flat_a else 0.0
+        k0, k1, k2, _ = swing_turn(c, sx, sy, ratio, zero + along_x, zero + (1.0 - along_x))
+        wrong = k0 * h0 + k1 * h1 + k2 * h2
+        h0, h1, h2 = h0 - wrong * k0, h1 - wrong * k1, h2 - wrong * k2
+        if flat_a:
+            fx = zero
+        if flat_b:
+            fy = zero + (1.0 if flat_a else 0.0)
+    n0, n1, n2, rate = swing_turn(c, sx, sy, ratio, fx, fy)
+    both = n0 * k0 + n1 * k1 + n2 * k2
+    n0, n1, n2 = unit(n0 - both * k0, n1 - both * k1, n2 - both * k2)
     way_out = n0 * h0 + n1 * h1 + n2 * h2
-    inside = level(sx * ratio, sy * ratio, inner_a, inner_b) + share * rate * way_out < 1.0
-    if ball.a < _NO_WIDTH or ball.b < _NO_WIDTH:
+    if flat_a and flat_b:
         inside = way_out * way_out < 0.0
         sign = select(way_out < 0.0, -1.0, 1.0)
         n0, n1, n2, way_out = n0 * sign, n1 * sign, n2 * sign, way_out * sign
+    else:
+        reached = level(rx, ry, a - 2.0 * MARGIN, b - 2.0 * MARGIN)
+        if flat_a:
+            reached = level(zero, ry, a, b - 2.0 * MARGIN)
+        if flat_b:
+            reached = level(rx, zero, a - 2.0 * MARGIN, b)
+        inside = reached + share * 2.0 * rate * way_out < 1.0
     m0, m1, m2 = sy, -sx, c
+    both = m0 * k0 + m1 * k1 + m2 * k2
+    m0, m1, m2 = unit(m0 - both * k0, m1 - both * k1, m2 - both * k2)
     beyond = m0 * h0 + m1 * h1 + m2 * h2
     end = ball.half - 2.0 * MARGIN
     ahead = twist + share * beyond / select(c > 1e-9, c, 1.0)
     between = (ahead < end) & (ahead > -end)
     low = twist < 0.0
-    if ball.half < _NO_WIDTH:
+    if flat(ball.half, ball.half):
         between = beyond * beyond < 0.0
         low = beyond < 0.0
     sign = select(low, -1.0, 1.0)
@@ -183,29 +234,30 @@ def blocked(ball, w, x, y, z, g0, g1, g2, share):
     hold_m = select(free | (n_alone > 0.5), 0.0, 1.0)
     n0, n1, n2 = n0 * hold_n, n1 * hold_n, n2 * hold_n
     both = m0 * n0 + m1 * n1 + m2 * n2
-    m0, m1, m2 = m0 - both * n0, m1 - both * n1, m2 - both * n2
-    length = sqrt(m0 * m0 + m1 * m1 + m2 * m2)
-    some = length > 1e-6
-    scale = select(some, hold_m / select(some, length, 1.0), 0.0)
+    m0, m1, m2 = unit(m0 - both * n0, m1 - both * n1, m2 - both * n2)
     n0, n1, n2 = back(ball, n0, n1, n2)
-    m0, m1, m2 = back(ball, m0 * scale, m1 * scale, m2 * scale)
-    return n0, n1, n2, m0, m1, m2
+    m0, m1, m2 = back(ball, m0 * hold_m, m1 * hold_m, m2 * hold_m)
+    k0, k1, k2 = back(ball, k0, k1, k2)
+    return n0, n1, n2, m0, m1, m2, k0, k1, k2
 
 
 @kernel
-def _swing_normal(ball, c, sx, sy, ratio):
-    """The unit turn along which the swing (c, sx, sy) leaves its ellipse, the twist as it is, and how fast the level
-    grows along it [1/rad]; 0 where there is none.
+def unit(x, y, z):
+    """The vector at unit length, or 0 where it is all but that."""
+    length = sqrt(x * x + y * y + z * z)
+    some = length > 1e-6
+    scale = select(some, 1.0 / select(some, length, 1.0), 0.0)
+    return x * scale, y * scale, z * scale
 
-    Where a semi-axis has no width it is the turn across the other one.
+
+@kernel
+def swing_turn(c, sx, sy, ratio, fx, fy):
+    """The unit turn along which f = (fx, fy) . swing grows fastest, the twist as it is, and how fast [1/rad].
+
+    The swing is (c, sx, sy), its rotation vector `ratio` times (sx, sy); 0 where there is no such turn.
     """
     near = c > 1e-9
     cc = select(near, c, 1.0)
-    fx, fy = sx * ratio / (ball.a * ball.a), sy * ratio / (ball.b * ball.b)
-    if ball.a < _NO_WIDTH:
-        fx, fy = 1.0 + 0.0 * sx, 0.0 * sy
-    elif ball.b < _NO_WIDTH:
-        fx, fy = 0.0 * sx, 1.0 + 0.0 * sy
     # Along the swing's direction its angle grows by 2 / c with |(sx, sy)|, across it by its ratio to |(sx, sy)|.
     square = sx * sx + sy * sy
     along = (fx * sx + fy * sy) / select(square > 1e-300, square, 1.0)
@@ -214,7 +266,7 @@ def _swing_normal(ball, c, sx, sy, ratio):
     n0, n1, n2 = fx * c, fy * c, fy * sx - fx * sy
     d0, d1, d2 = 2.0 * c * sy, -2.0 * c * sx, 1.0 - 2.0 * square
     share = (n0 * d0 + n1 * d1 + n2 * d2) / cc
-    n0, n1, n2 = n0 - share * sy, n1 + share * sx, n2 - share * c
+    n0, n1, n2 = 0.5 * (n0 - share * sy), 0.5 * (n1 + share * sx), 0.5 * (n2 - share * c)
     length = sqrt(n0 * n0 + n1 * n1 + n2 * n2)
     some = near & (length > 1e-150)
     scale = select(some, 1.0 / select(some, length, 1.0), 0.0)

@@ -52,18 +52,21 @@ def hold_balls(p, w, which, wanted, share):
         ball = p.balls[r]
         if ball.limited:
             i, a = ball.q, ball.v
-            n0, n1, n2, m0, m1, m2 = blocked(
+            n0, n1, n2, m0, m1, m2, k0, k1, k2 = blocked(
                 ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3),
                 load(w.step, a), load(w.step, a + 1), load(w.step, a + 2), share,
             )  # fmt: skip
             n0, n1, n2 = select(which, n0, 0.0), select(which, n1, 0.0), select(which, n2, 0.0)
             m0, m1, m2 = select(which, m0, 0.0), select(which, m1, 0.0), select(which, m2, 0.0)
-            if any_of((n0 * n0 + n1 * n1 + n2 * n2) + (m0 * m0 + m1 * m1 + m2 * m2) > 0.0):
+            k0, k1, k2 = select(which, k0, 0.0), select(which, k1, 0.0), select(which, k2, 0.0)
+            if any_of(n0 * n0 + n1 * n1 + n2 * n2 + m0 * m0 + m1 * m1 + m2 * m2 + k0 * k0 + k1 * k1 + k2 * k2 > 0.0):
                 some = True
                 _take_out(p, w.jacobian, a, n0, n1, n2)
                 _take_out(p, w.jacobian, a, m0, m1, m2)
+                _take_out(p, w.jacobian, a, k0, k1, k2)
                 _take_out_of(wanted, a, n0, n1, n2)
                 _take_out_of(wanted, a, m0, m1, m2)
+                _take_out_of(wanted, a, k0, k1, k2)
     return some
 
 
