@@ -357,9 +357,7 @@ class ModelBuilder:
         if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
             raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
 
-    def _axis(
-        self, name: str, axis: npt.ArrayLike, line: int | None, what: str = "axis"
-    ) -> tuple[float, float, float]:
+    def _axis(self, name: str, axis: npt.ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
         vector = _reals(axis)
         if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
             raise self._error(f"joint {name!r} has the {what} {axis!r}; it must be three finite numbers", line)
@@ -386,9 +384,12 @@ class ModelBuilder:
         if given.ndim < 2:
             one, other = self._numbers(name, "swing", swing, 2, line)
             given = np.array([[-one, one], [-other, other]])
-        if given.shape != (2, 2) or not (
-            (-math.pi <= given[:, 0]) & (given[:, 0] <= 0.0) & (0.0 <= given[:, 1]) & (given[:, 1] <= math.pi)
-        ).all():
+        if (
+            given.shape != (2, 2)
+            or not (
+                (-math.pi <= given[:, 0]) & (given[:, 0] <= 0.0) & (given[:, 1] >= 0.0) & (given[:, 1] <= math.pi)
+            ).all()
+        ):
             raise self._error(
                 f"joint {name!r} has the swing {swing!r}; it must be 0 to pi rad, two of these, two intervals from -pi "
                 "to pi with 0 in them, or None for no limit",

@@ -84,8 +84,8 @@ class Joint:
     velocity: tuple[float, ...] = ()
     """Largest speed [rad/s or m/s]; inf where there is none."""
     swing: tuple[tuple[float, float], tuple[float, float]] | None = None
-    """Intervals of the swing of `axis` about either of two directions alone, the semi-axes of an ellipse [rad]; None: no
-    limit (spherical only, see `poise.model.swing`)."""
+    """Intervals of the swing of `axis` about either of two directions alone, the semi-axes of an ellipse [rad]; None:
+    no limit (spherical only, see `poise.model.swing`)."""
     across: tuple[float, float, float] | None = None
     """The first of the two directions, as far as it is normal to `axis`; None: what the shortest turn that takes z to
     the axis makes of x (spherical only)."""

@@ -48,7 +48,8 @@ class BallLimits:
     def number(self) -> tuple[float, ...]:
         """What the kernels read: frame 9 row by row, semi-axes 4, cosine and sine of half the middle, half width."""
         half = 0.5 * self.middle
-        return (*map(float, self.frame.ravel()), *self.semi_axes[0], *self.semi_axes[1], math.cos(half), math.sin(half), self.half)
+        axes = (*self.semi_axes[0], *self.semi_axes[1])
+        return (*map(float, self.frame.ravel()), *axes, math.cos(half), math.sin(half), self.half)
 
     def parts(self, wxyz: Array) -> tuple[Array, Array]:
         """Swing (..., 2) and twist (...) [rad], the twist counted from `middle`, of unit quaternions (..., 4)."""
@@ -121,7 +122,7 @@ def ball_limits(
     twist: tuple[float, float] | None,
     across: tuple[float, float, float] | None = None,
 ) -> BallLimits:
-    """The limits of a ball at `place` in q: intervals of swing about two directions, and of twist about `axis` [rad]."""
+    """The limits of a ball at `place` in q: intervals of swing about two directions, of twist about `axis` [rad]."""
     ends = ((-FREE, FREE), (-FREE, FREE)) if swing is None else swing
     (a, c), (b, d) = ((max(-low, NARROWEST), max(high, NARROWEST)) for low, high in ends)
     middle, half = (0.0, FREE) if twist is None else (0.5 * (twist[0] + twist[1]), 0.5 * (twist[1] - twist[0]))

@@ -1,8 +1,8 @@
 """Limits of a ball: its swing within an ellipse, its twist within an interval; see `poise.model.swing`.
 
-Rotations are seen in the frame whose z axis is the ball's axis, and x and y its directions of swing.  There w + z k is as the twist, and what is left is the
-swing (c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and
-moves the swing by what is left of omega without the twist's share of d.
+Rotations are seen in the frame whose z axis is the ball's axis, and x and y its directions of swing.  There w + z k is
+as the twist, and what is left is the swing (c, x, y, 0).  With d the direction of the axis, a turn omega adds
+m . omega / c to the twist, m = (y, -x, c), and moves the swing by what is left of omega without the twist's share of d.
 """
 
 from poise.kernels.algebra.scalar import angle_of, sincos
@@ -138,6 +138,15 @@ def kept(ball, w, x, y, z):
 
 
 @kernel
+def within(ball, w, x, y, z):
+    """Whether the unit quaternion keeps the ball's limits, of one number wide."""
+    x, y, z = seen(ball, x, y, z)
+    _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
+    a, b = semi_axes(ball, sx * ratio, sy * ratio)
+    return level(sx * ratio, sy * ratio, a, b) <= 1.0 and abs(twist) <= ball.half
+
+
+@kernel
 def random_rotation(ball, u0, u1, u2):
     """A rotation from three numbers in [0, 1): uniform over all (Shoemake 1992), or over the ellipse and the interval
     where the ball has limits."""
@@ -165,6 +174,71 @@ def _side(u, ends):
 
 
 @kernel
+def borders(ball, w, x, y, z):
+    """Where a ball at (w, x, y, z) has its borders: unit turns or 0, in the axis' frame, and how far they are.
+
+    (n, its level, how fast that grows along n [1/rad]; m, the twist, c; k): n leads out of the ellipse, the level 1 on
+    it; m twists, by 1 / c a radian; k is normal to both, the flat direction of swing, where there is one.
+    """
+    x1, y1, z1 = seen(ball, x, y, z)
+    c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
+    rx, ry = sx * ratio, sy * ratio
+    a, b = semi_axes(ball, rx, ry)
+    flat_a, flat_b = flat(ball.a[0], ball.a[1]), flat(ball.b[0], ball.b[1])
+    zero = 0.0 * sx
+    fx, fy = rx / (a * a), ry / (b * b)
+    k0, k1, k2 = zero, zero, zero
+    reached = level(rx, ry, a - 2.0 * MARGIN, b - 2.0 * MARGIN)
+    if flat_a or flat_b:
+        # In the coordinates of the swing the flat direction and the other are apart.
+        k0, k1, k2 = flat_turn(ball, c, sx, sy, ratio)
+        if flat_a:
+            fx, reached = zero, level(zero, ry, a, b - 2.0 * MARGIN)
+        if flat_b:
+            fy, reached = zero + (1.0 if flat_a else 0.0), level(rx, zero, a - 2.0 * MARGIN, b)
+    n0, n1, n2, rate = swing_turn(c, sx, sy, ratio, fx, fy)
+    both = n0 * k0 + n1 * k1 + n2 * k2
+    n0, n1, n2 = unit(n0 - both * k0, n1 - both * k1, n2 - both * k2)
+    both = sy * k0 - sx * k1 + c * k2
+    m0, m1, m2 = unit(sy - both * k0, -sx - both * k1, c - both * k2)
+    return (n0, n1, n2), reached, 2.0 * rate, (m0, m1, m2), twist, c, (k0, k1, k2)
+
+
+@kernel
+def flat_turn(ball, c, sx, sy, ratio):
+    """The unit turn along the direction of swing that has no width, the first if neither has."""
+    zero = 0.0 * sx
+    first = 1.0 if flat(ball.a[0], ball.a[1]) else 0.0
+    k0, k1, k2, _ = swing_turn(c, sx, sy, ratio, zero + first, zero + (1.0 - first))
+    return k0, k1, k2
+
+
+@kernel
+def flat_direction(ball, w, x, y, z):
+    """The turn that a ball with a flat direction of swing never makes, along the joint frame's axes."""
+    x, y, z = seen(ball, x, y, z)
+    c, sx, sy, ratio, _ = parts(ball, w, x, y, z)
+    k0, k1, k2 = flat_turn(ball, c, sx, sy, ratio)
+    return back(ball, k0, k1, k2)
+
+
+@kernel
+def walls(ball, w, x, y, z):
+    """Inequalities for a turn omega from (w, x, y, z): n . omega <= out, and -low <= m . omega <= high.
+
+    To first order; where there is no border n or m is 0.  Along the joint frame's axes.
+    """
+    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, _ = borders(ball, w, x, y, z)
+    # The root of the level grows as fast along a ray as a distance.
+    root = sqrt(reached)
+    out = 2.0 * root * (1.0 - root) / select(rate > 1e-150, rate, 1.0)
+    end = ball.half - 2.0 * MARGIN
+    n0, n1, n2 = back(ball, n0, n1, n2)
+    m0, m1, m2 = back(ball, m0, m1, m2)
+    return (n0, n1, n2), out, (m0, m1, m2), (end + twist) * c, (end - twist) * c
+
+
+@kernel
 def blocked(ball, w, x, y, z, g0, g1, g2, share):
     """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: three orthogonal directions, unit or zero.
 
@@ -173,43 +247,16 @@ def blocked(ball, w, x, y, z, g0, g1, g2, share):
     counts as there already.  A twist or a direction of swing that has no width is held both ways, a swing of one such
     direction by the third, k.  Turns are angular, along the joint frame's axes.
     """
-    x1, y1, z1 = seen(ball, x, y, z)
     h0, h1, h2 = seen(ball, g0, g1, g2)
-    c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
-    rx, ry = sx * ratio, sy * ratio
-    a, b = semi_axes(ball, rx, ry)
-    flat_a, flat_b = flat(ball.a[0], ball.a[1]), flat(ball.b[0], ball.b[1])
-    zero = 0.0 * sx
-    k0, k1, k2 = zero, zero, zero
-    fx, fy = rx / (a * a), ry / (b * b)
-    if flat_a or flat_b:
-        # In the coordinates of the swing the flat direction and the other are apart.
-        along_x = 1.0 if flat_a else 0.0
-        k0, k1, k2, _ = swing_turn(c, sx, sy, ratio, zero + along_x, zero + (1.0 - along_x))
-        wrong = k0 * h0 + k1 * h1 + k2 * h2
-        h0, h1, h2 = h0 - wrong * k0, h1 - wrong * k1, h2 - wrong * k2
-        if flat_a:
-            fx = zero
-        if flat_b:
-            fy = zero + (1.0 if flat_a else 0.0)
-    n0, n1, n2, rate = swing_turn(c, sx, sy, ratio, fx, fy)
-    both = n0 * k0 + n1 * k1 + n2 * k2
-    n0, n1, n2 = unit(n0 - both * k0, n1 - both * k1, n2 - both * k2)
+    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, (k0, k1, k2) = borders(ball, w, x, y, z)
+    wrong = k0 * h0 + k1 * h1 + k2 * h2
+    h0, h1, h2 = h0 - wrong * k0, h1 - wrong * k1, h2 - wrong * k2
     way_out = n0 * h0 + n1 * h1 + n2 * h2
-    if flat_a and flat_b:
+    inside = reached + share * rate * way_out < 1.0
+    if flat(ball.a[0], ball.a[1]) and flat(ball.b[0], ball.b[1]):
         inside = way_out * way_out < 0.0
         sign = select(way_out < 0.0, -1.0, 1.0)
         n0, n1, n2, way_out = n0 * sign, n1 * sign, n2 * sign, way_out * sign
-    else:
-        reached = level(rx, ry, a - 2.0 * MARGIN, b - 2.0 * MARGIN)
-        if flat_a:
-            reached = level(zero, ry, a, b - 2.0 * MARGIN)
-        if flat_b:
-            reached = level(rx, zero, a - 2.0 * MARGIN, b)
-        inside = reached + share * 2.0 * rate * way_out < 1.0
-    m0, m1, m2 = sy, -sx, c
-    both = m0 * k0 + m1 * k1 + m2 * k2
-    m0, m1, m2 = unit(m0 - both * k0, m1 - both * k1, m2 - both * k2)
     beyond = m0 * h0 + m1 * h1 + m2 * h2
     end = ball.half - 2.0 * MARGIN
     ahead = twist + share * beyond / select(c > 1e-9, c, 1.0)
