@@ -13,6 +13,8 @@ NARROWEST = 4e-9
 """The least semi-axis and half width [rad]: a double's rounding, along the flattest ellipse, is a hundredth of it."""
 MARGIN = 1e-9
 """How far inside of its limits a ball is put that was outside [rad]; twice as far it counts as at the limit."""
+SLIGHT = 1e-12
+"""The share of a turn that is rounding."""
 _NO_WIDTH = 1.5 * NARROWEST
 """Semi-axes and half widths below have no room for a step [rad]."""
 FREE = 4.0
@@ -268,11 +270,12 @@ def blocked(ball, w, x, y, z, g0, g1, g2, share):
     sign = select(low, -1.0, 1.0)
     m0, m1, m2, beyond = m0 * sign, m1 * sign, m2 * sign, beyond * sign
     both = m0 * n0 + m1 * n1 + m2 * n2
-    in_swing, in_twist = inside | (way_out <= 0.0), between | (beyond <= 0.0)
+    slight = SLIGHT * sqrt(h0 * h0 + h1 * h1 + h2 * h2)
+    in_swing, in_twist = inside | (way_out <= slight), between | (beyond <= slight)
     # The nearest turn that keeps both: this one, else without n or without m, else without either.
     free = in_swing & in_twist
-    without_n = between | (beyond - both * way_out <= 0.0)
-    without_m = inside | (way_out - both * beyond <= 0.0)
+    without_n = between | (beyond - both * way_out <= slight)
+    without_m = inside | (way_out - both * beyond <= slight)
     n_alone, m_alone = (
         select(in_swing, 0.0, select(without_n, 1.0, 0.0)),
         select(in_twist, 0.0, select(without_m, 1.0, 0.0)),
