@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import poise as pz
-from poise.model.swing import ball_limits, nearest_on_ellipse
+from poise.model.swing import nearest_on_ellipse
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -47,7 +47,7 @@ def at(x: float) -> pz.SE3:
 
 @pytest.mark.parametrize("axis", AXES)
 def test_a_rotation_is_a_swing_after_a_twist(axis: tuple[float, float, float]) -> None:
-    ball = ball_limits(0, axis, None, (0.5, 1.5))
+    ball = pz.SwingTwist(axis=axis, twist=(0.5, 1.5)).at(0)
     wxyz = turns(200)
     swing, twist = ball.parts(wxyz)
     vector = swing @ ball.frame[:, :2].T
@@ -80,7 +80,7 @@ def test_the_point_of_an_ellipse_is_the_nearest(axes: tuple[float, float]) -> No
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("limits", LIMITS)
 def test_what_is_outside_is_brought_inside_and_the_rest_stays(axis: tuple[float, float, float], limits: tuple) -> None:
-    ball = ball_limits(0, axis, *limits)
+    ball = pz.SwingTwist(axis=axis, swing=limits[0], twist=limits[1]).at(0)
     wxyz = turns(2000, seed=2)
     pulled = ball.pulled_in(wxyz)
     assert ball.inside(pulled).all()

@@ -11,18 +11,18 @@ from poise.kernels.algebra.swing_twist import MARGIN, blocked, kept, random_rota
 from poise.kernels.machine import layout
 from poise.kernels.machine.layout import BALL
 from poise.kernels.machine.views import problem_at
-from poise.model.swing import BallLimits, ball_limits
+from poise.model.swing import BallLimits, SwingTwist
 from poise.spatial import quaternion_exp, quaternion_product
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 LIMITS = [
-    ((0.0, 0.0, 1.0), ((-0.8, 0.8), (-0.3, 0.3)), (-0.4, 0.9)),
-    ((1.0, 0.0, 0.0), ((-2.5, 2.5), (-2.5, 2.5)), (2.0, 3.9)),
-    ((0.36, 0.48, 0.8), ((-1.0, 1.0), (0.0, 0.0)), (0.0, 0.0)),
-    ((0.0, -1.0, 0.0), ((-0.5, 0.5), (-1.5, 1.5)), None),
-    ((0.0, 0.0, -1.0), None, (-1.0, 0.5)),
-    ((0.0, 0.6, 0.8), ((-0.2, 1.9), (-1.0, 0.4)), (-0.3, 0.5), (1.0, 0.0, 0.0)),
-    ((0.0, 0.0, 1.0), ((0.0, 0.0), (0.0, 2.4)), (0.0, 0.0)),
+    SwingTwist(axis=(0, 0, 1), swing=(0.8, 0.3), twist=(-0.4, 0.9)),
+    SwingTwist(axis=(1, 0, 0), swing=2.5, twist=(2.0, 3.9)),
+    SwingTwist(axis=(0.36, 0.48, 0.8), swing=(1.0, 0.0), twist=(0.0, 0.0)),
+    SwingTwist(axis=(0, -1, 0), swing=(0.5, 1.5), rest=(0.5, -0.5, 0.5, 0.5)),
+    SwingTwist(axis=(0, 0, -1), twist=(-1.0, 0.5), rest=(0.8, 0.0, -0.6, 0.0)),
+    SwingTwist(axis=(0, 0.6, 0.8), swing=((-0.2, 1.9), (-1.0, 0.4)), twist=(-0.3, 0.5), across=(1, 0, 0)),
+    SwingTwist(swing=((0.0, 0.0), (0.0, 2.4)), twist=(0.0, 0.0), rest=(0.8, 0.0, 0.0, 0.6)),
 ]
 
 
@@ -60,8 +60,8 @@ def turns(count: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_what_is_outside_comes_inside(limits: tuple) -> None:
-    ball = ball_limits(0, *limits)
+def test_what_is_outside_comes_inside(limits: SwingTwist) -> None:
+    ball = limits.at(0)
     wxyz = turns(1000, 0)
     wxyz = np.concatenate([wxyz, ball.pulled_in(wxyz), quaternion_product(turns(1, 1)[0], wxyz)])
     out, again = np.empty_like(wxyz), np.empty_like(wxyz)
@@ -75,8 +75,8 @@ def test_what_is_outside_comes_inside(limits: tuple) -> None:
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_starts_are_inside_and_spread_evenly(limits: tuple) -> None:
-    ball = ball_limits(0, *limits)
+def test_starts_are_inside_and_spread_evenly(limits: SwingTwist) -> None:
+    ball = limits.at(0)
     u = np.random.default_rng(3).uniform(size=(500, 3))
     out = np.empty((500, 4))
     draw_all(words_of(ball), u, out)
@@ -85,8 +85,8 @@ def test_starts_are_inside_and_spread_evenly(limits: tuple) -> None:
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_at_a_border_what_would_leave_is_held(limits: tuple) -> None:
-    ball = ball_limits(0, *limits)
+def test_at_a_border_what_would_leave_is_held(limits: SwingTwist) -> None:
+    ball = limits.at(0)
     wxyz = ball.pulled_in(turns(300, 4))
     wish = np.random.default_rng(5).normal(size=(300, 3))
     out = np.zeros((300, 9))

@@ -17,14 +17,13 @@ from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
+from poise.model.swing import SwingTwist
 from poise.spatial import BOUND, LARGEST, SE3
 
 Base = Literal["fixed", "planar", "floating"]
 _LONGEST = 100
 """The most joints of which each follows the one before."""
 _SLOWEST = 1e-100
-_ALONG = 1e-6
-"""The sine of an angle to its axis that a direction across it must have."""
 """The least speed of a joint that moves [rad/s or m/s]."""
 _STEEPEST = 1e6
 """The largest multiplier of a joint that follows another."""
@@ -85,12 +84,9 @@ class ModelBuilder:
     ) -> None:
         """Add a joint of a `JointKind`; see `poise.Joint` for the units.
 
-        `limits` is (lower, upper), numbers or one for each coordinate.  Those of a spherical joint are `swing`, how far
-        its `axis` may turn away [rad]: one angle, two about `across` and axis x across, or an interval (lower, upper)
-        for each of these, around 0; and `twist`, (lower, upper) of the turn about the axis [rad]; see
-        `poise.model.swing`.  Without `across` the two are x and y for an axis z, and go along with other axes by the
-        shortest turn.  Raises ModelError for a name used twice, an unknown kind, a zero axis,
-        or limits the wrong way round.
+        `limits` is (lower, upper), numbers or one for each coordinate.  Those of a spherical joint are `swing`, `twist`
+        and `across` about its `axis`, as `SwingTwist` has them.  Raises ModelError for a name used twice, an unknown
+        kind, a zero axis, or limits the wrong way round.
         """
         self._name("joint", name, line)
         if name in self._joints:
@@ -132,10 +128,8 @@ class ModelBuilder:
             raise self._error(
                 f"joint {name!r} cannot have limits on its quaternion; a spherical joint takes swing= and twist=", line
             )
-        cone = None if swing is None else self._swing(name, swing, line)
-        turn = None if twist is None else self._twist(name, twist, line)
-        first = None if across is None else self._across(name, across, unit, line)
-        if kind is not JointKind.SPHERICAL and (cone or turn or first):
+        ball = self._ball(name, unit, swing, twist, across, line)
+        if kind is not JointKind.SPHERICAL and ball is not None:
             raise self._error(f"joint {name!r} is {kind.value}; swing and twist limit spherical joints only", line)
         speed = self._numbers(name, "velocity limit", math.inf if velocity is None else velocity, blank.speeds, line)
         if any(s < 0 for s in speed):
@@ -173,9 +167,7 @@ class ModelBuilder:
             lower=lower,
             upper=upper,
             velocity=speed,
-            swing=cone,
-            twist=turn,
-            across=first,
+            ball=ball,
             mimic=mimic,
         )
 
@@ -360,7 +352,7 @@ class ModelBuilder:
     def _axis(self, name: str, axis: npt.ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
         vector = _reals(axis)
         if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
-            raise self._error(f"joint {name!r} has the {what} {axis!r}; it must be three finite numbers", line)
+            raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
         length = float(np.linalg.norm(vector))
         if length < 1e-9:
             raise self._error(f"joint {name!r} has a zero axis; it must have a direction", line)
@@ -377,44 +369,21 @@ class ModelBuilder:
             raise self._error(f"joint {name!r} has a {what} that is not a number", line)
         return tuple(map(float, numbers))
 
-    def _swing(
-        self, name: str, swing: npt.ArrayLike, line: int | None
-    ) -> tuple[tuple[float, float], tuple[float, float]]:
-        given = _reals(swing)
-        if given.ndim < 2:
-            one, other = self._numbers(name, "swing", swing, 2, line)
-            given = np.array([[-one, one], [-other, other]])
-        if (
-            given.shape != (2, 2)
-            or not (
-                (-math.pi <= given[:, 0]) & (given[:, 0] <= 0.0) & (given[:, 1] >= 0.0) & (given[:, 1] <= math.pi)
-            ).all()
-        ):
-            raise self._error(
-                f"joint {name!r} has the swing {swing!r}; it must be 0 to pi rad, two of these, two intervals from -pi "
-                "to pi with 0 in them, or None for no limit",
-                line,
-            )
-        (a, c), (b, d) = given.tolist()
-        return (a, c), (b, d)
-
-    def _across(
-        self, name: str, across: npt.ArrayLike, axis: tuple[float, float, float], line: int | None
-    ) -> tuple[float, float, float]:
-        x, y, z = self._axis(name, across, line, "direction across")
-        if np.linalg.norm(np.cross((x, y, z), axis)) < _ALONG:
-            raise self._error(f"joint {name!r} has across={across!r} along its axis; it must lie across", line)
-        return x, y, z
-
-    def _twist(self, name: str, twist: npt.ArrayLike, line: int | None) -> tuple[float, float]:
-        low, high = self._numbers(name, "twist", twist, 2, line)
-        if not -2.0 * math.pi <= low <= high <= 2.0 * math.pi:
-            raise self._error(
-                f"joint {name!r} has the twist {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or "
-                "None for no limit",
-                line,
-            )
-        return low, high
+    def _ball(
+        self,
+        name: str,
+        axis: tuple[float, float, float],
+        swing: npt.ArrayLike | None,
+        twist: npt.ArrayLike | None,
+        across: npt.ArrayLike | None,
+        line: int | None,
+    ) -> SwingTwist | None:
+        if swing is None and twist is None and across is None:
+            return None
+        try:
+            return SwingTwist(axis=axis, swing=swing, twist=twist, across=across)
+        except ValueError as error:
+            raise self._error(f"joint {name!r}: {error}", line) from None
 
     def _check_links(self, declared: bool) -> list[str]:
         links = {name: None for name in self._links if name != WORLD}

@@ -1,8 +1,9 @@
 """Limits of a ball: its swing within an ellipse, its twist within an interval; see `poise.model.swing`.
 
-Rotations are seen in the frame whose z axis is the ball's axis, and x and y its directions of swing.  There w + z k is
-as the twist, and what is left is the swing (c, x, y, 0).  With d the direction of the axis, a turn omega adds
-m . omega / c to the twist, m = (y, -x, c), and moves the swing by what is left of omega without the twist's share of d.
+A rotation counts from `rest`, from the left: rotation = swing * twist * rest.  It is seen in the frame whose z axis is
+the ball's axis, and x and y its directions of swing.  There w + z k is as the twist, and what is left is the swing
+(c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and moves
+the swing by what is left of omega without the twist's share of d.
 """
 
 from poise.kernels.algebra.scalar import angle_of, sincos
@@ -83,9 +84,21 @@ def back(ball, x, y, z):
 
 
 @kernel
+def since_rest(ball, w, x, y, z):
+    """The rotation that takes `rest` to the unit quaternion, in the frame whose z axis is the ball's axis."""
+    r = ball.rest
+    w1 = w * r[0] + x * r[1] + y * r[2] + z * r[3]
+    x1 = x * r[0] - w * r[1] - y * r[3] + z * r[2]
+    y1 = y * r[0] - w * r[2] - z * r[1] + x * r[3]
+    z1 = z * r[0] - w * r[3] - x * r[2] + y * r[1]
+    x1, y1, z1 = seen(ball, x1, y1, z1)
+    return w1, x1, y1, z1
+
+
+@kernel
 def parts(ball, w, x, y, z):
-    """Of the unit quaternion (w, x, y, z) in the axis' frame: the swing c, x, y; its rotation vector over x, y; the
-    twist [rad], counted from the middle of its interval."""
+    """Of a rotation since rest: the swing c, x, y; its rotation vector over x, y; the twist [rad], counted from the
+    middle of its interval."""
     c = sqrt(w * w + z * z)
     some = c > 0.0
     divisor = select(some, c, 1.0)
@@ -111,7 +124,13 @@ def rotation(ball, rx, ry, twist):
     sine, cosine = sincos(0.5 * twist)
     cosine, sine = cosine * ball.cosine - sine * ball.sine, sine * ball.cosine + cosine * ball.sine
     x, y, z = back(ball, rx * cosine + ry * sine, ry * cosine - rx * sine, c * sine)
-    return c * cosine, x, y, z
+    w, r = c * cosine, ball.rest
+    return (
+        w * r[0] - x * r[1] - y * r[2] - z * r[3],
+        x * r[0] + w * r[1] + y * r[3] - z * r[2],
+        y * r[0] + w * r[2] + z * r[1] - x * r[3],
+        z * r[0] + w * r[3] + x * r[2] - y * r[1],
+    )
 
 
 @kernel
@@ -122,8 +141,8 @@ def kept(ball, w, x, y, z):
     """
     if not ball.limited:
         return w, x, y, z
-    x1, y1, z1 = seen(ball, x, y, z)
-    _, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
+    w1, x1, y1, z1 = since_rest(ball, w, x, y, z)
+    _, sx, sy, ratio, twist = parts(ball, w1, x1, y1, z1)
     rx, ry = sx * ratio, sy * ratio
     a, b = semi_axes(ball, rx, ry)
     out = level(rx, ry, a - 0.5 * MARGIN, b - 0.5 * MARGIN) > 1.0
@@ -142,7 +161,7 @@ def kept(ball, w, x, y, z):
 @kernel
 def within(ball, w, x, y, z):
     """Whether the unit quaternion keeps the ball's limits, of one number wide."""
-    x, y, z = seen(ball, x, y, z)
+    w, x, y, z = since_rest(ball, w, x, y, z)
     _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
     a, b = semi_axes(ball, sx * ratio, sy * ratio)
     return level(sx * ratio, sy * ratio, a, b) <= 1.0 and abs(twist) <= ball.half
@@ -182,8 +201,8 @@ def borders(ball, w, x, y, z):
     (n, its level, how fast that grows along n [1/rad]; m, the twist, c; k): n leads out of the ellipse, the level 1 on
     it; m twists, by 1 / c a radian; k is normal to both, the flat direction of swing, where there is one.
     """
-    x1, y1, z1 = seen(ball, x, y, z)
-    c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
+    w, x, y, z = since_rest(ball, w, x, y, z)
+    c, sx, sy, ratio, twist = parts(ball, w, x, y, z)
     rx, ry = sx * ratio, sy * ratio
     a, b = semi_axes(ball, rx, ry)
     flat_a, flat_b = flat(ball.a[0], ball.a[1]), flat(ball.b[0], ball.b[1])
@@ -218,7 +237,7 @@ def flat_turn(ball, c, sx, sy, ratio):
 @kernel
 def flat_direction(ball, w, x, y, z):
     """The turn that a ball with a flat direction of swing never makes, along the joint frame's axes."""
-    x, y, z = seen(ball, x, y, z)
+    w, x, y, z = since_rest(ball, w, x, y, z)
     c, sx, sy, ratio, _ = parts(ball, w, x, y, z)
     k0, k1, k2 = flat_turn(ball, c, sx, sy, ratio)
     return back(ball, k0, k1, k2)
