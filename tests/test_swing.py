@@ -138,13 +138,48 @@ def test_what_no_joint_can_keep_is_refused() -> None:
         arm(swing=0.5).lock(shoulder=[0.0, 0.0, 1.0, 0.0])
 
 
-def test_what_does_not_keep_them_refuses() -> None:
-    model = arm(swing=(1.0, 0.4), twist=(-0.5, 0.2))
-    task = pz.PositionTask("palm")
-    with pytest.raises(ValueError, match="swing and twist yet, and 'shoulder', 'wrist'"):
-        pz.Tracker(model, task)
-    with pytest.raises(ValueError, match="swing and twist"):
-        pz.solve(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]), method="dls")
-    with pytest.raises(ValueError, match="solve_all does not keep"):
-        pz.solve_all(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]))
-    pz.Tracker(model, task, limits=False)
+def test_swings_have_intervals_about_directions_of_their_own() -> None:
+    """A knee that bends backward only: (lower, upper) about `across`."""
+    model = arm(swing=((0.0, 2.0), (-0.1, 0.3)), across=(0, 1, 0.2))
+    ball = model.ball_limits[0]
+    assert ball.frame[:, 0] == pytest.approx(np.array([0.0, 1.0, 0.2]) / math.hypot(1.0, 0.2))
+    assert ball.frame[:, 1] == pytest.approx(np.cross([1.0, 0.0, 0.0], ball.frame[:, 0]))
+    first, second = (Rotation.from_rotvec(0.25 * ball.frame[:, k]).as_quat()[[3, 0, 1, 2]] for k in (0, 1))
+    back = [1.0, -1.0, -1.0, -1.0]
+    assert list(ball.inside(np.array([first, first * back, second, second * back]))) == [True, False, True, False]
+    assert "swing 0 to 2 x -0.1 to 0.3" in str(model)
+    # Evenly over the ellipse: the share of the quarters is that of their areas.
+    swing, _ = ball.parts(model.sample(20000, seed=0)[:, :4])
+    assert (swing[:, 1] > 0.0).mean() == pytest.approx(0.75, abs=0.01)
+
+
+def test_a_rotation_may_count_from_another_than_none() -> None:
+    rest = Rotation.from_rotvec([0.3, -0.8, 0.5])
+    limits = pz.SwingTwist(axis=(0, 0, 2), swing=(0.6, 0.3), twist=(-0.2, 0.4), rest=rest.as_quat()[[3, 0, 1, 2]])
+    plain = pz.SwingTwist(axis=(0, 0, 1), swing=(0.6, 0.3), twist=(-0.2, 0.4))
+    wxyz = turns(500)
+    turned = (rotation(wxyz) * rest).as_quat()[:, [3, 0, 1, 2]]
+    assert (limits.at(0).inside(turned) == plain.at(0).inside(wxyz)).all()
+    pulled = rotation(limits.at(0).pulled_in(turned)) * rest.inv()
+    assert (pulled.inv() * rotation(plain.at(0).pulled_in(wxyz))).magnitude().max() < 1e-7
+
+
+def test_a_model_takes_limits_of_swing_and_twist() -> None:
+    model = arm().with_limits({"shoulder": pz.SwingTwist(swing=0.5, twist=(-0.1, 0.1))})
+    assert model.joint("shoulder").ball.axis == (1.0, 0.0, 0.0)  # the joint's own
+    assert model.within_limits(model.sample(50, seed=0))
+    assert not model.within_limits(arm(swing=2.0).sample(50, seed=0))
+    assert model.with_limits({"shoulder": pz.SwingTwist()}).joint("shoulder").ball is None
+    with pytest.raises(ValueError, match="spherical joints only"):
+        arm().with_limits({"elbow": pz.SwingTwist(swing=1.0)})
+    for wrong, match in (
+        ({"swing": ((0.1, 1.0), (0.0, 1.0))}, "with 0 in them"),
+        ({"axis": (0, 0, 0)}, "not all 0"),
+        ({"axis": (1, 0, 0), "across": (-2, 0, 0)}, "along the axis"),
+        ({"rest": (1, 0, 0)}, "4 finite numbers"),
+        ({"twist": "wide"}, "lower, upper"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            pz.SwingTwist(**wrong)
+    with pytest.raises(pz.ModelError, match=r"'shoulder': across is .* along the axis"):
+        arm(swing=1.0, across=(2, 0, 0))

@@ -179,8 +179,10 @@ class _Body:
         """(3,) the unit direction of the bone that a joint carries, in the world."""
         usual = self._usual(part, side)
         end = self._end(part, side, name)
-        way = usual[0] if end is None else end - self._place(name)
+        way = np.zeros(3) if end is None else end - self._place(name)
         length = float(np.linalg.norm(way))
+        if length < _SHORT and part == "wrist" and ("elbow", side) in self._names:
+            return self._bone("elbow", side, self._names["elbow", side])
         bone: Array = usual[0] if length < _SHORT else way / length
         if max(bone @ direction for direction in usual) < _ASTRAY:
             raise self._astray(name, "its bone points elsewhere")
