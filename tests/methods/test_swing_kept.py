@@ -162,13 +162,17 @@ def test_limits_of_any_shape_are_kept(
             assert model.within_limits(q)
 
 
-def test_shapes_stay_apart_within_them() -> None:
+def guarded() -> pz.Model:
     b = pz.ModelBuilder("arm")
     b.joint("shoulder", "spherical", parent="base", child="upper", axis=(1, 0, 0), swing=1.0, twist=(-0.5, 0.5))
     b.joint("elbow", "spherical", parent="upper", child="fore", axis=(1, 0, 0), swing=(1.5, 0.2), origin=at(0.3))
     b.frame("palm", link="fore", origin=at(0.3))
     b.shape("fore", pz.Capsule([0.0, 0.0, 0.0], [0.3, 0.0, 0.0], 0.04))
-    model = b.build()
+    return b.build()
+
+
+def test_shapes_stay_apart_within_them() -> None:
+    model = guarded()
     world = pz.World()
     world.add("ball", pz.Sphere((0.45, 0.2, 0.0), 0.1))
     limit = pz.CollisionLimit(world, min_distance=0.01)
@@ -197,8 +201,53 @@ def test_a_task_that_is_not_required_is_lessened_within_them() -> None:
     assert good >= 11
 
 
+def test_paths_and_all_solutions_keep_them() -> None:
+    for seed in (0, 3):
+        ends = ARM.poses(ARM.sample(2, seed=seed), ["palm"]).array[:, 0, :3]
+        path = pz.solve_path(ARM, pz.PositionTask("palm"), np.linspace(*ends, 12), seed=0)
+        assert path.success
+        assert ARM.within_limits(path.q)
+    found = pz.solve_all(ARM, pz.PositionTask("palm", ARM.pose("palm", ARM.sample(seed=3)).xyz), samples=8)
+    assert len(found) > 3
+    assert ARM.within_limits(found.q)
+
+
+@pytest.mark.parametrize("dt", [None, 0.02])
+def test_loops_stay_closed_within_them(dt: float | None) -> None:
+    """Two arms of two balls each hold one thing."""
+    b = pz.ModelBuilder("both")
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        names = [f"{side}_{part}" for part in ("upper", "fore")]
+        for name, parent, origin in zip(
+            names, ("base", names[0]), (pz.SE3.from_parts([0, y, 0]), at(0.3)), strict=True
+        ):
+            b.joint(
+                name, "spherical", parent=parent, child=name, axis=(1, 0, 0), origin=origin, swing=(1.4, 1.9),
+                twist=(-0.4, 0.4), velocity=3.0,
+            )  # fmt: skip
+        b.frame(f"{side}_hand", link=names[1], origin=at(0.3))
+    model, loop = b.build(), pz.LoopTask("left_hand", "right_hand")
+    hand = pz.PositionTask("left_hand")
+    found = pz.solve(model, [pz.PositionTask("left_hand", [0.4, 0.0, 0.1]), loop])
+    assert found.success
+    assert model.within_limits(found.q)
+    tracker, q = pz.Tracker(model, [hand, loop], dt=dt), found.q
+    for target in ([0.45, 0.05, -0.1], [0.3, -0.4, 0.2], [0.2, 0.1, 0.5]):
+        for _ in range(40):
+            after = tracker.step(q, [target, None])
+            assert model.within_limits(after)
+            assert np.linalg.norm(model.pose("left_hand", after).xyz - model.pose("right_hand", after).xyz) < 2e-7
+            assert dt is None or np.abs(model.difference(q, after)).max() <= 3.0 * dt * (1.0 + 1e-9)
+            q = after
+
+
 def test_what_is_not_kept_with_them_is_refused_in_words() -> None:
     with pytest.raises(ValueError, match=r"accelerations or jerks does not keep limits of swing and twist.*'shoulder'"):
         pz.Tracker(ARM, pz.PositionTask("palm"), dt=0.01, limits=[pz.AccelerationLimit(10.0)])
     with pytest.raises(ValueError, match="does not keep joint limits"):
         pz.Tracker(ARM, pz.PositionTask("palm"), "fabrik")
+    with pytest.raises(ValueError, match="plan does not keep"):
+        pz.plan(ARM, pz.PositionTask("palm"), [[0.5, 0.0, 0.0], [0.4, 0.2, 0.0]])
+    shaped = pz.CollisionLimit(pz.World(), min_distance=0.01)
+    with pytest.raises(ValueError, match="a path beside a CollisionLimit does not keep"):
+        pz.solve_path(guarded(), pz.PositionTask("palm"), [[0.5, 0.0, 0.0], [0.4, 0.2, 0.0]], limits=[shaped])
