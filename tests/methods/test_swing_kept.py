@@ -201,6 +201,19 @@ def test_a_task_that_is_not_required_is_lessened_within_them() -> None:
     assert good >= 11
 
 
+def test_what_is_at_its_limits_is_told() -> None:
+    model = neck(((-0.2, 0.9), (0.0, 0.0)), (-0.4, 0.7))
+    tracker, q = pz.Tracker(model, pz.OrientationTask("head")), model.home
+    wanted = pz.SO3.from_matrix((Rotation.from_rotvec([1.5, 0, 0]) * Rotation.from_rotvec([0, 0, -1.0])).as_matrix())
+    for _ in range(50):
+        q = tracker.step(q, wanted)
+    told = {limit.name: limit.bound for limit in tracker.active_limits}
+    assert told == pytest.approx({"neck.swing": 0.9, "neck.twist": -0.4}, abs=1e-8)
+    assert "neck.twist is at its limit, -0.4" in tracker.explain()
+    found = pz.solve(model, pz.OrientationTask("head", wanted))
+    assert "pushed against them: neck (swing, 0.9), neck (twist, -0.4)" in found.explain()
+
+
 def test_paths_and_all_solutions_keep_them() -> None:
     for seed in (0, 3):
         ends = ARM.poses(ARM.sample(2, seed=seed), ["palm"]).array[:, 0, :3]

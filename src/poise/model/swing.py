@@ -93,6 +93,21 @@ class BallLimits:
         swing, twist = self.parts(wxyz)
         return np.asarray((_level(swing, self.quarter(swing)) <= 1.0) & (np.abs(twist) <= self.half))
 
+    def met(self, wxyz: Array, slack: float) -> dict[str, tuple[float, float]]:
+        """Of one rotation (4,), "swing" and "twist" where no more than `slack` [rad] is left of them, and their limits.
+
+        What has no width is always at its limit, and is not told of.
+        """
+        swing, twist = (x.copy() for x in self.parts(wxyz))
+        swing[np.sum(self.semi_axes, axis=1) < slack] = 0.0
+        angle, root = float(np.linalg.norm(swing)), math.sqrt(float(_level(swing, self.quarter(swing))))
+        found = {}
+        if root > 0.0 and angle * (1.0 / root - 1.0) <= slack:
+            found["swing"] = (angle, angle / root)
+        if self.half > slack and self.half - abs(float(twist)) <= slack:
+            found["twist"] = (self.middle + float(twist), self.middle + math.copysign(self.half, float(twist)))
+        return found
+
     def pulled_in(self, wxyz: Array) -> Array:
         """(..., 4) unit quaternions, those outside at the nearest place inside, MARGIN from the border.
 
