@@ -64,13 +64,13 @@ def test_no_step_leaves_them(name: str) -> None:
             assert ARM.within_limits(q)
 
 
-@pytest.mark.parametrize("name", ["dls", "sdls", "qp", "priority", "lm", "extended", "filtered"])
+@pytest.mark.parametrize("name", ["dls", "sdls", "qp", "priority", "lm", "extended", "filtered", "ccd"])
 def test_what_can_be_reached_is_reached_along_the_borders(name: str) -> None:
     tracker = pz.Tracker(ARM, pz.PositionTask("palm"), name)
     q, reached = ARM.sample(seed=1), 0
     goals = ARM.poses(ARM.sample(20, seed=2), ["palm"]).array[:, 0, :3]
     for goal in goals:
-        for _ in range(80):
+        for _ in range(200):
             q = tracker.step(q, goal)
         reached += bool(np.linalg.norm(ARM.pose("palm", q).xyz - goal) < 1e-6)
     assert reached >= 19
