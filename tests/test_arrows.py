@@ -21,7 +21,7 @@ ROOMS = [
     {"methods"},
     {"solving"},
     {"motion"},
-    {"retarget"},
+    {"retargeting"},
     {"bench", "experiments", "reachability", "references", "scale", "viewer"},
     {"cli", "__main__"},
 ]

@@ -314,6 +314,23 @@ def test_poses_are_followed_and_said_in_words(tmp_path: Path, capsys: pytest.Cap
     assert "rotation error" in out
 
 
+def test_a_posture_is_followed_as_far_as_the_targets_leave_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "line.csv").write_text(LINE)
+    tasks = [{"kind": "position", "frame": "panda_hand"}, {"kind": "posture", "weight": {"panda_joint1": 3}}]
+    file = written(tmp_path, *tasks)
+    command = ["track", "panda", str(tmp_path / "line.csv"), "--tasks", str(file), "--dt", "0.1", "--json"]
+    assert main(command) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["tasks"] == ["PositionTask('panda_hand')"]
+    tracker = pz.Tracker(ARM, [pz.PositionTask("panda_hand"), pz.PostureTask(weight={"panda_joint1": 3})], dt=0.1)
+    q = ARM.home
+    for row in LINE.splitlines()[1:]:
+        q = np.array(tracker.step(q, [float(x) for x in row.split(",")]))
+    assert facts["q"] == q.tolist()
+
+
 @pytest.mark.parametrize(
     ("text", "tasks", "more", "words"),
     [
@@ -321,7 +338,7 @@ def test_poses_are_followed_and_said_in_words(tmp_path: Path, capsys: pytest.Cap
         (LINE, [{"kind": "pose", "frame": "panda_hand"}], [], ["x y z", "PoseTask"]),
         (LINE, [POSE], [], ["leave the target of one task", "all have one"]),
         (LINE, [{"kind": "pose", "frame": "panda_hand"}] * 2, [], ["tasks 0 and 1 have none"]),
-        (LINE, [{"kind": "posture"}], [], ["PostureTask", "poise solve"]),
+        (LINE, [{"kind": "posture"}], [], ["leave the target of one task"]),
         (LINE, [POSE], ["--frame", "panda_hand"], ["--frame"]),
         ("x,y,z\n", [], [], ["no rows"]),
         ("x,y\n1,2\n", [], [], ["no column z"]),

@@ -84,6 +84,7 @@ TASKS = [
     pz.PostureTask(np.arange(7.0), weight=np.ones(7), tolerance=0.1),
     pz.ConeTask("hand", THREE, -THREE, angle=0.2),
     pz.PoseTask("hand"),
+    pz.SwivelTask("arm", "elbow", "hand", THREE, base="base", angle=0.3),
 ]
 RULES = [kind(0.1) if kind is pz.Constant else kind() for kind in KINDS_OF_RULES.values()]
 METHODS: list[Any] = [

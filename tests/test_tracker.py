@@ -498,11 +498,6 @@ def test_reset_forgets_the_past() -> None:
     assert (ik.step(HOME, ahead(2)) == first).all()
 
 
-def test_a_posture_task_is_refused_with_the_way_out() -> None:
-    with pytest.raises(ValueError, match=r"no PostureTask.*null_space=RestPosture"):
-        pz.Tracker(PANDA, [HAND, pz.PostureTask()])
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -88,9 +88,17 @@ if TYPE_CHECKING:
     from poise.model.swing import SwingTwist as SwingTwist
     from poise.motion.clip import Motion as Motion
     from poise.motion.clip import load_motion as load_motion
+    from poise.motion.positions import motion_from_positions as motion_from_positions
     from poise.rate import Rate as Rate
     from poise.reachability.map import ReachMap as ReachMap
     from poise.reachability.search import reach as reach
+    from poise.retargeting.body import BodyMap as BodyMap
+    from poise.retargeting.hand_files import load_hand_retargeter as load_hand_retargeter
+    from poise.retargeting.hands import HandRetargeter as HandRetargeter
+    from poise.retargeting.hands import Pinch as Pinch
+    from poise.retargeting.report import Report as Report
+    from poise.retargeting.retarget import Retargeted as Retargeted
+    from poise.retargeting.retarget import retarget as retarget
     from poise.solving.active import ActiveLimit as ActiveLimit
     from poise.solving.batch import SolutionBatch as SolutionBatch
     from poise.solving.batch import solve_batch as solve_batch
@@ -138,6 +146,8 @@ if TYPE_CHECKING:
     from poise.tasks.support import SupportTask as SupportTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
+    from poise.tasks.swivel import SwivelTask as SwivelTask
+    from poise.tasks.vector import VectorTask as VectorTask
     from poise.viewer.app import Viewer as Viewer
     from poise.viewer.app import view as view
 
@@ -161,6 +171,10 @@ _HOME = {
     "SO3": "poise.spatial",
     "AxisTask": "poise.tasks.aim",
     "BoundedLeastSquares": "poise.methods.bounded",
+    "BodyMap": "poise.retargeting.body",
+    "Report": "poise.retargeting.report",
+    "Retargeted": "poise.retargeting.retarget",
+    "retarget": "poise.retargeting.retarget",
     "Box": "poise.geometry.shapes",
     "Capsule": "poise.geometry.shapes",
     "Branch": "poise.solving.branches",
@@ -191,6 +205,7 @@ _HOME = {
     "GainRatio": "poise.methods.damping",
     "GaussNewton": "poise.methods.newton",
     "HalfSpace": "poise.geometry.shapes",
+    "HandRetargeter": "poise.retargeting.hands",
     "Halley": "poise.methods.halley",
     "Hybrid": "poise.methods.hybrid",
     "JacobianTranspose": "poise.methods.transpose",
@@ -227,6 +242,7 @@ _HOME = {
     "NakamuraHanafusa": "poise.methods.damping",
     "OrientationTask": "poise.tasks.pose",
     "PairwiseJacobian": "poise.methods.pairwise",
+    "Pinch": "poise.retargeting.hands",
     "PlaneTask": "poise.tasks.surface",
     "PoiseError": "poise.errors",
     "PoseTask": "poise.tasks.pose",
@@ -253,19 +269,23 @@ _HOME = {
     "Status": "poise.solving.outcome",
     "Sugihara": "poise.methods.damping",
     "SupportTask": "poise.tasks.support",
+    "SwivelTask": "poise.tasks.swivel",
     "Task": "poise.tasks.base",
     "TaskError": "poise.tasks.error",
     "TaskPriority": "poise.methods.priority",
     "Trace": "poise.solving.outcome",
     "Tracker": "poise.solving.tracker",
     "Twist": "poise.solving.twist",
+    "VectorTask": "poise.tasks.vector",
     "Visual": "poise.geometry.visuals",
     "World": "poise.geometry.world",
     "compare": "poise.bench.compare",
     "fit_shapes": "poise.model.fitting",
     "from_dh": "poise.io.dh",
     "load": "poise.io",
+    "load_hand_retargeter": "poise.retargeting.hand_files",
     "load_motion": "poise.motion.clip",
+    "motion_from_positions": "poise.motion.positions",
     "reach": "poise.reachability.search",
     "solve": "poise.solving.solver",
     "solve_batch": "poise.solving.batch",

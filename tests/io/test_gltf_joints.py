@@ -3,10 +3,10 @@
 import base64
 import copy
 import json
-import os
 import re
 import struct
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,10 @@ from poise.io.gltf_joints import read_joints as joints_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from captures import ASSIMP, needs_assimp
 from gltf_files import KEYS, Gltf, arm, placed, pose_matrix, turns, walking
 
-ASSIMP = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "glTF2"
-"""The package assimp-testmodels of Debian."""
+CORPUS = ASSIMP / "glTF2"
 
 
 def read(gltf: Gltf, folder: Path, **options: Any) -> GltfJoints:
@@ -227,7 +227,10 @@ def test_skins_and_animations_are_chosen(tmp_path: Path) -> None:
     gltf.json["animations"].append(gltf.json["animations"][0] | {"name": "run", "channels": []})
     assert read(gltf, tmp_path).names == ("upper", "lower")
     assert read(gltf, tmp_path).name == "walk"
-    assert len(read(gltf, tmp_path).notes) == 2
+    assert read(gltf, tmp_path).notes == (
+        "the file has 2 skins, and '1' was read; skin chooses another: 'glove'",
+        "the file has 2 animations, and 'walk' was read; animation chooses another: 'run'",
+    )
     assert read(gltf, tmp_path, skin="glove").names == read(gltf, tmp_path, skin=0).names == ("hand",)
     assert read(gltf, tmp_path, animation="run").name == read(gltf, tmp_path, animation=1).name == "run"
     with pytest.raises(NameNotFound, match="no animation 'rum'; did you mean 'run'"):
@@ -468,18 +471,62 @@ def test_what_is_no_gltf_is_called_so(tmp_path: Path, data: bytes, message: str)
         read_joints(tmp_path / "test.gltf")
 
 
-@pytest.mark.skipif(not ASSIMP.is_dir(), reason="needs Debian's assimp-testmodels")
+@needs_assimp
 def test_the_corpus_of_assimp() -> None:
-    skeleton = read_joints(ASSIMP / "simple_skin" / "simple_skin.gltf")
+    skeleton = read_joints(CORPUS / "simple_skin" / "simple_skin.gltf")
     check_sound(skeleton)
     assert (len(skeleton.names), len(skeleton.times)) == (2, 12)
-    files = [file for file in ASSIMP.rglob("*.gl*") if file.suffix in (".gltf", ".glb")]
+    files = [file for file in CORPUS.rglob("*.gl*") if file.suffix in (".gltf", ".glb")]
     broken = [file for file in files if file.parent.name in {"RecursiveNodes", "IndexOutOfRange", "TestNoRootNode"}]
     assert len(broken) == 5
     for file in files:
         if file.stem != "simple_skin":
             with pytest.raises(ModelError, match=re.escape(str(file))):
                 read_joints(file)
+
+
+def row(count: int) -> list[dict[str, Any]]:
+    """Nodes that hang one on another."""
+    return [{"translation": [0, 0.01, 0], "children": [i + 1]} for i in range(count - 1)] + [{}]
+
+
+def star(count: int) -> list[dict[str, Any]]:
+    return [{"children": [*range(1, count)]}, *({} for _ in range(count - 1))]
+
+
+def deep(count: int) -> list[dict[str, Any]]:
+    """Nodes that hang one on another, and as many that all hang on the last of them."""
+    return [*row(count)[:-1], {"children": [*range(count, 2 * count)]}, *({} for _ in range(count))]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "joints", "message"),
+    [
+        (row(20_000), [19_999], "20000 nodes carry the joints"),
+        (row(5000), [*range(5000)], "the file has 5000 joints"),
+        (star(5000), [0], "bones have 4999 ends"),
+        (deep(12_000), [*range(12_000, 16_000)], "nodes carry the joints"),
+    ],
+)
+def test_files_that_would_take_long_or_much_memory_are_refused(
+    tmp_path: Path, nodes: Any, joints: list[int], message: str
+) -> None:
+    file = tmp_path / "test.gltf"
+    file.write_text(json.dumps({"asset": {"version": "2.0"}, "nodes": nodes, "skins": [{"joints": joints}]}))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match=message):
+            read_joints(file)
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_few_bytes_do_not_ask_for_many_zeros(tmp_path: Path) -> None:
+    gltf = Gltf(arm(), [0, 1, 2])
+    gltf.json["skins"][0]["inverseBindMatrices"] = gltf.add(2**22, 16)
+    with pytest.raises(ModelError, match=r"accessors\[0\]\.count: 4194304 is not a count"):
+        read(gltf, tmp_path)
 
 
 # Anything at all -------------------------------------------------------------------------------------------------

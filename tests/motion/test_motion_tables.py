@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,6 +121,102 @@ def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path: Path) -> No
     for name in ("none.csv", "none.npz", "folder.csv"):
         with pytest.raises(pz.PoiseError, match="cannot be read"):
             load_motion(tmp_path / name, model=ARM)
+
+
+# Rows alone ----------------------------------------------------------------------------------------------------------
+
+
+def rover() -> pz.Model:
+    builder = ModelBuilder("rover")
+    builder.joint("base", "floating", parent="world", child="body")
+    builder.joint("neck", "revolute", parent="body", child="head", axis=(0, 1, 0))
+    builder.joint("tail", "revolute", parent="body", child="end", axis=(0, 1, 0))
+    return builder.build()
+
+
+def drive() -> Motion:
+    model = rover()
+    return Motion(model, np.arange(12) / 50.0, model.sample(12, seed=1))
+
+
+def test_rows_without_a_header_are_the_root_its_quaternion_and_the_joints(tmp_path: Path) -> None:
+    motion, file = drive(), tmp_path / "walk.csv"
+    motion.save(file, header=False, quaternion="xyzw")
+    q = motion.q
+    assert (np.loadtxt(file, delimiter=",") == q[:, [0, 1, 2, 4, 5, 6, 3, 7, 8]]).all()
+    found = load_motion(file, model=motion.model, fps=50, quaternion="xyzw")
+    assert np.allclose(found.q, q, rtol=0, atol=1e-15)
+    assert found.times == pytest.approx(motion.times)
+    motion.save(file, header=False, joints=["tail", "neck"])
+    assert (np.loadtxt(file, delimiter=",") == q[:, [0, 1, 2, 3, 4, 5, 6, 8, 7]]).all()
+    found = load_motion(file, model=motion.model, fps=50, quaternion="wxyz", joints=["tail", "neck"])
+    assert np.allclose(found.q, q, rtol=0, atol=1e-15)
+
+
+def test_a_table_with_names_has_the_joints_that_are_asked_for(tmp_path: Path) -> None:
+    drive().save(tmp_path / "m.csv", joints=["tail", "base"], quaternion="xyzw")
+    header = (tmp_path / "m.csv").read_text().split("\n")[0]
+    assert header == "time_s,tail,base.x,base.y,base.z,base.qx,base.qy,base.qz,base.qw"
+
+
+def test_rows_of_a_robot_that_stands_need_no_quaternion(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("0.1,0.2,0.3\n0.4,0.5,0.6\n")
+    found = load_motion(tmp_path / "m.csv", model=ARM, fps=10, joints=["joint2", "joint1", "joint3"])
+    assert found.q.tolist() == [[0.2, 0.1, 0.3], [0.5, 0.4, 0.6]]
+    assert found.times.tolist() == [0.0, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "say how many are a second with fps"),
+        ({"fps": 50}, "say the order of quaternions"),
+        ({"fps": 50, "quaternion": "xyzw", "joints": ["neck"]}, "9 numbers, and rover 8: base.x, base.y"),
+        ({"fps": 50, "quaternion": "xyzw", "joints": ["base", "neck", "neck"]}, "names a joint twice"),
+        ({"fps": 50, "quaternion": "xyzw", "joints": ["neck", "tail", "base"]}, "quaternion of base of length"),
+        ({"fps": 50, "quaternion": "xyzw", "joints": ["neck", "tai"]}, "did you mean 'tail'"),
+        ({"fps": 50, "quaternion": "wzyx"}, "must be 'wxyz' or 'xyzw'"),
+    ],
+)
+def test_what_rows_without_a_header_do_not_say_must_be_said(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    drive().save(tmp_path / "m.csv", header=False, quaternion="xyzw")
+    with pytest.raises((PoiseError, ValueError), match=message):
+        load_motion(tmp_path / "m.csv", model=rover(), **options)
+
+
+def test_frames_that_are_not_even_need_a_header(tmp_path: Path) -> None:
+    motion = drive()
+    uneven = Motion(motion.model, motion.times**2, motion.q)
+    with pytest.raises(ValueError, match=r"0\.0004 to 0\.0084 s apart"):
+        uneven.save(tmp_path / "m.csv", header=False)
+    motion.save(tmp_path / "m.csv")
+    with pytest.raises(ValueError, match="names its columns"):
+        load_motion(tmp_path / "m.csv", model=motion.model, quaternion="xyzw")
+    with pytest.raises(ValueError, match="are for CSV"):
+        motion.save(tmp_path / "m.npz", header=False)
+    for name, options in (("m.bvh", {"joints": ["a"]}), ("m.csv", {"skin": 0}), ("m.bvh", {"animation": "walk"})):
+        with pytest.raises(ValueError, match="leave them out"):
+            load_motion(tmp_path / name, **options)  # type: ignore[arg-type]
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(st.lists(st.lists(st.floats() | st.sampled_from([0, 1, "", "x"]), min_size=7, max_size=10), max_size=4))
+def test_no_rows_do_anything_but_a_sentence(rows: list[list[Any]]) -> None:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "m.csv"
+        file.write_text("\n".join(",".join(map(str, row)) for row in rows))
+        try:
+            found = load_motion(file, model=rover(), fps=30, quaternion="xyzw")
+        except pz.PoiseError as error:
+            assert file.name in str(error)  # noqa: PT017
+        except ValueError as error:
+            assert "names its columns" in str(error)  # noqa: PT017
+        else:
+            assert np.isfinite(found.q).all()
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)

@@ -46,6 +46,7 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.path import Path
     from poise.cli.reach import Reach
     from poise.cli.reproduce import Reproduce
+    from poise.cli.retarget import Retarget
     from poise.cli.solve import Solve
     from poise.cli.track import Track
     from poise.cli.view import View
@@ -57,6 +58,7 @@ def _run(arguments: list[str]) -> int:
         "batch": Batch,
         "path": Path,
         "track": Track,
+        "retarget": Retarget,
         "view": View,
         "compare": Compare,
         "reach": Reach,

@@ -34,7 +34,9 @@ class View:
     look: Literal["visual", "collision", "skeleton"] | None = None
     """What is drawn of it; left out, the first of these that a link has."""
     replay: Path | None = None
-    """Play a joint path instead: .csv with a column a joint, or .npz."""
+    """Play a motion instead: of the robot a .csv with a column a joint, or .npz; of no robot a .bvh, .glb or .gltf."""
+    ghost: Path | None = None
+    """With --replay: the .bvh, .glb or .gltf that the robot follows, beside it."""
     record: Path | None = None
     """Keep what happens in one .html that plays without a server; a --replay is written at once, and no page opened."""
     screenshot: Path | None = None
@@ -46,17 +48,23 @@ class View:
     dark: bool = False
     """Dark colours."""
     base: Base = "fixed"
-    """How the robot stands in the world."""
+    """How the robot stands in the world; it floats where a --replay moves it."""
 
     def run(self) -> int:
         """Load, show, and stay until Ctrl-C."""
         if self.work is not None and not self.operate:
             raise ValueError("--work is what the operator's program saved: add --operate")
+        if self.ghost is not None and self.replay is None:
+            raise ValueError("--ghost goes beside a motion that is played: add --replay")
+        if self.ghost is not None and self.ghost.suffix.lower() not in (".bvh", ".glb", ".gltf"):
+            raise ValueError(f"{self.ghost} brings no skeleton: --ghost takes a .bvh, .glb or .gltf")
         if self.operate:
             return self._operate()
+        if self.replay is not None and self.replay.suffix.lower() in (".bvh", ".glb", ".gltf"):
+            return self._play(None)
         if self.robot is None:
             raise ValueError("no robot is named: give a known name or a file, as in `poise view panda`, or --operate")
-        model = pz.load(self.robot, base=self.base)
+        model = pz.load(self.robot, base=self._grounding())
         if self.replay is not None:
             return self._play(model)
         from poise.viewer.app import view
@@ -111,14 +119,28 @@ class View:
             _stay(page.wait)
         return 0
 
-    def _play(self, model: "Model") -> int:
+    def _grounding(self) -> Base:
+        """The base, which floats where it is left out and what is replayed moves it."""
+        from poise.motion.tables import moves_root
+
+        if self.base == "fixed" and self.replay is not None and moves_root(self.replay):
+            return "floating"
+        return self.base
+
+    def _play(self, model: "Model | None") -> int:
+        """The motion of a robot, or of the skeleton that its file brings."""
         from poise.motion.clip import load_motion
         from poise.viewer.replay import Replay
         from poise.viewer.snapshot import screenshot
 
         assert self.replay is not None
+        if model is None and self.robot is not None:
+            raise ValueError(f"{self.replay} brings a skeleton of its own, which is played: leave {self.robot} out")
         motion = load_motion(self.replay, model=model)
-        with Replay(model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look) as shown:
+        ghost = None if self.ghost is None else load_motion(self.ghost)
+        with Replay(
+            motion.model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look, ghost=ghost
+        ) as shown:
             if self.record is not None:
                 print(f"written: {shown.record(self.record)}")
             if self.screenshot is not None:

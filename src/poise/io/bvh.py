@@ -261,9 +261,10 @@ def _unit(size: float, notes: list[str]) -> float:
 def _tips(tree: Hierarchy) -> tuple[tuple[str, int, Array], ...]:
     """The ends of bones, each called after its joint."""
     taken, out = {joint.name for joint in tree.joints}, []
+    numbers = [chain([""], map(str, count(2))) for _ in tree.joints]  # go on from end to end of a joint
     for end in tree.ends:
         stem = f"{tree.joints[end.parent].name}_end"
-        name = next(name for name in chain([stem], (f"{stem}{k}" for k in count(2))) if name not in taken)
+        name = next(name for k in numbers[end.parent] if (name := f"{stem}{k}") not in taken)
         taken.add(name)
         out.append((name, end.parent, np.array(end.offset)))
     return tuple(out)

@@ -14,6 +14,8 @@ from poise.spatial import Array
 
 FPS: Final = 30.0
 """Frames a second, where a file gives no time."""
+_LINES: Final = 2**23
+"""The most lines of frames, of which most could be empty."""
 _OLD_NAN: Final = re.compile(rb"(?<!\S)[+-]?1\.#\w+")
 """Not a number, and infinity, as an old C library prints them."""
 _TIMES: Final = re.compile(rb"\s*Frames\b[\s:]*([^\s:]\S*)\s+Frame[ \t]*Time\b[\s:]*([^\s:]\S*)", re.IGNORECASE)
@@ -65,6 +67,8 @@ def read_frames(
 
 def _table(body: bytes, first: int, width: int, stated: int, file: str | None) -> Array:
     """(frames, width) the numbers of the text, whose first line has the number `first` in the file."""
+    if body.count(b"\n") > _LINES:
+        raise ModelError(f"MOTION has more than {_LINES} lines, which no motion needs", file=file, line=first)
     lines = body.split(b"\n")
     counts = [len(line.split()) for line in lines]
     total = sum(counts)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import final
+from typing import BinaryIO, final
 from xml.sax import InputSource, SAXParseException
 from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import AttributesImpl, Locator
@@ -157,6 +157,12 @@ class _Collector(ContentHandler):
         self.open.pop()
 
 
+def read_stream(stream: BinaryIO, most: int) -> bytes:
+    """What an open file holds, of more than `most` bytes one more than these, in no more memory than it needs."""
+    size = os.fstat(stream.fileno()).st_size
+    return stream.read(min(size, most) + 1 if size else most + 1)  # what is no plain file may have a size of 0
+
+
 def read_bytes(path: Path, *, most: int = _FILE) -> bytes:
     """The file's content, of at most `most` bytes.
 
@@ -164,7 +170,7 @@ def read_bytes(path: Path, *, most: int = _FILE) -> bytes:
     """
     try:
         with path.open("rb") as stream:
-            data = stream.read(most + 1)
+            data = read_stream(stream, most)
     except FileNotFoundError:
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
         raise ModelError(f"no such file{where}", file=str(path)) from None

@@ -3,7 +3,7 @@
 Khronos Group, glTF 2.0 Specification, 3.11 (animations) and appendix C (how they are interpolated).
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -40,6 +40,8 @@ class Channel:
 
     def at(self, times: Array) -> Array:
         """(frames, width) values; before the first key and after the last, those of that key."""
+        if np.array_equal(times, self.keys):
+            return self.values
         t = np.clip(times, self.keys[0], self.keys[-1])
         if len(self.keys) == 1:
             return np.broadcast_to(self.values, (len(t), self.values.shape[1]))
@@ -82,9 +84,11 @@ def read_channel(document: Document, sampler: Item, node: int, path: str) -> Cha
     return Channel(sampler, node, path, interpolation, keys, middle, (into, out))
 
 
-def sample_times(clip: Item | None, channels: Iterable[Channel], fps: float | None, joints: int) -> Array:
+def sample_times(clip: Item | None, channels: Sequence[Channel], fps: float | None, joints: int) -> Array:
     """The times [s] of the frames: the keys of all channels, or `fps` a second."""
-    keys = np.unique(np.concatenate([channel.keys for channel in channels] or [np.zeros(1)]))
+    keys = channels[0].keys if channels else np.zeros(1)
+    if not all(np.array_equal(channel.keys, keys) for channel in channels):
+        keys = np.unique(np.concatenate([channel.keys for channel in channels]))
     keys = keys[np.concatenate([[True], np.diff(keys) > _LEAST])]
     frames = len(keys) if fps is None else (keys[-1] - keys[0]) * fps + 1.0
     if clip is not None and frames * joints > _POSES:

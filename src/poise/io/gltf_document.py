@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelError
-from poise.io.elements import read_bytes
+from poise.io.elements import read_bytes, read_stream
 from poise.spatial import Array
 
 GLB: Final = b"glTF"
@@ -43,6 +43,8 @@ _MIB: Final = 2**20
 _BUFFER: Final = 512 * _MIB
 _NUMBERS: Final = 2**26
 """More numbers in one accessor than any skeleton has."""
+_ZEROS: Final = 2**20
+"""More zeros than an accessor without a buffer view has; its few bytes of JSON could ask for any number of them."""
 _DATA: Final = re.compile(r"data:[^,]{0,200}?(;base64)?,", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _COMPRESSED: Final = ("EXT_meshopt_compression", "KHR_meshopt_compression")
@@ -161,6 +163,7 @@ class Document:
     views: list[Item] = field(init=False)
     buffers: list[Item] = field(init=False)
     _read: dict[int, bytes] = field(default_factory=dict)
+    _numbers: dict[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         version = self.root.child("asset").text("version")
@@ -178,15 +181,19 @@ class Document:
 
         Raises ModelError for an accessor of another kind or with numbers that are not finite.
         """
-        accessor = self.accessors[owner.index(key, "accessors", len(self.accessors))]
+        number = owner.index(key, "accessors", len(self.accessors))
+        accessor = self.accessors[number]
         if accessor.text("type") != kind:
             raise accessor.wrong("type", f"{kind!r}, which {owner.place}.{key} needs")
+        if number in self._numbers:
+            return self._numbers[number]
         component = accessor.whole("componentType")
         if component not in _COMPONENTS:
             raise accessor.wrong("componentType", f"one of {', '.join(map(str, _COMPONENTS))}")
         dtype, count, width = _COMPONENTS[component], accessor.whole("count"), _WIDTHS[kind]
-        if count * width > _NUMBERS:
-            raise accessor.wrong("count", f"a count that a skeleton can need, which is at most {_NUMBERS // width}")
+        most = (_NUMBERS if accessor.has("bufferView") else _ZEROS) // width
+        if count > most:
+            raise accessor.wrong("count", f"a count that a skeleton can need, which is at most {most}")
         if accessor.has("bufferView"):
             values = self._values(accessor, dtype, count, width).astype(np.float64)
         else:
@@ -198,6 +205,7 @@ class Document:
         if not np.isfinite(values).all():
             first = int(np.argmax(~np.isfinite(values).all(axis=1)))
             raise accessor.error(f"element {first} is not finite; export the file again")
+        self._numbers[number] = values
         return values
 
     def _replace(self, sparse: Item, values: Array, dtype: np.dtype[Any]) -> None:
@@ -273,7 +281,7 @@ class Document:
                     f"no such file {str(path)!r}; copy it there, or export as .glb, which is one file", "uri"
                 )
             with path.open("rb") as stream:
-                data = stream.read(_BUFFER + 1)
+                data = read_stream(stream, _BUFFER)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
             raise buffer.error(f"{uri!r} cannot be read: {error}", "uri") from None
         except ModelError:

@@ -17,6 +17,10 @@ from poise.io.skeleton import continuous
 from poise.spatial import BOUND, LARGEST, Array, conjugate, matrix_quaternion, quaternion_product, rotate
 
 _FINGERS: Final = ("thumb", "index-finger", "middle-finger", "ring-finger", "pinky-finger")
+_JOINTS: Final = 4096
+"""The most joints of a skeleton, and the most ends of bones."""
+_NUMBERS: Final = 2**26
+"""More numbers in the channels of an animation than memory is for."""
 _UNIFORM: Final = 1e-3
 """Scales along the axes that differ by no more than this share are one scale that was rounded."""
 _SAME: Final = 1e-2
@@ -62,6 +66,38 @@ class _Poses:
         back = conjugate(parent.wxyz)
         xyz = rotate(back, self.xyz - parent.xyz)
         return _Poses(xyz, unit(quaternion_product(back, self.wxyz)), self.scale)
+
+
+@final
+class _Worlds:
+    """The poses of nodes in the file's world, y up, found from those in the node above when they are asked for."""
+
+    def __init__(self, above: list[int], local: dict[int, _Poses]) -> None:
+        """`local` are the poses in the node `above`, -1 for none, those above first."""
+        self._above, self._local = above, local
+        self._found: dict[int, _Poses] = {}
+        self.scale: dict[int, Array] = {-1: np.ones((1, 1))}
+        """That of each node in the world, (frames, 1)."""
+        with np.errstate(over="ignore", under="ignore"):
+            for node, pose in local.items():
+                self.scale[node] = self.scale[above[node]] * pose.scale
+
+    def seen(self, node: int, parent: int) -> _Poses:
+        """A node in the axes of another, or with -1 of the world, in the lengths of the world."""
+        if self._above[node] == parent:
+            pose = self._local[node]
+            return _Poses(self.scale[parent] * pose.xyz, pose.wxyz, self.scale[node])
+        return self._at(node) if parent < 0 else self._at(node).seen_from(self._at(parent))
+
+    def _at(self, node: int) -> _Poses:
+        way = []
+        while node not in self._found and self._above[node] >= 0:
+            way.append(node)
+            node = self._above[node]
+        pose = self._found.setdefault(node, self._local[node])
+        for below in reversed(way):
+            pose = self._found[below] = pose @ self._local[below]
+        return pose
 
 
 @final
@@ -124,12 +160,15 @@ class _Reader:
             joints = sorted({channel.node for channel in channels})
             if not joints:
                 raise self.document.root.error("the file has neither a skin nor an animation of nodes, so no skeleton")
+        if len(joints) > _JOINTS:
+            raise self.document.root.error(f"the file has {len(joints)} joints; no skeleton has more than {_JOINTS}")
         order, parents = self._tree(joints)
-        times = sample_times(clip, channels, fps, len(order))
         standing = self._standing(order)
-        worlds = self._worlds(standing)
+        times = sample_times(clip, channels, fps, len(standing))
+        worlds = _Worlds(self.above, standing)
         rest = self._in_parents(order, parents, worlds)
-        moved = self._in_parents(order, parents, self._worlds(standing | self._moved(standing, channels, times)))
+        moving = _Worlds(self.above, standing | self._moved(standing, channels, times))
+        moved = self._in_parents(order, parents, moving)
         if body is not None and body.has("inverseBindMatrices"):
             rest = self._at_bind(body, joints, order, parents, worlds, rest)
         xyz = np.stack([np.broadcast_to(pose.xyz, (len(times), 3)) for pose in moved], axis=1)
@@ -154,19 +193,24 @@ class _Reader:
         )
 
     def _chosen(self, what: str, items: list[Item], asked: int | str | None) -> Item | None:
-        """The skin or animation that is asked for."""
+        """The skin or animation that is asked for; if it was not, and there are others, a note names them."""
+        known = [item.text("name") or str(number) for number, item in enumerate(items)]
         if asked is None:
-            if len(items) > 1:
-                self.notes.append(f"the file has {len(items)} {what}s, and one of them was read")
+            read = 0
             if what == "skin":
-                return max(items, key=lambda item: len(item.indices("joints", "nodes", len(self.nodes))), default=None)
-            return items[0] if items else None
-        names = [item.text("name") for item in items]
-        if isinstance(asked, str) and asked in names:
+                sizes = [len(item.indices("joints", "nodes", len(self.nodes))) for item in items]
+                read = max(range(len(items)), key=sizes.__getitem__, default=0)
+            if len(items) > 1:
+                others = [name for number, name in enumerate(known) if number != read]
+                self.notes.append(
+                    f"the file has {len(items)} {what}s, and {known[read]!r} was read; {what} chooses another: "
+                    f"{some([repr(name) for name in others])}"
+                )
+            return items[read] if items else None
+        if isinstance(asked, str) and asked and asked in (names := [item.text("name") for item in items]):
             return items[names.index(asked)]
         if not isinstance(asked, str) and 0 <= asked < len(items):
             return items[asked]
-        known = [name or str(number) for number, name in enumerate(names)]
         raise NameNotFound(str(asked), known, owner=str(self.document.path), noun=what)
 
     # The tree ----------------------------------------------------------------------------------------------------
@@ -193,13 +237,19 @@ class _Reader:
             raise self.nodes[first].error("the nodes go round in a circle: this one is beneath itself", "children")
         return above, downwards
 
-    def _way(self, node: int) -> list[int]:
-        """A node and those above it, upwards."""
-        way = []
-        while node >= 0:
-            way.append(node)
-            node = self.above[node]
-        return way
+    def _above_all(self, roots: list[int]) -> int:
+        """The lowest node that is above all of some nodes, none of which is above another."""
+        beneath = [0] * (len(self.nodes) + 1)  # the last is what the topmost nodes stand in
+        for root in roots:
+            beneath[root] = 1
+        for node in reversed(self.downwards):
+            beneath[self.above[node]] += beneath[node]
+        top = roots[0]
+        while beneath[top] < len(roots):
+            top = self.above[top]
+        if top < 0:
+            raise self.nodes[roots[1]].error(f"is a joint, and no node is above both it and nodes[{roots[0]}]")
+        return top
 
     def _tree(self, joints: list[int]) -> tuple[list[int], tuple[int, ...]]:
         """The joints' nodes, parents first, and the parent's place among them of each, -1 for the root."""
@@ -214,12 +264,9 @@ class _Reader:
         if hand is not None:
             joints, parent = list(hand), hand
         elif len(roots) > 1:
-            common = set.intersection(*(set(self._way(root)) for root in roots))
-            shared = [node for node in self._way(roots[0]) if node in common]
-            if not shared:
-                raise self.nodes[roots[1]].error(f"is a joint, and no node is above both it and nodes[{roots[0]}]")
+            top = self._above_all(roots)
             self.notes.append(f"{len(roots)} joints have no joint above them; the node above all became the root")
-            joints, parent = [shared[0], *joints], parent | dict.fromkeys(roots, shared[0]) | {shared[0]: -1}
+            joints, parent = [top, *joints], parent | dict.fromkeys(roots, top) | {top: -1}
         below: dict[int, list[int]] = {}
         for joint in joints:
             below.setdefault(parent[joint], []).append(joint)
@@ -259,13 +306,16 @@ class _Reader:
         """The nodes beneath joints that carry nothing and do not move in them: where bones end."""
         joints = set(order)
         excluded = joints | {channel.node for channel in channels}
-        return [
+        ends = [
             number
             for number, node in enumerate(self.nodes)
             if self.above[number] in joints
             and number not in excluded
             and not any(node.has(key) for key in ("children", "mesh", "skin", "camera", "extensions"))
         ]
+        if len(ends) > _JOINTS:
+            raise self.document.root.error(f"bones have {len(ends)} ends; no skeleton has more than {_JOINTS}")
+        return ends
 
     # Poses -------------------------------------------------------------------------------------------------------
 
@@ -276,6 +326,8 @@ class _Reader:
             while node >= 0 and node not in needed:
                 needed.add(node)
                 node = self.above[node]
+        if len(needed) > 2 * _JOINTS:
+            raise self.document.root.error(f"{len(needed)} nodes carry the joints; no skeleton needs so many")
         return {node: self._drawn(self.nodes[node]) for node in self.downwards if node in needed}
 
     def _drawn(self, node: Item) -> _Poses:
@@ -290,31 +342,21 @@ class _Reader:
             _uniform(node, "scale", node.numbers("scale", (1.0, 1.0, 1.0))[None]),
         )
 
-    def _worlds(self, local: dict[int, _Poses]) -> dict[int, _Poses]:
-        """The poses of nodes in the file's world, y up, from those in the node above."""
-        worlds: dict[int, _Poses] = {}
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for node, pose in local.items():
-                above = self.above[node]
-                worlds[node] = worlds[above] @ pose if above >= 0 else pose
-        return worlds
-
-    def _in_parents(self, order: list[int], parents: tuple[int, ...], worlds: dict[int, _Poses]) -> list[_Poses]:
+    def _in_parents(self, order: list[int], parents: tuple[int, ...], worlds: "_Worlds") -> list[_Poses]:
         """The pose of each joint in its parent joint, in the lengths of the world."""
         poses = []
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for joint, parent in zip(order, parents, strict=True):
-                world = worlds[joint]
-                pose = world.seen_from(worlds[order[parent]]) if parent >= 0 else world
+                pose = worlds.seen(joint, order[parent] if parent >= 0 else -1)
                 if not (np.abs(pose.xyz) <= LARGEST).all():
                     raise self.nodes[joint].error(f"the joint stands too far away: {BOUND}; scale the file")
                 poses.append(pose)
         return poses
 
-    def _at_end(self, node: int, worlds: dict[int, _Poses]) -> Array:
+    def _at_end(self, node: int, worlds: "_Worlds") -> Array:
         """(3,) where a node is in the joint above it, in the lengths of the world."""
         with np.errstate(over="ignore", invalid="ignore"):
-            place: Array = (worlds[self.above[node]].scale * self._drawn(self.nodes[node]).xyz)[0]
+            place: Array = (worlds.scale[self.above[node]] * self._drawn(self.nodes[node]).xyz)[0]
         return _bounded(self.nodes[node], "translation", place)
 
     def _at_bind(
@@ -323,7 +365,7 @@ class _Reader:
         joints: list[int],
         order: list[int],
         parents: tuple[int, ...],
-        worlds: dict[int, _Poses],
+        worlds: "_Worlds",
         rest: list[_Poses],
     ) -> list[_Poses]:
         """The pose at rest that the inverse bind matrices have, the root's being that of its node.
@@ -346,7 +388,7 @@ class _Reader:
             with np.errstate(over="ignore", invalid="ignore"):
                 wxyz = quaternion_product(a[1], conjugate(b[1]))
                 xyz = a[0] - rotate(wxyz, a[2] / b[2] * b[0])
-                length = worlds[order[parent]].scale
+                length = worlds.scale[order[parent]]
                 poses.append(_Poses(length * xyz[None], unit(wxyz[None]), stands.scale))
         bones = np.array([[pose.xyz[0] for pose in some] for some in (poses, rest)])[:, 1:]
         lengths = np.linalg.norm(bones[1], axis=1)
@@ -362,6 +404,7 @@ class _Reader:
         """The channels that move nodes; those of weights and of extensions move none."""
         samplers = clip.children("samplers")
         found: dict[tuple[int, str], Channel] = {}
+        held = 0
         for channel in clip.children("channels"):
             target = channel.child("target")
             path = target.text("path")
@@ -374,6 +417,9 @@ class _Reader:
                 raise target.error(f"another channel moves the {path} of node {node} already")
             sampler = samplers[channel.index("sampler", "samplers in this animation", len(samplers))]
             found[node, path] = read_channel(self.document, sampler, node, path)
+            held += found[node, path].values.size
+            if held > _NUMBERS:
+                raise clip.error("its channels have more numbers than fit into memory; cut it")
         return list(found.values())
 
     def _moved(self, local: dict[int, _Poses], channels: list[Channel], times: Array) -> dict[int, _Poses]:

@@ -39,6 +39,8 @@ class Capabilities:
     """Whether it can move joints that slide."""
     priorities: bool = False
     """Whether it heeds the tasks' priorities; if not, all tasks must have the same."""
+    posture: bool = False
+    """Whether it follows a PostureTask of a Tracker."""
     characters: bool = True
     """Whether it runs eight characters at once."""
 
@@ -59,6 +61,10 @@ class Case(Protocol):
     @property
     def stated(self) -> int:
         """Inequalities between joints."""
+
+    @property
+    def posture(self) -> bool:
+        """Whether a posture is followed, as the last level; `w.phi` then leads to it, `p.shares` are its weights."""
 
     @property
     def rows(self) -> int:

@@ -5,6 +5,8 @@ Idea.     Weigh the step against the error: of all steps, the one with the least
 Step.     dq = J^T (J J^T + lambda^2 I)^-1 e (eq. 11), or (J^T J + lambda^2 I)^-1 J^T e (eq. 10), or by singular values
           sum sigma_i / (sigma_i^2 + lambda^2) v_i u_i^T e (eq. 14), or by orthogonal rows [J, lambda I]: all the same.
           With a null-space term, (I - J^+ J) phi is added, with the true projector, not the damped one, which leaks.
+          Towards a posture that is phi away, with weights W on the diagonal, J^+ is W^-2 J^T (J W^-2 J^T)^-1, and the
+          least |J dq - e|^2 + lambda^2 |W dq|^2 the step: heavy joints move less for the tasks.
 Use when  targets are sometimes out of reach, effectors are several, the arm must never shake.
 Not for   the last digits in few steps: with a constant lambda it converges linearly.
 Cost      a Cholesky factorisation an update; a singular value decomposition with a null-space term or a rule that
@@ -16,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.kernels.methods.damped import columns, damped, judged, orthogonal
+from poise.kernels.methods.damped import columns, damped, guided, judged, orthogonal
 from poise.kernels.methods.filters import SMOOTH, filtered
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Prepared, method
 from poise.methods.checks import one_of
@@ -34,7 +36,7 @@ class DampedLeastSquares(NullSpaceMethod):
     name: ClassVar[str] = "dls"
     title: ClassVar[str] = "Damped least squares"
     references: ClassVar[tuple[str, ...]] = ("buss2004", "wampler1986", "nakamura1986")
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[Capabilities] = Capabilities(posture=True)
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
     max_error: float | ClampMag | None = 0.2
@@ -60,8 +62,23 @@ class DampedLeastSquares(NullSpaceMethod):
         """The damping rule."""
         return rule_of(self.damping)
 
+    def refuse(self, case: Case) -> None:
+        """Raises ValueError for a posture beside what needs singular values."""
+        if case.posture and (self.form not in ("auto", "rows") or self.null_space is not None):
+            raise ValueError(
+                "with a PostureTask, the method 'dls' takes form='rows' and no null_space: leave them out, or choose "
+                "'priority'"
+            )
+        if case.posture and self.rule.reads != "errors":
+            raise ValueError(
+                f"with a PostureTask, the method 'dls' takes no {type(self.rule).__name__}: choose a rule that reads "
+                "errors alone, such as Curvature()"
+            )
+
     def prepare(self, case: Case) -> Prepared:
-        """One of five routines, for the same step."""
+        """One of six routines: five for the same step, one for that towards a posture."""
+        if case.posture:
+            return Prepared(guided, damping=self.rule.routine)
         if self.form in ("columns", "qr"):
             return Prepared(columns if self.form == "columns" else orthogonal, damping=self.rule.routine)
         return damped_prepared(self.rule, case, by_values=self.form == "svd" or self.null_space is not None)

@@ -83,7 +83,7 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
     _spread_rows(p, w)
     if jerking(p):
         loosen(p, w)
-    share = _within_limits(p, p.plan[0], levels, w)
+    share = _within_limits(p, p.plan[0], levels, s.first, w)
     shorten(p, w, _FIRST * w.memory[CURB])
     w.memory[SHARE] *= share
     move(p, w)
@@ -101,7 +101,9 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
     return cost, score
 
 
-_LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, Record("Lexicographic"), wide=False)
+_LEXICOGRAPHIC: Final = Record("Lexicographic", "", "first")
+"""The share of its damping that the first level has."""
+_LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, _LEXICOGRAPHIC, wide=False)
 _PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
 
 
@@ -111,7 +113,7 @@ _PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
 class TaskPriority(NullSpaceMethod):
     """Levels of tasks, of which none disturbs those before it; see the module.
 
-    A null-space term is the last level.
+    A null-space term is the last level, and so is the PostureTask of a Tracker.
     """
 
     name: ClassVar[str] = "priority"
@@ -123,7 +125,7 @@ class TaskPriority(NullSpaceMethod):
         "baerlocher1998",
         "baerlocher2004",
     )
-    capabilities: ClassVar[Capabilities] = Capabilities(priorities=True, characters=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(priorities=True, posture=True, characters=False)
     iterations: ClassVar[int] = 300
     max_step: float = math.radians(45.0)
     """Largest change of a joint in one update [rad or m]; one more bound of the box with "lexicographic", else a longer
@@ -144,6 +146,10 @@ class TaskPriority(NullSpaceMethod):
                 + (f"lambda, or a {able}" if able else "None, for its inverses are not damped")
             )
 
+    first_damping: float = 1.0
+    """With "lexicographic", the share of lambda^2 that the first level has: a small one follows moving targets closely
+    where nothing else is so well fulfilled, as feet of a free base are."""
+
     @property
     def rule(self) -> DampingRule | None:
         """The damping rule."""
@@ -151,7 +157,9 @@ class TaskPriority(NullSpaceMethod):
         return usual.get(self.form) if self.damping is None else rule_of(self.damping)
 
     def refuse(self, case: Case) -> None:
-        """Raises ValueError for a criterion that needs singular values."""
+        """Raises ValueError for a criterion that needs singular values, and for a posture by inverses."""
+        if case.posture and self.form != "lexicographic":
+            raise ValueError(f"form={self.form!r} follows no PostureTask: choose form='lexicographic'")
         if any(isinstance(term, Manipulability) for term in self.terms):
             raise ValueError("Manipulability is no criterion of the last level of priorities: leave it out")
 
@@ -159,7 +167,8 @@ class TaskPriority(NullSpaceMethod):
         """The minimum in levels, or by inverses."""
         rule = self.rule
         if self.form == "lexicographic":
-            return Prepared(_LEXICOGRAPHIC_ROUTINE, damping=None if rule is None else rule.routine)
+            numbers = {"first": self.first_damping}
+            return Prepared(_LEXICOGRAPHIC_ROUTINE, numbers, damping=None if rule is None else rule.routine)
         numbers = {
             "form": tuple(_RULES).index(self.form),
             "constant": rule.damping**2 if isinstance(rule, Constant) else 0.0,
@@ -241,13 +250,16 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
+def _within_limits(p: Any, count: Any, levels: Any, share: Any, w: Any) -> Any:
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
 
     The share of it that settling leaves to the later levels.
     """
     stated = stated_limits(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, stated.squares)
+    stated.squares[0] *= share
+    if len(p.shares) > 0:
+        _weigh_columns(p, w, stated.limits)
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
     stages = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, int(p.common[0].null))
     minimise(stages, stated.limits, w.step, stated.side, stated.room)
@@ -256,8 +268,30 @@ def _within_limits(p: Any, count: Any, levels: Any, w: Any) -> Any:
             w.other[a] = w.step[a]
         alone = Levels(1, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
         minimise(alone, stated.limits, w.step, stated.side, stated.room)
+        for a in range(len(p.shares)):
+            w.other[a] = w.other[a] * p.shares[a]
+            w.step[a] = w.step[a] * p.shares[a]
         return _curb_later_levels(w)
+    for a in range(len(p.shares)):
+        w.step[a] = w.step[a] * p.shares[a]
     return 1.0
+
+
+@kernel
+def _weigh_columns(p: Any, w: Any, limits: Any) -> Any:
+    """Make the unknowns step / share, whose squares the weights of a posture weigh alike."""
+    n, row = len(w.step), pitch(w.rows, len(w.step))
+    for i in range(len(w.e)):
+        for a in range(n):
+            w.rows[i * row + a] = w.rows[i * row + a] * p.shares[a]
+    for i in range(len(limits.most)):
+        for a in range(n):
+            limits.rows[i * row + a] = limits.rows[i * row + a] * p.shares[a]
+    for a in range(n):
+        inverse = 1.0 / p.shares[a]
+        w.phi[a] = w.phi[a] * inverse
+        limits.low[a] = limits.low[a] * inverse
+        limits.high[a] = limits.high[a] * inverse
 
 
 @kernel

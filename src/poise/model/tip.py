@@ -23,7 +23,7 @@ _WHOLE: Final = re.compile(r"wrist|yaw|pitch|roll|rotat")
 _MANY, _ARM = 4, 5
 """As many branches, beyond as many joints of one axis, are fingers whatever they are called."""
 _TOOL: Final = frozenset(("tcp", "tool", "ee", "eef", "effector", "endpoint", "grasp", "grasping"))
-_SENSOR: Final = re.compile(
+SENSOR: Final = re.compile(
     r"cam(era)?(_|$)|imu|sensor|optical|accelero|gyro|range|laser|lidar|sonar|_led_|visual|inertia"
 )
 
@@ -48,11 +48,11 @@ def tip_of(model: "Model") -> str:
         if body[link] == link or link in ends:
             return False
         finger = bool(_FINGER.search(link.lower())) and (fingered[body[link]] > 1 or "tip" not in link.lower())
-        return (arm and finger) or bool(_SENSOR.search("_".join(_words(link))))
+        return (arm and finger) or bool(SENSOR.search("_".join(words(link))))
 
     def rank(link: str) -> tuple[int, bool, bool, bool, int]:
         end = ends.get(link) == ()  # one with joints of its own is where a gripper is mounted
-        tool = not aside(link) and not _TOOL.isdisjoint(_words(link))
+        tool = not aside(link) and not _TOOL.isdisjoint(words(link))
         return freedom.get(link, 0), end, not aside(link), tool, depth.get(link, 0)
 
     last = max((link for link in model.links if not arm or link not in beyond), key=rank, default=WORLD)
@@ -118,6 +118,6 @@ def _twins(model: "Model", leaves: list[Joint]) -> list[Joint]:
     return [j for j in leaves if followed[model.follows(j)[0]] > 1 or (j in slides and len(slides) > 1)]
 
 
-def _words(name: str) -> list[str]:
+def words(name: str) -> list[str]:
     """Its words, be they parted by marks, digits or capitals."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast, final, overload
+from typing import cast, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,9 @@ from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.model.units import units
-from poise.motion.tables import SUFFIXES, read_table
+from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, write_csv
 from poise.spatial import Array, finite, frozen
 
-Quaternion = Literal["wxyz", "xyzw"]
 _GLTF = (".glb", ".gltf")
 _STILL = 1e-9
 """How far a joint may move against its parent and not be given places in a BVH [m]."""
@@ -115,18 +114,29 @@ class Motion:
         """
         return self.model.poses(self.q, self.model.links if frames is None else frames).xyz
 
-    def save(self, path: str | os.PathLike[str], *, unit: float | None = None, quaternion: Quaternion = "wxyz") -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        unit: float | None = None,
+        quaternion: Quaternion = "wxyz",
+        header: bool = True,
+        joints: Sequence[str] | None = None,
+    ) -> None:
         """Write a BVH, glTF, CSV or NPZ file, by the suffix of its name.
 
         - BVH: the links as a skeleton, y up, in units of `unit` [m]; without it that of the file that it was read from,
           or centimetres where that was none.
         - `.glb`, `.gltf`: the links as nodes and joints of a skin without a mesh, y up, in metres; and one animation.
         - CSV: `time_s` and a column for each coordinate, by name.  A floating root is `root.x` and so on, and the names
-          of its quaternion's columns say their order, `quaternion`.
+          of its quaternion's columns say their order, `quaternion`.  `joints` are those to write, in their order, after
+          the root; without it all, in the model's.  `header=False` leaves out the names and the times, as programs for
+          reinforcement learning read it: a row a frame, the root's place and quaternion, then the joints.
         - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
           `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
 
-        Raises ValueError for another suffix and for arguments that the format does not take.
+        Raises ValueError for another suffix, for arguments that the format does not take, and without a header for
+        frames that are not even; JointNotFound, with the nearest names.
         """
         file = Path(path)
         kind = file.suffix.lower()
@@ -134,27 +144,17 @@ class Motion:
             raise ValueError(f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there")
         if unit is not None and kind != ".bvh":
             raise ValueError(f"unit is for BVH; lengths in {kind} are metres, so leave it out")
-        if quaternion not in ("wxyz", "xyzw") or (quaternion == "xyzw" and kind != ".csv"):
-            raise ValueError(f"quaternion must be 'wxyz', or for CSV 'xyzw', got {quaternion!r} for {kind}")
+        if kind != ".csv" and (quaternion != "wxyz" or not header or joints is not None):
+            raise ValueError(f"quaternion, header and joints are for CSV; {kind} has its own order, so leave them out")
         if kind == ".bvh":
             write_bvh(self._skeleton(), file, unit=unit or (self.unit if self.unit != 1.0 else 0.01))
         elif kind in _GLTF:
             write_gltf(self._skeleton(), file)
         elif kind == ".csv":
-            self._to_csv(file, quaternion)
+            columns = columns_of(self.model, quaternion, joints)
+            write_csv(file, self.model, self.times, self.q, columns, header=header)
         else:
             self._to_npz(file)
-
-    def _to_csv(self, file: Path, quaternion: Quaternion) -> None:
-        order = np.arange(self.model.nq)
-        for joint in self.model.joints:
-            if joint.nq and joint.quaternion_at is not None and quaternion == "xyzw":
-                at = self.model.index(joint.name).start + joint.quaternion_at
-                order[at : at + 4] = at + 1, at + 2, at + 3, at
-        names = [self.model.coordinates[i] for i in order]
-        with file.open("w", encoding="utf-8", newline="\n") as out:
-            out.write(",".join(["time_s", *map(_quoted, names)]) + "\n")
-            np.savetxt(out, np.column_stack([self.times, self.q[:, order]]), fmt="%.17g", delimiter=",")
 
     def _to_npz(self, file: Path) -> None:
         unit = units(self.model)
@@ -212,33 +212,51 @@ def load_motion(
     unit: float | None = None,
     up: Up = "z",
     fps: float | None = None,
+    skin: int | str | None = None,
+    animation: int | str | None = None,
     model: Model | None = None,
+    quaternion: Quaternion | None = None,
+    joints: Sequence[str] | None = None,
 ) -> Motion:
     """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
 
     Of a BVH, `unit` is the metres that one unit of length is, which the file does not say: without it the size of the
     skeleton tells; glTF has metres, unless you say otherwise.  `up="z"` turns what is y up so that z is; "y" leaves the
-    axes as the file has them.  `fps` frames a second take the place of the file's own.  What was assumed and mended is
-    in the motion's `notes`; what was mended is warned of (ModelWarning) as well.
+    axes as the file has them.  `fps` frames a second take the place of the file's own.  Of several skins and animations
+    of a glTF, `skin` and `animation` are names, or indices from 0; without them it is the skin with the most joints and
+    the first animation.  What was assumed and mended is in the motion's `notes`; what was mended is warned of
+    (ModelWarning) as well.
+
+    A CSV whose first row is numbers has neither names nor times: a row is a root that floats, place and quaternion, and
+    then the joints.  `fps` and the order of the `quaternion`, "wxyz" or "xyzw", must be said, and `joints` are its
+    joints in their order, where that is not the model's.
 
     Raises ModelError, with file and line or the path in the JSON, for what is no such file, was cut off or holds no
-    frame; PoiseError for a table without the coordinates of `model`; ValueError for arguments that the file does not
-    take.
+    frame; PoiseError for a table without the coordinates of `model`; NameNotFound for an unknown skin, animation or
+    joint; ValueError for arguments that the file does not take.
     """
     file = Path(path).expanduser()
-    if file.suffix.lower() in SUFFIXES:
+    kind = file.suffix.lower()
+    if kind not in _GLTF and (skin is not None or animation is not None):
+        raise ValueError(f"skin and animation are for glTF; {file} has no choice of them, so leave them out")
+    if kind in SUFFIXES:
         if model is None:
             raise ValueError(f"{file} holds numbers by name, and no skeleton; say whose they are with model")
         if unit is not None or up != "z":
-            raise ValueError(f"unit and up are for BVH; {file} is in metres and stays as it is, so leave them out")
-        times, q = read_table(file, model)
-        return Motion(model, times if fps is None else np.arange(len(q)) / _rate(fps), q, name=file.stem)
-    if file.suffix.lower() not in (".bvh", *_GLTF):
+            raise ValueError(
+                f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
+            )
+        rate = None if fps is None else _rate(fps)
+        return Motion(model, *read_table(file, model, fps=rate, quaternion=quaternion, joints=joints), name=file.stem)
+    if kind not in (".bvh", *_GLTF):
         raise ModelError("this is no motion; its name must end in .bvh, .glb, .gltf, .csv or .npz", file=str(file))
     if model is not None:
         raise ValueError(f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out")
-    read = read_bvh if file.suffix.lower() == ".bvh" else read_gltf
-    return of_skeleton(read(file, unit=unit, up=up, fps=fps))
+    if quaternion is not None or joints is not None:
+        raise ValueError(f"quaternion and joints are for CSV files without a header; leave them out for {file}")
+    if kind == ".bvh":
+        return of_skeleton(read_bvh(file, unit=unit, up=up, fps=fps))
+    return of_skeleton(read_gltf(file, unit=unit, up=up, fps=fps, skin=skin, animation=animation))
 
 
 def of_skeleton(skeleton: SkeletonFile) -> Motion:
@@ -260,7 +278,3 @@ def _rate(fps: float) -> float:
     if not 0.0 < fps < np.inf:
         raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
     return fps
-
-
-def _quoted(name: str) -> str:
-    return f'"{name.replace(chr(34), 2 * chr(34))}"' if any(mark in name for mark in ',"\n') else name

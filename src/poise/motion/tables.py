@@ -1,40 +1,104 @@
-"""Joint paths in tables: CSV and NPZ, a column for each coordinate, by name, and one of times."""
+"""Joint paths in tables: CSV and NPZ, a column for each coordinate, by name, and one of times; or CSV of rows alone."""
 
 import csv
 import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Literal
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
 
 from poise.errors import PoiseError
+from poise.model.frame import WORLD
+from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.spatial import Array
 
+Quaternion = Literal["wxyz", "xyzw"]
 FRAME: Final = 1.0 / 30.0
 """Between the rows of a table without times [s]."""
 SUFFIXES: Final = (".csv", ".npz")
 _NAME: Final = re.compile(r"^(?:q_)?(?P<name>.*?)(?: \[(?:rad|m|1|s)\])?$")
+_ROOT: Final = "root.x"
+"""A coordinate of a robot that was loaded with a floating base."""
+_EVEN: Final = 1e-3
+"""Times are a number of frames a second if no step differs from the others by more than this share."""
+
+_UNIT: Final = 0.01
+"""By how much the length of a quaternion may miss 1, in columns without names."""
 
 
-def read_table(file: Path, model: Model) -> tuple[Array, Array]:
+def columns_of(model: Model, quaternion: Quaternion, joints: Sequence[str] | None = None) -> list[str]:
+    """The coordinates in the order of columns: a root that floats, then the `joints`, or without them as in the model.
+
+    Those of a quaternion stand in the order that its word says.  Raises JointNotFound, with the nearest names.
+    """
+    if quaternion not in ("wxyz", "xyzw"):
+        raise ValueError(f"quaternion must be 'wxyz' or 'xyzw', got {quaternion!r}")
+    all_joints = [joint.name for joint in model.joints if joint.nq]
+    roots = [joint.name for joint in model.joints if joint.kind is JointKind.FLOATING and joint.parent == WORLD]
+    names = list[str]()
+    for name in all_joints if joints is None else [*(root for root in roots if root not in joints), *joints]:
+        at = model.joint(name).quaternion_at
+        own = list(model.coordinates[model.index(name)])
+        if at is not None and quaternion == "xyzw":
+            own[at : at + 4] = [*own[at + 1 : at + 4], own[at]]
+        names += own
+    if len(set(names)) < len(names):
+        raise ValueError("joints names a joint twice; each has its columns once")
+    return names
+
+
+def write_csv(file: Path, model: Model, times: Array, q: Array, columns: Sequence[str], *, header: bool) -> None:
+    """A row a frame: times and `columns`, under their names; without a header the columns alone.
+
+    Raises ValueError for a table without a header whose frames are not even, because it cannot say so.
+    """
+    steps = np.diff(times)
+    if not header and len(steps) and np.ptp(steps) > _EVEN * steps.mean():
+        raise ValueError(
+            f"the frames are {steps.min():.6g} to {steps.max():.6g} s apart, which a table without a header cannot "
+            "say; take even ones with at()"
+        )
+    rows = q[:, [model.coordinates.index(name) for name in columns]]
+    with file.open("w", encoding="utf-8", newline="\n") as out:
+        if header:
+            out.write(",".join(["time_s", *map(_quoted, columns)]) + "\n")
+            rows = np.column_stack([times, rows])
+        np.savetxt(out, rows, fmt="%.17g", delimiter=",")
+
+
+def read_table(
+    file: Path,
+    model: Model,
+    *,
+    fps: float | None = None,
+    quaternion: Quaternion | None = None,
+    joints: Sequence[str] | None = None,
+) -> tuple[Array, Array]:
     """(n,) times, growing, from 0 on [s], and (n, nq) configurations.
 
     An NPZ has `time_s` (n,), `q` (n, nq) and `joints` (nq,).  A CSV has a column for each coordinate of the model, such
     as `elbow`, `q_elbow` or `elbow [rad]`, and one of times, `time_s`, `time` or `time [s]`; without times a row is
-    1/30 s.  Other columns are passed over.  Raises PoiseError for what is no motion of this model.
+    1/30 s.  Other columns are passed over.  A CSV whose first row is numbers has no header: its columns are those of
+    `columns_of`, and its rows `fps` a second.  Raises PoiseError for what is no motion of this model.
     """
     kind = file.suffix.lower()
     if kind not in SUFFIXES:
         raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
     try:
-        given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
+        bare = kind == ".csv" and _is_bare(file, model.coordinates)
+        if bare:
+            given, names, rows = _of_rows(file, model, fps, quaternion, joints)
+        else:
+            given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error) as error:
         raise PoiseError(f"{file} cannot be read: {error}") from None
+    if not bare and (quaternion is not None or joints is not None):
+        raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
     missing = [name for name in model.coordinates if name not in names]
     if missing:
         raise PoiseError(
@@ -42,7 +106,9 @@ def read_table(file: Path, model: Model) -> tuple[Array, Array]:
             f"its columns are {', '.join(names[:8])}"
         )
     q = rows[:, [names.index(name) for name in model.coordinates]]
-    times: Array = np.asarray(FRAME * np.arange(len(q)) if given is None else given - given[:1], dtype=np.float64)
+    if given is None or fps is not None:
+        given = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)
+    times: Array = given - given[:1]
     if not len(q):
         raise PoiseError(f"{file} has no row; a motion needs one at least")
     if not (np.isfinite(q).all() and np.isfinite(times).all()):
@@ -54,6 +120,53 @@ def read_table(file: Path, model: Model) -> tuple[Array, Array]:
         return times, model.normalize(q)
     except ValueError as error:
         raise PoiseError(f"{file}: {error}") from None
+
+
+def moves_root(file: Path) -> bool:
+    """Whether a table has a column for the place of a robot that floats; False for what cannot be read."""
+    try:
+        if file.suffix.lower() == ".npz":
+            return _ROOT in _of_npz(file)[1]
+        with file.open(newline="", encoding="utf-8-sig") as opened:
+            return _ROOT in [_plain(name, ()) for name in next(csv.reader(opened), [])]
+    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error):
+        return False
+
+
+def _is_bare(file: Path, coordinates: Sequence[str]) -> bool:
+    """Whether the first row is numbers, and not the names of coordinates that look so."""
+    with file.open(newline="", encoding="utf-8-sig") as opened:
+        first = next((row for row in csv.reader(opened) if row), [])
+    return _number([first], 0) and all(_number([first], k) for k in range(len(first))) and set(first) != {*coordinates}
+
+
+def _of_rows(
+    file: Path, model: Model, fps: float | None, quaternion: Quaternion | None, joints: Sequence[str] | None
+) -> tuple[None, list[str], Array]:
+    if fps is None:
+        raise ValueError("its rows are numbers without a header; say how many are a second with fps")
+    if quaternion is None and any(joint.nq and joint.quaternion_at is not None for joint in model.joints):
+        raise ValueError("its rows are numbers without a header; say the order of quaternions, quaternion='xyzw'")
+    names = columns_of(model, quaternion or "wxyz", joints)
+    rows = np.loadtxt(file, delimiter=",", ndmin=2, encoding="utf-8-sig", comments=None)
+    if rows.shape[1] != len(names):
+        raise ValueError(
+            f"its rows have {rows.shape[1]} numbers, and {model.name} {len(names)}: {', '.join(names[:8])}"
+            f"{' ...' if names[8:] else ''}; joints names those that it has, in their order"
+        )
+    for joint in model.joints:
+        if joint.nq and joint.quaternion_at is not None:
+            own = list(model.coordinates[model.index(joint.name)])[joint.quaternion_at :][:4]
+            if set(own) <= set(names):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    lengths = np.linalg.norm(rows[:, [names.index(name) for name in own]], axis=1)
+                wrong = ~(np.abs(lengths - 1.0) < _UNIT)
+                if wrong.any():
+                    raise ValueError(
+                        f"row {int(np.argmax(wrong))} has a quaternion of {joint.name} of length "
+                        f"{lengths[wrong][0]:.4g}, so its columns must be others than {', '.join(names[:8])} ..."
+                    )
+    return None, names, rows
 
 
 def _of_csv(file: Path, coordinates: Sequence[str]) -> tuple[Array | None, list[str], Array]:
@@ -94,6 +207,10 @@ def _plain(name: str, coordinates: Sequence[str]) -> str:
         return name.strip()
     found = _NAME.match(name.strip())
     return name if found is None else found["name"]
+
+
+def _quoted(name: str) -> str:
+    return f'"{name.replace(chr(34), 2 * chr(34))}"' if any(mark in name for mark in ',"\n') else name
 
 
 def _number(rows: list[list[str]], column: int) -> bool:

@@ -23,12 +23,14 @@ from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import Method, Plan
 from poise.methods.criteria import Clearance, JointCentring, LimitDistance, Manipulability, Potential, RestPosture
 from poise.methods.records import numbers_of
+from poise.methods.registry import METHODS
 from poise.model.joint import Joint
 from poise.model.model import Model
 from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.collision import CollisionLimit, guard_rows
 from poise.solving.inequalities import Limit, paces, together
 from poise.solving.outcome import Trace
+from poise.solving.posture import weighed
 from poise.solving.potential import Compiled
 from poise.solving.problem import Problem, refuse_ball_limits
 from poise.solving.repulsion import repelled
@@ -37,6 +39,7 @@ from poise.solving.situation import Situation
 from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 from poise.tasks.base import POSITION, Task, levels
+from poise.tasks.posture import PostureTask
 
 
 @final
@@ -68,11 +71,13 @@ class BoundMethod:
         within: bool = False,
         dt: float | None = None,
         updates: int = 1,
+        posture: PostureTask | None = None,
     ) -> None:
         """Raises ValueError for what the method cannot do.
 
         `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
-        many updates.  `within`: whether no step leaves the ranges among the tasks, if the method keeps inequalities.
+        many updates.  `posture` is the last level, which each step reads anew.  `within`: whether no step leaves the
+        ranges among the tasks, if the method keeps inequalities.
         """
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
@@ -82,8 +87,12 @@ class BoundMethod:
         guards = 0 if apart is None else MOST_NEAR
         kept = ranges(tasks) if within and method.keeps_inequalities else ()
         sides = sum(task.sides for task in kept)
-        case = Situation(model, tuple(tasks), problem, limits, len(stated.most) + guards + sides)
+        case = Situation(
+            model, tuple(tasks), problem, limits, len(stated.most) + guards + sides, posture=posture is not None
+        )
         refuse(model, tasks, method, limits=limits)
+        if posture is not None:
+            refuse_posture(method)
         method.refuse(case)
         beside = case.stated
         if method.keeps_inequalities:
@@ -105,11 +114,13 @@ class BoundMethod:
         way = self._prepared = method.prepare(case)
         common = {"max_step": np.inf, **method.common(), "dependent": m - case.rank() if way.ranked else 0}
         common["timed"] = dt is not None
-        posture = model.home
+        if posture is not None:
+            common["null"] = 1
+        rest = model.home
         for term in terms:
             if isinstance(term, RestPosture) and term.q is not None:
-                posture = model.check_q(term.q, "q of the RestPosture")
-                ask_for_degrees_in(model, posture, "q of the RestPosture")
+                rest = model.check_q(term.q, "q of the RestPosture")
+                ask_for_degrees_in(model, rest, "q of the RestPosture")
         plan = method.plan(case)
         places = problem.section("coordinates")["q"]
         self._model = self._potential = None
@@ -136,7 +147,8 @@ class BoundMethod:
                 "paces": pace,
                 "twists": joined(TWIST, [t[:2] for t in stated.twists], [t[2:] for t in stated.twists]),
                 "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
-                "posture": posture,
+                "posture": rest,
+                **({} if posture is None else weighed(model, posture, problem.velocities)),
                 "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
                 "plan": plan.numbers,
                 "plan_reals": plan.reals,
@@ -168,6 +180,7 @@ class BoundMethod:
                 "begun": model.nq,
                 "last_step": n,
                 "apart": n,
+                **dict.fromkeys(("guide", "last_guide"), 0 if posture is None else model.nq),
                 **dict.fromkeys(("travel", "surge", "least", "largest", "gone"), n if paced else 0),
                 **dict.fromkeys(("sought", "closing"), m if paced else 0),
                 "room": room,
@@ -270,6 +283,18 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool)
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)
+
+
+def refuse_posture(method: Method) -> None:
+    """Raises ValueError, with the way out, if the method does not follow a PostureTask."""
+    if not method.capabilities.posture:
+        able = " or ".join(repr(name) for name, kind in METHODS.items() if kind.capabilities.posture)
+        raise ValueError(
+            f"the method {method.name!r} follows no PostureTask: choose {able}, or give null_space=RestPosture(q=...) "
+            "to a method that takes one"
+        )
+    if any(isinstance(term, RestPosture) for term in method.terms):
+        raise ValueError("a PostureTask takes the place of RestPosture(): leave one of them out")
 
 
 def _refuse_criteria(task: Task, method: Method) -> None:

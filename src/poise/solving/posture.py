@@ -1,6 +1,7 @@
 """A posture task, prepared: what it moves within the null space of the others, and what no other task moves."""
 
-from typing import final
+from collections.abc import Sequence
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, CHOICE, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
+from poise.solving.arguments import AnyTask
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
 from poise.solving.suspicion import ask_for_degrees_in
@@ -23,19 +25,14 @@ class Posture:
     __slots__ = ("_alone", "_counts", "_own", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
-        given = np.asarray(task.weight, dtype=np.float64)
-        if given.shape not in ((), (model.nv,)):
-            raise ShapeError(
-                f"weight of the PostureTask must be a number or have shape ({model.nv},), got {given.shape}"
-            )
-        weight = np.broadcast_to(given, (model.nv,))
+        weight = task.weights(model)
         self._tolerance = task.tolerance
         self._counts = weight > 0.0
         active = list(problem.velocities)
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
         self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
-        self._own = _checked(model, model.home if task.target is None else task.target)
+        self._own = posture_of(model, model.home if task.target is None else task.target)
 
     def extended(self, problem: Problem) -> Problem:
         """The problem with the weights of the posture, and room for it."""
@@ -45,7 +42,7 @@ class Posture:
 
     def aim(self, scratch: Scratch, model: Model, target: npt.ArrayLike | None, name: str = "target") -> None:
         """Take the posture (nq,) for this solve; None: the task's own, or the model's home."""
-        scratch.posture_goal[:] = self._own if target is None else _checked(model, target, name)
+        scratch.posture_goal[:] = self._own if target is None else posture_of(model, target, name)
 
     def _distance(self, model: Model, q: Array, goal: Array) -> float:
         """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
@@ -91,9 +88,48 @@ def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray
     return np.array(places, dtype=np.intp)
 
 
-def _checked(model: Model, target: npt.ArrayLike, name: str = "target") -> Array:
+def posture_of(model: Model, target: npt.ArrayLike, name: str = "target") -> Array:
+    """(nq,) the posture that a PostureTask is given; raises ShapeError or ValueError."""
     posture = model.normalize(target, name)
     if posture.shape != (model.nq,):
         raise ShapeError(f"{name} of the PostureTask must have shape ({model.nq},), got {posture.shape}")
     ask_for_degrees_in(model, posture, "the target of the PostureTask")
     return posture
+
+
+MOST_APART: Final = 1e4
+"""How many times the least of its weights the largest may be in a Tracker: their squares are what it reckons with."""
+
+
+def weighed(model: Model, task: PostureTask, velocities: Sequence[int]) -> dict[str, Array]:
+    """The sections of a Tracker's problem that tell of the weights of a posture, for so many active velocities."""
+    weight = task.weights(model)[list(velocities)]
+    pulled = weight > 0.0
+    least, most = weight[pulled].min(initial=np.inf), weight[pulled].max(initial=0.0)
+    if most > MOST_APART * least:
+        raise ValueError(
+            f"the weights of the PostureTask are from {least:g} to {most:g}; in a Tracker the largest may be "
+            f"{MOST_APART:g} times the least: raise the least, or make it 0, which leaves the joint alone"
+        )
+    shares = np.where(pulled, least / np.where(pulled, weight, 1.0), 1.0)
+    return {"pull": pulled.astype(float), "shares": shares if (shares < 1.0).any() else np.zeros(0)}
+
+
+def pulled(model: Model, task: PostureTask) -> list[int]:
+    """The velocities that the posture of a Tracker moves."""
+    weight = task.weights(model)
+    moved = np.flatnonzero(weight > 0.0)
+    for joint in model.joints:  # a ball turns as a whole
+        if joint.quaternion_at is not None and joint.nv:
+            at = model.velocity_index(joint.name)
+            if weight[at.stop - 3 : at.stop].any():
+                moved = np.union1d(moved, np.arange(at.stop - 3, at.stop))
+    return [int(v) for v in moved]
+
+
+def one_posture(tasks: Sequence[AnyTask]) -> PostureTask | None:
+    """The PostureTask among the tasks; raises ValueError for more than one."""
+    found = [task for task in tasks if isinstance(task, PostureTask)]
+    if len(found) > 1:
+        raise ValueError(f"tasks holds {len(found)} PostureTasks; q can be near to one only")
+    return found[0] if found else None

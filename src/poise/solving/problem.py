@@ -98,8 +98,8 @@ class Problem:
         return Problem(words, self.velocities, self.kinds, limits=False)
 
 
-def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem:
-    """The problem of `tasks` on `model`.
+def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequence[int] = ()) -> Problem:
+    """The problem of `tasks` on `model`; `also` are velocities that move even where they move no task.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for a task that does not work there.
     """
@@ -115,7 +115,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
     units, number = carrying(model.tree, sorted(set().union(*wanted)))
     arrays = unit_arrays(units, {number[u] for some in wanted for u in some})
     made = [task.effector(Units(model, units, arrays, number)) for task in tasks]
-    velocities = sorted({v for e in made for v in e.columns.velocities})
+    velocities = sorted({*also, *(v for e in made for v in e.columns.velocities)})
     active = {v: a for a, v in enumerate(velocities)}
     kinds = tuple(dict.fromkeys(type(task) for task in tasks if task.routine is not None))
 
@@ -175,7 +175,8 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True) -> Problem
 
     tiles, pairs = _gram_tiles(effectors, made, blocks, active)
     coupled = {i for task in tasks for i in task.coupled(model)}
-    coordinates, ranges, balls = _coordinates(model, units, active, coupled, limits=limits)
+    moving = [*units, *(unit for u, unit in enumerate(model.tree.units) if u not in number and unit.iv in also)]
+    coordinates, ranges, balls = _coordinates(model, moving, active, coupled, limits=limits)
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coordinates}, {b[0] for b in balls})
     heavy = any(e.heavy for e in made)
     parts = {
@@ -241,7 +242,7 @@ def _room(task: Task, e: Effector) -> int:
     """Rows of scratch that the rows of a task need."""
     width = len(e.columns.velocities)
     if not task.own:
-        return 3 * width
+        return (6 if e.sights else 3) * width
     numbers = len(e.numbers) + (GOAL_NUMBERS if task.takes_target else 0)
     return own_room(len(e.sights), numbers, task.rows, width)
 

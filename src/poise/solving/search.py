@@ -28,7 +28,7 @@ from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.collision import CollisionLimit, guarded, position_limits
-from poise.solving.posture import Posture
+from poise.solving.posture import Posture, one_posture
 from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
 from poise.solving.rows import rows_at
@@ -133,14 +133,12 @@ class Search:
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
         self.method = chosen
-        postures = [task for task in self.tasks if isinstance(task, PostureTask)]
-        if len(postures) > 1:
-            raise ValueError(f"tasks holds {len(postures)} PostureTasks; q can be near to one only")
-        if postures and self.apart is not None:
+        posture = one_posture(self.tasks)
+        if posture is not None and self.apart is not None:
             raise ValueError("a PostureTask does not heed a CollisionLimit yet: leave one of them out")
         refuse_beside_soft(self.tasks, self.apart)
         problem = pack(model, self.frame_tasks, limits=limits)
-        self._posture = Posture(model, postures[0], problem) if postures else None
+        self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
             problem = self._posture.extended(problem)
         self._required: Search | None = None
@@ -152,7 +150,7 @@ class Search:
                     model, required, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
                     max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
                 )  # fmt: skip
-        elif chosen is None and not postures and len(self.frame_tasks) == 1:
+        elif chosen is None and posture is None and len(self.frame_tasks) == 1:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
         if self.apart is not None and chosen is None:
             problem = guarded(model, problem, self.apart)

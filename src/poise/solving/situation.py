@@ -31,6 +31,8 @@ class Situation:
     limits: bool
     stated: int = 0
     """Inequalities between joints."""
+    posture: bool = False
+    """Whether a posture is followed, as the last level."""
 
     @property
     def rows(self) -> int:

@@ -27,6 +27,7 @@ from poise.solving.arguments import (
     AnyTask,
     cores,
     one_a_task,
+    one_start,
     put_start,
     refuse_goal,
     refuse_numbers,
@@ -42,6 +43,7 @@ from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
 from poise.solving.kept import kept
+from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
@@ -61,6 +63,10 @@ _NOT_FINITE: Final = (
 )
 
 
+_FAR: Final = 1e20
+"""A sum of squares of a posture above which each of its numbers is looked at."""
+
+
 @final
 class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
@@ -77,6 +83,9 @@ class Tracker:
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
     its frame than `lead`: metres, or metres and radians.
+
+    A PostureTask among the tasks is the last level: each step goes as far towards its posture as they leave it, with
+    `dls` and `priority`, also of joints that no task moves.  The posture may be another at each step.
 
     No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
     `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority, and the method is
@@ -112,6 +121,8 @@ class Tracker:
         "_points",
         "_points_shape",
         "_pose_alone",
+        "_posture",
+        "_posture_task",
         "_prepared",
         "_q",
         "_scenes",
@@ -149,15 +160,14 @@ class Tracker:
             positive("dt", dt)
             if dt > LONGEST:
                 raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
-        frame_tasks = []
-        for task in several(tasks):
-            if isinstance(task, PostureTask):
-                raise ValueError(
-                    "a Tracker takes no PostureTask: give the method null_space=RestPosture(q=...) instead, as in "
-                    "DampedLeastSquares(null_space=RestPosture())"
-                )
-            frame_tasks.append(task)
-        self.tasks = tuple(frame_tasks)
+        found = several(tasks)
+        self.tasks = tuple(task for task in found if not isinstance(task, PostureTask))
+        self._posture_task = one_posture(found)
+        if self._posture_task is not None:
+            if not self.tasks:
+                raise ValueError("a Tracker needs a task beside a PostureTask, which is followed as far as it lets it")
+            if explore:
+                raise ValueError("explore=True does not follow a PostureTask: leave one of them out")
         stated = _limits_beside(limits)
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
@@ -168,9 +178,11 @@ class Tracker:
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
             tied = tied or self._kept is not None or bool(ranges(self._followed))
-            method = "priority" if len(levels(self._followed)) > 1 else "qp" if tied else "dls"
+            ranked = len(levels(self._followed)) > 1 or (tied and self._posture_task is not None)
+            method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
-        problem = pack(model, self._followed, limits=limits is not False)
+        also = () if self._posture_task is None else pulled(model, self._posture_task)
+        problem = pack(model, self._followed, limits=limits is not False, also=also)
         self._prepared = BoundMethod(
             model,
             self._followed,
@@ -185,6 +197,7 @@ class Tracker:
             within=True,
             dt=dt,
             updates=updates,
+            posture=self._posture_task,
         )
         self._count, self._dt, self._settles = updates, dt, settle
         self._lead = Lead.of(lead)
@@ -204,6 +217,9 @@ class Tracker:
         self._targets[:, 3] = 1.0
         for k, task in enumerate(self._followed):
             self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
+        if self._posture_task is not None:
+            given = self._posture_task.target
+            self._posture[:] = posture_of(model, model.home if given is None else given)
 
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
@@ -220,6 +236,7 @@ class Tracker:
         self._points = self._targets[: len(self.tasks), :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
         self._pose_alone = [task.leads for task in self._followed] == [(POSITION, ROTATION)]
+        self._posture = scratch.narrow[self._prepared.problem.rows("guide")]
         if self._apart is not None:
             scratch.surround(self._apart.scene(self.model, ahead=self._dt or 0.0))
         prepare(method_loop.step)
@@ -227,8 +244,8 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_lead", "_prepared",
-            "_settles", "method", "model", "tasks",
+            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_lead", "_posture_task",
+            "_prepared", "_settles", "method", "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
@@ -252,14 +269,38 @@ class Tracker:
             raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
         self.targets[:] = given
 
-    def step(self, q: npt.ArrayLike, target: Any = None, *, out: Array | None = None) -> Array:
+    @property
+    def posture(self) -> Array | None:
+        """(nq,) what the next step pulls to, if a PostureTask is followed; write into it at will."""
+        return None if self._posture_task is None else self._posture
+
+    @posture.setter
+    def posture(self, q: npt.ArrayLike) -> None:
+        self._pull(q)
+
+    def _pull(self, q: npt.ArrayLike) -> None:
+        """Take a posture for the next steps."""
+        if self._posture_task is None:
+            raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
+        try:
+            given = np.asarray(q, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        # NaN and what is too large show in the sum of squares.
+        if given.shape != self._posture.shape or not given @ given < _FAR:
+            given = one_start(self.model, q, "posture")
+        self._posture[:] = given
+
+    def step(
+        self, q: npt.ArrayLike, target: Any = None, *, posture: npt.ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
         The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
         back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
         that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
         `target` is one target a task, as `solve` takes them, a `Twist`, or None for one that stays; or (tasks, 3)
-        points if all are positions.
+        points if all are positions.  `posture` (nq,) is a new one for the PostureTask; None: it stays.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
@@ -279,6 +320,8 @@ class Tracker:
                     self._goal[:] = pose
                 else:
                     self._aim(target, stepping=True)
+            if posture is not None:
+                self._pull(posture)
             if self._apart is not None:
                 self._scratch.look_around()
             if self._explorer is None or not self._go_round(self._explorer):
@@ -367,12 +410,31 @@ class Tracker:
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
-        for past in ("last_step", "last_target", "travel", "surge"):
+        for past in ("last_step", "last_target", "last_guide", "travel", "surge"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None:
             self._explorer.forget()
         if self._kept is not None:
             self._kept.forget()
+
+    def take_over(self, other: "Tracker") -> None:
+        """Go on where another Tracker of the same model is: its last velocities and accelerations are those of this.
+
+        So limits of accelerations and jerks hold from the last step of the other to the next of this.
+        Raises ValueError for another model, and for tasks that other joints move.
+        """
+        if other.model is not self.model:
+            raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
+        if other._prepared.problem.velocities != self._prepared.problem.velocities:
+            raise ValueError(
+                "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
+            )
+        with self._entered():
+            self.reset()
+            for past in ("travel", "surge"):
+                mine, others = (x._scratch.narrow[x._prepared.problem.rows(past)] for x in (self, other))
+                if len(mine) == len(others):
+                    mine[:] = others
 
     @property
     def velocity(self) -> Array:
@@ -472,13 +534,21 @@ class Tracker:
         """
         return bool(self._memory[FAILED] > 0.5)
 
-    def rollout(self, q: npt.ArrayLike, targets: npt.ArrayLike | SE3, *, threads: int | None = None) -> Array:
+    def rollout(
+        self,
+        q: npt.ArrayLike,
+        targets: npt.ArrayLike | SE3,
+        *,
+        posture: npt.ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
 
         `targets` is (steps, tasks, 3) if all tasks are positions, else (steps, tasks, 7), place and wxyz.  With `q`
         (characters, nq) and as many characters along a first axis of `targets`, eight characters at a time are led
         at once in each of `threads` (None: as many as there are cores), and the result is (characters, steps, nq), the
-        same for any number of threads.  The tracker's own past plays no part and is left fresh.
+        same for any number of threads.  `posture` is what the PostureTask pulls to: (nq,) for all steps, (steps, nq),
+        or (characters, steps, nq); None: the tracker's.  The tracker's own past plays no part and is left fresh.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         if threads is not None:
@@ -504,13 +574,28 @@ class Tracker:
         full[..., 3] = 1.0
         full[..., :width] = goals
         path = np.empty((characters, steps, self.model.nq))
+        pulls = self._postures(posture, path.shape)
         with self._entered():
-            failed = self._roll(start, full, path, cores() if threads is None else threads)
+            failed = self._roll(start, full, pulls, path, cores() if threads is None else threads)
             self.reset()
             self._memory[FAILED] = float(failed)
         return path[0] if single else path
 
-    def _roll(self, starts: Array, goals: Array, path: Array, threads: int) -> bool:
+    def _postures(self, posture: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
+        """(characters, steps, nq) what each step of a rollout pulls to; None: to the tracker's."""
+        if posture is None:
+            return None
+        if self._posture_task is None:
+            raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
+        given = self.model.check_q(posture, "posture")
+        if given.shape != shape[-given.ndim :]:
+            raise ShapeError(
+                f"posture must have shape ({shape[-1]},), {shape[1:]} or {shape}, (characters, steps, nq), got "
+                f"{given.shape}"
+            )
+        return np.ascontiguousarray(np.broadcast_to(given, shape))
+
+    def _roll(self, starts: Array, goals: Array, pulls: Array | None, path: Array, threads: int) -> bool:
         """Fill `path` (characters, steps, nq); whether a step was no finite number."""
         characters = len(path)
         if not path.size:
@@ -521,24 +606,32 @@ class Tracker:
         groups = [slice(c, c + many) for c in range(0, characters, many)]
 
         def roll(some: slice) -> int:
-            return self._roll_some(starts[some], goals[some], path[some], alone=alone)
+            return self._roll_some(
+                starts[some], goals[some], None if pulls is None else pulls[some], path[some], alone=alone
+            )
 
         if min(threads, len(groups)) == 1:
             return NOT_FINITE in list(map(roll, groups))
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return NOT_FINITE in list(pool.map(roll, groups))
 
-    def _roll_some(self, starts: Array, goals: Array, path: Array, *, alone: bool) -> int:
+    def _roll_some(self, starts: Array, goals: Array, pulls: Array | None, path: Array, *, alone: bool) -> int:
         """Lead one character, or up to eight side by side; a code."""
         with self._bound.scratch() as scratch:
             scratch.tell(updates=self._count, settle=int(self._settles), steps=path.shape[1], characters=len(path))
-            scratch.tell_of(goals=goals, path=path)
+            scratch.tell_of(goals=goals, path=path, **({} if pulls is None else {"postures": pulls}))
+            rows = self._prepared.problem.rows("guide")
+            scratch.narrow[rows] = self._posture
+            if pulls is None:
+                scratch.tell(postures=0)
             if alone:
                 scratch.start[:] = starts[0]
                 with self._shapes(scratch):
                     code: int = method_loop.rollout(scratch.address)
             else:
                 scratch.widen(self._bound)
+                assert scratch.wide is not None
+                scratch.wide[rows] = self._posture[:, None]
                 path[:, 0] = starts
                 code = method_loop.rollout_lanes(scratch.address)
         self._check_rollout(code, starts, goals)

@@ -6,6 +6,7 @@ import pkgutil
 from poise import tasks
 from poise.kernels.closed_form.branches import all_branches
 from poise.kernels.collision import near, queries
+from poise.kernels.hands import descent
 from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine.jit import WHOLE
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
@@ -31,6 +32,8 @@ def compile_all(watch: Watch | None = None) -> None:
     entries = [
         all_branches,
         batch_lanes.solve_many,
+        descent.follow,
+        descent.value,
         lm_solver.linearise,
         method_loop.step,
         method_loop.rollout,

@@ -397,7 +397,7 @@ def settled(content: Any) -> Any:
         case list():
             return tuple(settled(x) for x in content)
         case Mapping():
-            return MappingProxyType(dict(content))
+            return MappingProxyType({name: settled(x) for name, x in content.items()})
     return content
 
 

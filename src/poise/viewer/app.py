@@ -9,12 +9,14 @@ import numpy.typing as npt
 from poise.geometry.world import World
 from poise.methods.base import Method
 from poise.model.model import Model, a_model
+from poise.motion.clip import Motion
 from poise.tasks.base import Task
 from poise.viewer.aims import default_task
 from poise.viewer.appearance import appearance
 from poise.viewer.page import Page
 from poise.viewer.panel import Panel
 from poise.viewer.recording import Recording
+from poise.viewer.replay import Replay
 from poise.viewer.server import serve
 from poise.viewer.session import Session
 from poise.viewer.stage import Stage
@@ -75,13 +77,14 @@ class Viewer(Page):
 
 
 def view(
-    model: Model,
+    model: Model | Motion,
     tasks: Task | Sequence[Task] | None = None,
     *,
     q: npt.ArrayLike | None = None,
     method: str | Method | None = None,
     world: World | None = None,
     look: Look | None = None,
+    ghost: Motion | None = None,
     host: str = "127.0.0.1",
     port: int = 8080,
     dark: bool = False,
@@ -93,25 +96,40 @@ def view(
     `method`, or by the solver's own way; `world` holds obstacles, which may be changed from any thread.  `look` asks
     for what the file draws, for the shapes that collide or for a skeleton; None: for the first that each link has.
 
+    Of a `Motion` the robot is shown as it goes through it, over and over, and beside it another one as its `ghost`,
+    such as the human whom it follows; with `block=False` it returns the `Replay`.
+
     The page is served at `host` and `port`, or the next port that is free: on this machine alone unless `host` says
     otherwise, which is warned of.  Prints the address and stays until Ctrl-C; with `block=False` returns the `Viewer`,
     which its `close` ends.
 
     Raises MissingExtra without the `viewer` extra, FrameNotFound for a frame that the model does not have, ValueError
-    for what the method cannot do.
+    for what the method cannot do, and for arguments that a motion does not take.
     """
+    if isinstance(model, Motion):
+        if tasks is not None or q is not None or method is not None or world is not None:
+            raise ValueError("tasks, q, method and world are for a model that is led; a motion is only played")
+        played = Replay(model.model, model, host=host, port=port, dark=dark, look=look, ghost=ghost)
+        return _shown(played, model.model.name, block=block)
+    if ghost is not None:
+        raise ValueError("ghost goes beside a motion; give one in the place of the model")
     a_model(model)
     if tasks is None:
         alone = default_task(model)
         tasks = () if alone is None else alone
     viewer = Viewer(Session(model, tasks, q=q, method=method, world=world), look=look, host=host, port=port, dark=dark)
+    return _shown(viewer, model.name, block=block)
+
+
+def _shown(page: Page, name: str, *, block: bool) -> Page | None:
+    """The page, or None when it has been closed."""
     if not block:
-        return viewer
-    print(f"{model.name} is shown at {viewer.server.announcement} (Ctrl-C ends it)", flush=True)
+        return page
+    print(f"{name} is shown at {page.server.announcement} (Ctrl-C ends it)", flush=True)
     try:
-        viewer.wait()
+        page.wait()
     except KeyboardInterrupt:
         pass
     finally:
-        viewer.close()
+        page.close()
     return None

@@ -48,6 +48,10 @@ class Figure:
         """Show the robot at `q` (nq,); how many links moved."""
         return self._nodes.place(self.model.poses(q, self._frames).array)
 
+    def move(self, place: Array) -> None:
+        """Let the origin of its world be at `place` (3,) [m]."""
+        self._root.position = tuple(place.tolist())
+
     @property
     def visible(self) -> bool:
         """Whether it is shown."""

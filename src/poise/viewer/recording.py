@@ -8,53 +8,34 @@ import numpy as np
 
 from poise.errors import PoiseError
 from poise.geometry.shapes import Shape
-from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.spatial import Array
-from poise.viewer.figure import Figure
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
+from poise.viewer.played import Played
 from poise.viewer.server import serve
-from poise.viewer.stage import ground
 
 PICTURES: Final = 30.0
 """Of a motion a second."""
 
 
 def html_of_motion(
-    model: Model, parts: Sequence[Part], times: Array, q: Array, shapes: Mapping[str, Shape] | None = None
+    motion: Motion, parts: Sequence[Part], shapes: Mapping[str, Shape] | None = None, *, ghost: Motion | None = None
 ) -> str:
-    """A page that plays q (n, nq) over `times` (n,) [s] among shapes, without a server.
+    """A page that plays a motion among shapes, or with a ghost beside it, without a server.
 
     What makes the page is a server of its own, which nobody is told of, so no window sees it being made.
     """
-    motion = Motion(model, times, q)
-    with serve(port=0, title=model.name) as server:
+    with serve(port=0, title=motion.model.name) as server:
         page = server.viser
-        size, *_ = ground(page, model, q[0], parts, panel=False)
-        figure = Figure(page, "/robot", model, parts)
-        Obstacles(page, size, lambda name, pose: None).paint(dict(shapes or {}))
-        trail(page, model, q)
-        figure.place(q[0])
+        played = Played(page, motion, parts, ghost=ghost, panel=False)
+        played.follow = not shapes  # which stand still
+        Obstacles(page, played.size, lambda name, pose: None).paint(dict(shapes or {}))
         messages = page.get_scene_serializer()
         for time in np.arange(0.0, motion.duration + 0.5 / PICTURES, 1.0 / PICTURES):
-            figure.place(motion.at(motion.times[0] + time))
+            played.show(time)
             messages.insert_sleep(1.0 / PICTURES)
         text: str = messages.as_html()
     return text
-
-
-def trail(page: Any, model: Model, q: Array) -> None:
-    """Draw the way of the tip along q (n, nq)."""
-    places = model.poses(q, [model.tip]).xyz[:, 0]
-    if len(places) > 1 and np.ptp(places, axis=0).max() > 1e-6:
-        page.scene.add_line_segments(
-            "/trail", np.stack([places[:-1], places[1:]], axis=1).astype(np.float32), colors=TRAIL, thickness=2.0,
-            thickness_units="screen",
-        )  # fmt: skip
-
-
-TRAIL: Final = (47, 111, 222)
 
 
 def html_file(file: Path) -> Path:

@@ -4,14 +4,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, final
 
+import numpy as np
+
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.viewer.appearance import appearance
-from poise.viewer.figure import Figure
 from poise.viewer.page import Page
-from poise.viewer.recording import html_file, html_of_motion, trail, write_aside
+from poise.viewer.played import Played
+from poise.viewer.recording import html_file, html_of_motion, write_aside
 from poise.viewer.server import serve
-from poise.viewer.stage import ground
 
 PICTURES: Final = 30.0
 """A second."""
@@ -23,21 +24,19 @@ class Replay(Page):
 
     def __init__(
         self, model: Model, motion: Motion, *, host: str = "127.0.0.1", port: int = 8080, dark: bool = False,
-        look: Any = None,
+        look: Any = None, ghost: Motion | None = None,
     ) -> None:  # fmt: skip
         self.model, self.motion = model, motion
         self._parts = appearance(model, look=look)
         super().__init__(serve(host=host, port=port, title=model.name), dark=dark)
         with self._made():
-            self._add(motion, dark=dark)
+            self._add(motion, ghost, dark=dark)
         self.loop = self._loop("replay", PICTURES, self._next)
 
-    def _add(self, motion: Motion, *, dark: bool) -> None:
-        """The robot, its way and the timeline."""
-        page, model = self.server.viser, self.model
-        ground(page, model, motion.q[0], self._parts, dark=dark)
-        self.figure = Figure(page, "/robot", model, self._parts)
-        trail(page, model, motion.q)
+    def _add(self, motion: Motion, ghost: Motion | None, *, dark: bool) -> None:
+        """The robot, its way, its ghost and the timeline."""
+        page = self.server.viser
+        self.played = Played(page, motion, self._parts, ghost=ghost, dark=dark)
         self.time, self._last = 0.0, perf_counter()
         self._slider = page.gui.add_slider(
             "time s", min=0.0, max=max(motion.duration, 1e-3), step=1e-3, initial_value=0.0
@@ -50,12 +49,18 @@ class Replay(Page):
             if event.client is not None:
                 self.time, self._playing.value = float(self._slider.value), False
 
-        self.figure.place(motion.q[0])
+        roots = motion.positions([motion.model.links[0]])
+        self._follow = page.gui.add_checkbox("follow", True, visible=bool(np.ptp(roots[..., :2], axis=0).max() > 0.0))
+        if self.played.ghost is not None:
+            aside, far = round(self.played.ghost.aside, 2), round(2.0 * self.played.ghost.height, 2)
+            self._ghost = page.gui.add_checkbox("ghost", True)
+            self._aside = page.gui.add_slider("ghost aside m", min=-far, max=far, step=0.01, initial_value=aside)
 
     def record(self, file: str | Path) -> Path:
         """Write the whole motion, played once, to an HTML file that needs no server; raises PoiseError if it cannot."""
         to = html_file(Path(file))
-        return write_aside(to, html_of_motion(self.model, self._parts, self.motion.times, self.motion.q))
+        ghost = None if self.played.ghost is None else self.played.ghost.motion
+        return write_aside(to, html_of_motion(self.motion, self._parts, ghost=ghost))
 
     def _next(self) -> None:
         now = perf_counter()
@@ -63,4 +68,7 @@ class Replay(Page):
         if self._playing.value:
             self.time = (self.time + passed * self._speed.value) % max(self.motion.duration, 1e-3)
             self._slider.value = round(self.time, 3)
-        self.figure.place(self.motion.at(self.motion.times[0] + self.time))
+        self.played.follow = self._follow.value
+        if self.played.ghost is not None:
+            self.played.ghost.figure.visible, self.played.ghost.aside = self._ghost.value, self._aside.value
+        self.played.show(self.time)

@@ -8,6 +8,7 @@ One problem at a time, with rows of numbers in packs.
 
 from poise.kernels.algebra.cholesky import solve_symmetric
 from poise.kernels.algebra.reflections import dot, reflect
+from poise.kernels.algebra.working_set import whole
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.views import section
@@ -20,26 +21,32 @@ _CLEAR = 1e-6
 def minimise_unconstrained(levels, limits, x, side, room):
     """`active_set.minimise` if its x meets no bound and no row, and no row of J depends on the others; whether it was.
 
-    A row of zeros does no harm.  Bounds that are in the way of the first level are left in `side`: most will hold it.
+    Rows of zeros, such as those of a range that a point is within, are left out.  Bounds that are in the way of the
+    first level are left in `side`: most will hold it.
     """
-    m, n = len(levels.e), len(x)
+    n, most = len(x), min(len(levels.e), len(x))
     row, wide = pitch(room, n), packs(room, n)
     for c in range(len(side)):
         if side[c] != 0.0:
             return False
+    some = section(room, (most + 2) * row + 2 * most * most + most, most)
+    m = _rows_that_ask(levels, wide, some)
     if m > n:
         return False
     q, own, rest = section(room, 0, m * row), section(room, m * row, row), section(room, (m + 1) * row, row)
     at = (m + 2) * row
     lower, matrix = section(room, at, m * m), section(room, at + m * m, m * m)
     z = section(room, at + 2 * m * m, m)
-    if not _orthonormal(m, n, levels.order, levels.rows, q, lower):
+    if not _orthonormal(m, n, levels.order, some, levels.rows, q, lower):
         return False
     for c in range(wide):
         store_pack(own, c, zeros(own))
+    stop = 0
     for k in range(levels.count):
-        first, stop = levels.first[k], levels.first[k + 1]
-        _choose(first, stop, m, levels.order, levels.e, levels.squares[k], lower, matrix, z)
+        first = stop
+        while stop < m and whole(some[stop]) < levels.first[k + 1]:
+            stop += 1
+        _choose(first, stop, m, levels.order, some, levels.e, levels.squares[k], lower, matrix, z)
         for i in range(first, stop):
             _add(z[i], q, i * wide, own, wide)
         if not _inside(n, limits, own):
@@ -65,6 +72,19 @@ def minimise_unconstrained(levels, limits, x, side, room):
 
 
 @kernel
+def _rows_that_ask(levels, wide, some):
+    """How many rows of the levels are not all zeros; the places of these in the order, as far as `some` has room."""
+    m = 0
+    for i in range(len(levels.e)):
+        at = levels.order[i] * wide
+        if dot(levels.rows, at, levels.rows, at, 0, wide) != 0.0:
+            if m < len(some):
+                some[m] = i
+            m += 1
+    return m
+
+
+@kernel
 def _inside(n, limits, x):
     """Whether x keeps its limits; not if it is no number."""
     for a in range(n):
@@ -85,19 +105,15 @@ def _add(scale, q, i, to, wide):
 
 
 @kernel
-def _orthonormal(m, n, order, rows, q, lower):
+def _orthonormal(m, n, order, some, rows, q, lower):
     """J = L Q; False if a row depends on those before."""
     wide = packs(q, n)
     for i in range(m):
         for c in range(wide):
-            store_pack(q, i * wide + c, load_pack(rows, order[i] * wide + c))
+            store_pack(q, i * wide + c, load_pack(rows, order[whole(some[i])] * wide + c))
         lower[i * m + i] = dot(q, i * wide, q, i * wide, 0, wide)
     for i in range(m):
         square = dot(q, i * wide, q, i * wide, 0, wide)
-        if lower[i * m + i] == 0.0:
-            for j in range(i + 1, m):
-                lower[j * m + i] = 0.0
-            continue
         if not square > _CLEAR * lower[i * m + i]:
             return False
         length = sqrt(square)
@@ -111,11 +127,11 @@ def _orthonormal(m, n, order, rows, q, lower):
 
 
 @kernel
-def _choose(first, stop, m, order, e, square, lower, matrix, z):
+def _choose(first, stop, m, order, some, e, square, lower, matrix, z):
     """The entries of z from `first` to `stop`, from those before."""
     size = stop - first
     for i in range(first, stop):
-        value = e[order[i]]
+        value = e[order[whole(some[i])]]
         for j in range(first):
             value = value - lower[i * m + j] * z[j]
         z[i] = value
@@ -124,7 +140,7 @@ def _choose(first, stop, m, order, e, square, lower, matrix, z):
             value = z[i]
             for j in range(first, i):
                 value = value - lower[i * m + j] * z[j]
-            z[i] = value / lower[i * m + i] if lower[i * m + i] > 0.0 else 0.0
+            z[i] = value / lower[i * m + i]
         return
     for i in range(size):
         for j in range(i + 1):

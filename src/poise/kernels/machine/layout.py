@@ -245,6 +245,8 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "twists": TWIST,
     "inequalities": REAL,
     "posture": REAL,
+    "pull": REAL,
+    "shares": REAL,
     "bounds": REAL,
     "plan": WHOLE,
     "plan_reals": REAL,
@@ -265,7 +267,9 @@ vertices have three numbers each.  `scene`, `chains` (one a shape), `levers`: wh
 for each active velocity where a step may change the velocity by so much alone, else none; `speeds` are then those of
 the whole step.  `twists`: of free bases.  `inequalities`
 (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
-where a null-space term pulls to.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
+where a null-space term pulls to.  `pull` (n,): 1 for each active velocity that the posture of a Tracker pulls, else 0;
+empty without one.  `shares` (n,): the least of that posture's weights over that of each active velocity; empty where
+all are alike.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
 obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
 criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave."""
@@ -313,6 +317,8 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "begun",
         "last_step",
         "apart",
+        "guide",
+        "last_guide",
         "travel",
         "surge",
         "least",
@@ -367,7 +373,8 @@ memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors,
 effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
 gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
-begun (nq) where a step of a Tracker began, last_step (n), apart (n) a step with each joint bound by itself; of a
+begun (nq) where a step of a Tracker began, last_step (n), apart (n) a step with each joint bound by itself;
+guide and last_guide (nq) what a Tracker pulls to, in this step and in the one before; of a
 Tracker with accelerations travel (n) the way of its last step, surge (n) what that was more than the one before, least
 and largest (n) the bounds of this one, gone (n) the way since it began, sought (m) its errors when it began, closing
 (m) how they fell from those of the step before; branches (BRANCHES) what is known of each lane that holds a
@@ -390,17 +397,20 @@ Of a problem with borders, for each side of them: border_rows (a packed row) wha
 border_reach (a packed row) what it can do to it at most in whatever direction,
 border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
 inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and
-two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led."""
+two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led.
+Of a hand that follows landmarks: room and matrix (n x n) a Hessian and its factor, other (n) the way of joints that are
+put at a limit, prior (nq) the q of the last frame, best (nq) the same after a filter, memory (a number a pair of
+fingertips) which pinch."""
 
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
-    "updates settle steps characters goals path trace trace_rows samples found problems starts answers index "
+    "updates settle steps characters goals postures path trace trace_rows samples found problems starts answers index "
     "given scene scene_work scene_changed",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `path`,
-`trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
+of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `postures`,
+`path`, `trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
 where a shape has moved since the last call."""
 

@@ -13,7 +13,12 @@ from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import as_array, section
+from poise.kernels.methods.balls import turn_since
+from poise.kernels.methods.memory import FRESH
 
+_NEARER = 0.5
+"""The share by which a step comes nearer to a posture that stands still.  The whole way overshoots where the tasks pull
+farther from the posture than their circles are wide, and goes round in a cycle; half of it, from three times as far."""
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
 _TOUCH = 1e-4
@@ -46,12 +51,45 @@ def null_space_velocity(p, w):
                 away = select(away > gains.limit_longest, gains.limit_longest, away)
                 phi = phi + select(away < -gains.limit_longest, -gains.limit_longest, away)
         store(w.phi, a, load(w.phi, a) + phi)
+    if len(p.pull) > 0:
+        pull(p, w)
     if gains.clearance_gain != 0.0:
         repel(p, w)
     if gains.potential_gain != 0.0:
         descend(p, w)
     for a in range(n):
         store(w.phi, a, load(w.phi, a) * load(w.free, a))
+
+
+@functools.partial(kernel, inline=True)
+def pull(p, w):
+    """phi += the velocity that goes along with w.guide, and `_NEARER` of what else w.q is away, where `p.pull` says so.
+
+    In the first step it is all that w.q is away.  Coordinates are pulled no farther than their limits.
+    """
+    begun = load(w.memory, FRESH) > 0.5
+    left = select(begun, 1.0 - _NEARER, splat(w.e, 0.0))
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x, to, last = load(w.q, c.q), load(w.guide, c.q), load(w.last_guide, c.q)
+        to = select(to < c.lower, c.lower, select(to > c.upper, c.upper, to))
+        last = select(last < c.lower, c.lower, select(last > c.upper, c.upper, last))
+        store(w.phi, c.v, load(w.phi, c.v) + p.pull[c.v] * (to - x - left * (last - x)))
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        square = splat(w.e, 0.0)
+        for k in range(i, i + 4):
+            square = square + load(w.guide, k) * load(w.guide, k)
+        inverse = 1.0 / sqrt(square)
+        for k in range(i, i + 4):
+            store(w.guide, k, load(w.guide, k) * inverse)
+        u0, u1, u2 = turn_since(w.q, w.guide, i)
+        v0, v1, v2 = turn_since(w.q, w.last_guide, i)
+        store(w.phi, a, load(w.phi, a) + p.pull[a] * (u0 - left * v0))
+        store(w.phi, a + 1, load(w.phi, a + 1) + p.pull[a + 1] * (u1 - left * v1))
+        store(w.phi, a + 2, load(w.phi, a + 2) + p.pull[a + 2] * (u2 - left * v2))
+    for i in range(len(w.guide)):
+        store(w.last_guide, i, load(w.guide, i))
 
 
 @functools.partial(kernel, inline=True)

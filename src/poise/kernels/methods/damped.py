@@ -25,6 +25,10 @@ _LEAST = 1e-12
 where steps are rounding."""
 
 
+_FLOOR = 1e-12
+"""Share of the largest diagonal entry of J M J^T that keeps the pivots of its inverse above rounding."""
+
+
 @functools.partial(kernel, inline=True)
 def damped_step(p, s, w):
     """step = J^T (J J^T + lambda^2 I)^-1 e (Buss 2004, eq. 11)."""
@@ -48,6 +52,35 @@ def through_rows(p, w):
     transpose_times(p, w.jacobian, w.y, w.step)
     for a in range(len(w.step)):
         store(w.step, a, load(w.step, a) * load(w.free, a))
+
+
+def guided_step(p, s, w):
+    """step = M J^T ((J M J^T + lambda^2 I)^-1 e - (J M J^T)^-1 J phi) + phi, towards the posture that is phi away.
+
+    M is the diagonal of `p.shares` squared.  The inverse that takes phi's part in J away is damped by no more than
+    rounding asks for.
+    """
+    size, n = len(w.e), len(w.step)
+    for a in range(len(p.shares)):
+        store(w.free, a, load(w.free, a) * (p.shares[a] * p.shares[a]))
+    gram(p, size, w.jacobian, w.free, w.matrix)
+    damping = damp(p, w)
+    sharp, largest = section(w.room, 0, size * size), splat(w.e, 1e-300)
+    for i in range(size):
+        for j in range(i - i % 3 + 3):
+            store(sharp, i * size + j, load(w.matrix, i * size + j))
+        x = load(w.matrix, i * size + i)
+        largest = select(x > largest, x, largest)
+    times(p, w.jacobian, w.phi, w.along)
+    factor(size, _FLOOR * largest, sharp)
+    back_substitute(size, sharp, w.along, w.along)
+    factor(size, damping, w.matrix)
+    back_substitute(size, w.matrix, w.clamped, w.y)
+    for i in range(size):
+        store(w.y, i, load(w.y, i) - load(w.along, i))
+    transpose_times(p, w.jacobian, w.y, w.step)
+    for a in range(n):
+        store(w.step, a, load(w.step, a) * load(w.free, a) + load(w.phi, a))
 
 
 def columns_step(p, s, w):
@@ -136,6 +169,7 @@ def judged_update(p, s, w):
 
 
 damped = stepping(damped_step, ROWS)
+guided = stepping(guided_step, PLAIN)
 judged = updating(judged_update, ROWS)
 columns = stepping(columns_step, PLAIN)
 orthogonal = stepping(orthogonal_step, PLAIN)

@@ -78,6 +78,8 @@ def forget(w):
         store(w.last_step, a, splat(w.memory, 0.0))
     for i in range(len(w.last_target)):
         store(w.last_target, i, splat(w.memory, 0.0))
+    for i in range(len(w.last_guide)):
+        store(w.last_guide, i, splat(w.memory, 0.0))
     for a in range(len(w.travel)):
         store(w.travel, a, splat(w.memory, 0.0)), store(w.surge, a, splat(w.memory, 0.0))
 
@@ -146,18 +148,25 @@ def step(address):
 
 @entry_point(WHOLE)
 def rollout(address):
-    """`updates` updates towards each of the `steps` rows of `goals` in turn, from `start`; `path` is the way."""
+    """`updates` updates towards each of the `steps` rows of `goals` in turn, from `start`; `path` is the way.
+
+    Where there are `postures` (steps x nq), each step has its own.
+    """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
     w = narrow(p, told.narrow, told.routines)
     width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
     goals, path = rows_at(told.goals, told.steps * width), rows_at(told.path, told.steps * count)
+    postures = rows_at(told.postures, told.steps * count)
     if not take_start(p, w.start, w.q):
         return BAD_START
     forget(w)
     for k in range(told.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
+        if told.postures:
+            for i in range(count):
+                w.guide[i] = postures[k * count + i]
         _update(p, w, told.updates, told.settle, told.scene, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
@@ -166,7 +175,7 @@ def rollout(address):
 
 @entry_point(WHOLE)
 def rollout_lanes(address):
-    """`rollout` of up to eight characters, one a lane: goals (characters x steps x .).
+    """`rollout` of up to eight characters, one a lane: goals (characters x steps x .), and so are postures.
 
     The starts (characters x nq) are the first rows of `path` (characters x steps x nq), which the way overwrites.
     """
@@ -175,6 +184,7 @@ def rollout_lanes(address):
     w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
     width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), told.steps, told.characters
     goals, path = rows_at(told.goals, characters * steps * width), rows_at(told.path, characters * steps * count)
+    postures = rows_at(told.postures, characters * steps * count)
     for lane in range(WIDTH):
         c = min(lane, characters - 1)
         if not take_start(p, section(path, c * steps * count, count), w.q):
@@ -193,6 +203,9 @@ def rollout_lanes(address):
                 place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                 for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                     v.target[i, lane] = w.target[i]
+            if told.postures:
+                for i in range(count):
+                    v.guide[i, lane] = postures[(c * steps + k) * count + i]
         _update(p, v, told.updates, told.settle, 0, address)
         for c in range(characters):
             for i in range(count):

@@ -65,12 +65,15 @@ def curb(p, w):
 
 @functools.partial(kernel, inline=True)
 def let_go(p, w):
-    """Widen the bound by as much as the targets have moved since the last update."""
+    """Widen the bound by as much as the targets, and a posture, have moved since the last update."""
     square = splat(w.e, 0.0)
     for k in range(len(p.effectors)):
         for i in range(first_seen(p.effectors[k]), SEEN):
             x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
             square = square + x * x
+    for i in range(len(w.guide)):
+        x = load(w.guide, i) - load(w.last_guide, i)
+        square = square + x * x
     moved, stirred = sqrt(square), load(w.memory, STIRRED)
     store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
     widen(w, moved)

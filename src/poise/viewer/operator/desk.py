@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from poise.methods.registry import METHODS
 from poise.model.joint import JointKind
+from poise.motion.clip import Motion
 from poise.viewer.obstacles import made, measured, measures
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.measures import Measures
@@ -394,7 +395,8 @@ class Desk:
 
     def _write_html(self, one: Attempt, to: Path) -> None:
         shapes = {obstacle.name: obstacle.shape for obstacle in one.setups[-1][1].obstacles}
-        to.write_text(html_of_motion(one.model, self._page.parts, one.time, one.q, shapes), encoding="utf-8")
+        motion = Motion(one.model, one.time, one.q)
+        to.write_text(html_of_motion(motion, self._page.parts, shapes), encoding="utf-8")
 
     def _load(self, upload: Any, kind: str) -> None:
         """Take over an uploaded file, which our own readers read and nothing else."""

@@ -1,0 +1,97 @@
+"""`poise retarget`: the motion of a skeleton, carried to a robot."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+import poise as pz
+from poise.cli.command import Base, command
+
+_MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf")
+_REPORTS = (".json", ".png", ".svg", ".pdf")
+
+
+@command
+class Retarget:
+    """Let a robot do what the skeleton of a motion does: its feet stand where they come down, its limits hold.
+
+    Prints which joint became which frame, and how well the robot follows.  Exit code 0 when the motion was carried
+    over, however far the robot had to be from it.
+    """
+
+    motion: Positional[Path]
+    """A motion with a skeleton: .bvh, .glb or .gltf."""
+    robot: Positional[str]
+    """A known name (g1, talos ...) or a file."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File for the robot's motion: .npz, .csv, .bvh, .glb or .gltf."""
+    map: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Which joint is which frame, a .toml; left out, it is found."""
+    save_map: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Write the map that was used as a .toml, to be edited and given to --map."""
+    report: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Write the report: the numbers as .json, or a figure over time as .png, .svg or .pdf."""
+    fps: float | None = None
+    """Frames a second of the robot's motion; left out, as many as the source has."""
+    smooth: float = 0.0
+    """Follow the motion once more, averaged over so many seconds."""
+    speed: float = 1.0
+    """Share of the robot's velocity limits that it may use."""
+    acceleration: float | None = None
+    """Largest acceleration of the joints [rad/s^2 or m/s^2]."""
+    unit: float | None = None
+    """Metres that one unit of length of a BVH is; left out, the skeleton's size tells."""
+    up: Literal["y", "z"] = "z"
+    """The axis that shall be up: files with y up are turned."""
+    base: Base = "floating"
+    """How the robot stands in the world: one that walks floats."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Load, carry over, write and print."""
+        from poise.cli.output import print_json, say
+
+        _refuse(self.out, _MOTIONS, "a motion")
+        _refuse(self.report, _REPORTS, "a report")
+        _refuse(self.save_map, (".toml",), "a map")
+        if self.out is not None and self.out.exists() and self.motion.exists() and self.out.samefile(self.motion):
+            raise ValueError(f"{self.out} is the file that is read, and would be written over; name another output")
+        motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
+        robot = pz.load(self.robot, base=self.base)
+        body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
+        limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
+        done = pz.retarget(motion, robot, body=body, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)
+        written = []
+        if self.save_map is not None:
+            body.save(self.save_map)
+            written.append(self.save_map)
+        if self.out is not None:
+            done.motion.save(self.out)
+            written.append(self.out)
+        if self.report is not None:
+            done.report.save(self.report)
+            written.append(self.report)
+        if self.json:
+            print_json(done.report.to_dict())
+        else:
+            say(f"{body}\n\n{done}")
+            for file in written:
+                say(f"written: {file}")
+        return 0
+
+
+def _accelerating(robot: "pz.Model", most: float) -> "pz.AccelerationLimit":
+    """The limit for the joints; a base that floats has none."""
+    return pz.AccelerationLimit({joint.name: most for joint in robot.joints if joint.nq == 1})
+
+
+def _refuse(file: Path | None, kinds: tuple[str, ...], what: str) -> None:
+    """Raises ValueError for a file that cannot be written: another kind, or no folder."""
+    if file is None:
+        return
+    if file.suffix.lower() not in kinds:
+        raise ValueError(f"{file} cannot be written: {what} goes into a file whose name ends in {', '.join(kinds)}")
+    if not file.parent.is_dir():
+        raise ValueError(f"{file} cannot be written: there is no folder {file.parent}")

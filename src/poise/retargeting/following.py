@@ -1,0 +1,303 @@
+"""How a robot follows where its parts shall be: tasks in levels, one step a frame.
+
+First come the parts that stand, which are held, and the ground, below which no foot goes; then the trunk, the hands and
+the parts that are on their way; then how the limbs, the head and the hands are turned.  What stands changes, and with
+it the levels, so there is a Tracker for each set of parts that stand, and one takes over from another with the robot's
+velocities.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
+from typing import Final, final
+
+import numpy as np
+
+from poise.geometry.shapes import HalfSpace
+from poise.methods.criteria import RestPosture
+from poise.methods.damping import Curvature
+from poise.methods.priority import TaskPriority
+from poise.model.joint import JointKind
+from poise.model.model import Model
+from poise.retargeting.contacts import Contacts
+from poise.retargeting.holding import shares
+from poise.retargeting.parts import BENDS, ENDS, ancestors
+from poise.retargeting.targets import EASE, Robot, Source, Targets
+from poise.solving.arguments import AnyTask
+from poise.solving.collision import CollisionLimit
+from poise.solving.inequalities import Limit
+from poise.solving.tracker import Tracker
+from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.tasks.base import Task
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.posture import PostureTask
+from poise.tasks.region import RegionTask
+from poise.tasks.swivel import SwivelTask
+
+_SUNK: Final = 5e-4
+"""How far in the ground a foot may be [m]: if it were 0, all feet that stand would press on the border."""
+FREE: Final = 6
+"""How many axes bring a frame to any pose."""
+SUBSTEP: Final = 0.0125
+"""How long an update may stand for [s]; a frame that takes longer is followed in several."""
+_LAG: Final = 0.1
+"""Gain of the damping: less follows more closely, and shakes where an arm is straight."""
+_FIRST: Final = 0.02
+"""The share of it that parts have which stand."""
+_HAND: Final = 0.1
+"""Weight of how a hand or a foot is turned, against where it is [m/rad]."""
+_REST: Final = 0.02
+"""Pull to the robot's home, where no task has a say."""
+_CATCH_UP: Final = 0.25
+"""How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
+_STARTS, _SETTLING = 8, 100
+"""Starts from which the first frame is looked for, and how many steps each has."""
+_LESS: Final = 1e-2
+"""What a squared error counts against one of the level before, when starts are compared."""
+_GOOD: Final = 5e-5
+"""What is left from the robot's home, by which no other start is looked at."""
+_BETTER: Final = 0.5
+"""A random start must come this much nearer than the robot's home, as its postures are less natural."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Followed:
+    """What the robot did."""
+
+    q: Array
+    """(frames, nq)"""
+    targets: Targets
+    """What it followed: feet that stand do so where they came down."""
+    seconds: Array
+    """(frames,) what each frame took."""
+
+
+@final
+class Follower:
+    """A robot, and a Tracker for each set of parts that stand."""
+
+    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | CollisionLimit], speed: float) -> None:
+        self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
+        self._trackers: dict[tuple[frozenset[str], bool], Tracker] = {}
+
+    def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0) -> Followed:
+        """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0."""
+        followed = Targets(
+            {part: path.copy() for part, path in targets.places.items()},
+            {part: turns.copy() for part, turns in targets.turns.items()},
+        )
+        path, seconds = np.empty((len(source.times), self.robot.model.nq)), np.zeros(len(source.times))
+        self._walk(source, followed, path, seconds, None)
+        if smooth > 0.0 and len(path) > 1:
+            self._walk(source, followed, path, seconds, averaged(self.robot.model, path, smooth / self._dt))
+        return Followed(path, followed, seconds)
+
+    def _walk(self, source: Source, targets: Targets, path: Array, seconds: Array, postures: Array | None) -> None:
+        """Fill `path` (frames, nq) by one step a frame: towards targets, or towards postures with feet held."""
+        again = postures is not None
+        q, last = path[0].copy(), None
+        for standing, coming, span in _spans(source.contacts):
+            tracker = self._tracker(standing, again)
+            goals = _goals(self.robot, tracker.tasks, targets, span)
+            if last is None:
+                tracker.reset()
+                q = postures[0] if postures is not None else first(self.robot, tracker, goals[0])
+            else:
+                if not again and coming:
+                    for part in coming:
+                        _hold(self.robot, source, targets, part, span.start, q)
+                    goals = _goals(self.robot, tracker.tasks, targets, span)
+                before = _goals(self.robot, tracker.tasks, targets, slice(span.start - 1, span.start))[0]
+                _ease_in(self.robot, tracker.tasks, goals, before, q, source.times[span], but=coming)
+                tracker.take_over(last)
+            last = tracker
+            for i, goal in enumerate(goals, span.start):
+                began = perf_counter()
+                tracker.targets = goal
+                q = tracker.step(q, out=path[i], posture=None if postures is None else postures[i])
+                seconds[i] += perf_counter() - began
+
+    def _tracker(self, standing: frozenset[str], again: bool) -> Tracker:
+        """The one for these parts that stand."""
+        if (standing, again) not in self._trackers:
+            asked: list[AnyTask] = [*tasks(self.robot, standing)]
+            method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
+            if again:
+                held = [task for task in tasks(self.robot, standing) if task.priority == 0]
+                asked, method = [*held, PostureTask()], TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
+            self._trackers[standing, again] = Tracker(
+                self.robot.model,
+                asked,
+                method,
+                dt=self._dt,
+                updates=max(1, int(np.ceil(self._dt / SUBSTEP - 1e-9))),
+                limits=self._limits or True,
+                speed=self._speed,
+                settle=False,
+            )
+        return self._trackers[standing, again]
+
+
+def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -> Array:
+    """(frames, tasks, 7) the targets of tasks over a span of frames."""
+    out = np.zeros((span.stop - span.start, len(asked), 7))
+    out[..., 3] = 1.0
+    for k, task in enumerate(asked):
+        if isinstance(task, SwivelTask):
+            out[:, k, :3] = targets.places[robot.part_at(task.middle)][span]
+        elif isinstance(task, PoseTask | PositionTask):
+            out[:, k, :3] = targets.places[robot.part_of(task.frame)][span]
+        if isinstance(task, PoseTask | OrientationTask):
+            out[:, k, 3:] = targets.turns[robot.part_of(task.frame)][span]
+    return out
+
+
+def _ease_in(
+    robot: Robot, asked: Sequence[Task], goals: Array, before: Array, q: Array, times: Array, *, but: Sequence[str]
+) -> None:
+    """Let the targets (frames, tasks, 7) of a span begin as far off as the parts are, and come to what they were.
+
+    At `q` (nq,), the frame before the span, parts are so far from the targets `before` (tasks, 7) of that frame; those
+    named in `but` are held where they are.  So what the levels before the span kept a part from is caught up in time,
+    and not in the first frame.
+    """
+    fade = _fading(times, _CATCH_UP)
+    for k, task in enumerate(asked):
+        if not isinstance(task, PoseTask | PositionTask | OrientationTask | SwivelTask):
+            continue
+        part = robot.part_at(task.middle) if isinstance(task, SwivelTask) else robot.part_of(task.frame)
+        if part in but:
+            continue
+        here, goal = robot.pose(part, q), goals[:, k]
+        if not isinstance(task, OrientationTask):
+            goal[:, :3] += fade[:, None] * (here.xyz - before[k, :3])
+        if isinstance(task, PoseTask | OrientationTask):
+            way = quaternion_log(quaternion_product(conjugate(before[k, 3:]), here.wxyz))
+            goal[:, 3:] = quaternion_product(goal[:, 3:], quaternion_exp(fade[:, None] * way))
+
+
+def _fading(times: Array, over: float) -> Array:
+    """(frames,) from 1 at the first time to 0, without a jump of velocity or acceleration, `over` so many seconds."""
+    s = np.minimum((times - times[0]) / over, 1.0)
+    return 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
+
+
+def averaged(model: Model, path: Array, frames: float) -> Array:
+    """(n, nq) a path (n, nq), each of its configurations the mean of those about it.
+
+    By a Gaussian with a standard deviation of a third of `frames`; at the ends of the path by what there is of it.
+    """
+    reach = max(1, int(np.ceil(frames)))
+    total, sum_of = np.zeros(len(path)), np.zeros((len(path), model.nv))
+    for k in range(-reach, reach + 1):
+        weight = float(np.exp(-0.5 * (3.0 * k / frames) ** 2))
+        here = slice(max(0, -k), len(path) - max(0, k))
+        there = slice(max(0, k), len(path) + min(0, k))
+        sum_of[here] += weight * model.difference(path[here], path[there])
+        total[here] += weight
+    return model.integrate(path, sum_of / total[:, None])
+
+
+def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
+    """What is asked of a robot while these of its parts stand, level by level."""
+    model = robot.model
+    made: list[Task] = []
+    for part, parent in ancestors(robot.frames).items():
+        frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
+        if part in robot.soles and not robot.stays:
+            level = 0 if part in standing else 1
+            if between(model, robot.frames[robot.root], frame) < FREE:
+                made.append(PositionTask(frame, priority=level, offset=place))
+            elif part in standing:
+                made.append(PoseTask(frame, offset=place))
+            else:
+                made.append(PositionTask(frame, priority=1, offset=place))
+                made.append(OrientationTask(frame, priority=1, weight=_HAND))
+            above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
+            made += [RegionTask(frame, above, offset=SE3.from_parts(ball)) for ball in robot.balls(part)]
+        elif parent is None:
+            if not robot.stays:
+                made.append(PoseTask(frame, priority=1, offset=place))
+        elif not between(model, robot.frames[parent], frame):
+            continue
+        elif part == "chest":
+            made.append(OrientationTask(frame, priority=1))
+        elif part == "head":
+            made.append(OrientationTask(frame, priority=2))
+        elif part in ENDS:
+            made.append(PositionTask(frame, priority=1, offset=place))
+            made.append(OrientationTask(frame, priority=2, weight=_HAND))
+        elif part in BENDS and not any(end in robot.soles for end in BENDS[part]):
+            root, end = BENDS[part]
+            if root in robot.frames and end in robot.frames:
+                made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=2))
+            else:
+                made.append(PositionTask(frame, priority=2, offset=place))
+    return made
+
+
+def between(model: Model, carrier: str, carried: str) -> int:
+    """How many axes move a frame against one that carries it."""
+    above, below = (model.root_path(model.frame(name).link) for name in (carrier, carried))
+    return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)
+
+
+def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slice]]:
+    """Which parts stand, and which of them come to stand, over each span of frames in which that stays the same."""
+    edges = sorted({0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))})
+    for start, stop in pairwise(edges):
+        standing = frozenset(part for part, on in zip(contacts.parts, contacts.on[start], strict=True) if on)
+        coming = [one.part for one in contacts.intervals if one.start == start]
+        yield standing, coming, slice(start, stop)
+
+
+def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, q: Array) -> None:
+    """Change the targets of a part that comes to stand at this frame, so that it stays where it is at `q` (nq,).
+
+    Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.
+    """
+    spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
+    k = next(k for k, (start, _) in enumerate(spans) if start == frame)
+    last = len(source.times) if k + 1 == len(spans) else spans[k + 1][0]
+    now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
+    times = source.times[now]
+    share = shares([(0, spans[k][1] - frame)], times, EASE)[0]
+    down, fade = _fading(times, EASE), _fading(times, _CATCH_UP)
+    here = robot.pose(part, q)
+    off = here.xyz - targets.places[part][frame - 1]
+    targets.places[part][now] += np.stack([share * off[0], share * off[1], down * off[2]], axis=1)
+    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here.wxyz))
+    targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
+
+
+def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
+    """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
+
+    The robot's home is preferred, as long as no other start comes much nearer.
+    """
+    model = robot.model
+    starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
+    trunk = [
+        k
+        for k, task in enumerate(tracker.tasks)
+        if isinstance(task, PoseTask) and task.frame == robot.frames[robot.root]
+    ]
+    for joint in model.joints:
+        if joint.kind is JointKind.FLOATING and trunk:
+            carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
+            starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
+    settling = Tracker(model, tracker.tasks, tracker.method)
+    best, least = starts[0], np.inf
+    for k, start in enumerate(starts):
+        end = settling.rollout(start, np.broadcast_to(goals, (_SETTLING, *goals.shape)), threads=1)[-1]
+        left = sum(
+            _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
+            for task, goal in zip(tracker.tasks, goals, strict=True)
+        )
+        if left < least * (_BETTER if k == 1 else 1.0):
+            best, least = end, left
+        if k == 0 and least < _GOOD:
+            break
+    return best

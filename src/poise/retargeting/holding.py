@@ -1,0 +1,46 @@
+"""Paths that stand still for a while: what a foot follows that is on the ground from one time to another."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from poise.spatial import Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+
+Span: TypeAlias = tuple[int, int]
+"""The first frame, and the frame after the last."""
+
+
+def shares(spans: Sequence[Span], times: Array, ease: float) -> Array:
+    """(spans, frames) how much each frame belongs to each span: 1 within; outside, eased to 0 over `ease` [s].
+
+    By 1 - 10 s^3 + 15 s^4 - 6 s^5, so that what is held comes to rest and leaves it without a jump of the velocity or
+    the acceleration.  Between two spans that are near each other it is eased over half of the time between, and no
+    frame belongs to two.
+    """
+    out = np.zeros((len(spans), len(times)))
+    for k, (start, stop) in enumerate(spans):
+        first, last = times[start], times[stop - 1]
+        before = ease if k == 0 else min(ease, 0.5 * (first - times[spans[k - 1][1] - 1]))
+        after = ease if k == len(spans) - 1 else min(ease, 0.5 * (times[spans[k + 1][0]] - last))
+        away = np.where(times < first, (first - times) / before, np.where(times > last, (times - last) / after, 0.0))
+        s = np.minimum(away, 1.0)
+        out[k] = 1.0 - s * s * s * (10.0 - s * (15.0 - 6.0 * s))
+    return out
+
+
+def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float) -> Array:
+    """(frames, 3) a path (frames, 3) [m] that stays at the place (spans, 3) of each span, which do not overlap."""
+    share = shares(spans, times, ease)[..., None]
+    moved: Array = path + (share * (places[:, None] - path)).sum(axis=0)
+    return moved
+
+
+def held_turns(turns: Array, spans: Sequence[Span], stays: Array, times: Array, ease: float) -> Array:
+    """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span; quaternions w x y z."""
+    out = turns.copy()
+    for share, stay in zip(shares(spans, times, ease), stays, strict=True):
+        near = share > 0.0
+        way = quaternion_log(quaternion_product(conjugate(turns[near]), stay))
+        out[near] = quaternion_product(turns[near], quaternion_exp(share[near, None] * way))
+    return out

@@ -1,0 +1,77 @@
+"""What a person should know of a motion that was carried over, in sentences."""
+
+from typing import Final
+
+import numpy as np
+
+from poise.motion.clip import Motion
+from poise.retargeting.following import Followed
+from poise.retargeting.parts import ENDS
+from poise.retargeting.targets import Robot, Source
+from poise.spatial import Array
+
+_AWAY: Final = 0.05
+"""A hand or a trunk that is this far from where it should be is told of [m]."""
+_JUMP: Final = 15.0
+"""No body moves faster than this from one frame to the next [m/s], as scaled to 1.75 m."""
+_TOUCH: Final = 1e-6
+"""How near to its limit a joint is at it [rad or m]."""
+_SHOWN: Final = 3
+
+
+def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple[str, ...]:
+    """Of a motion of the robot: jumps of the source, feet that are not there, limits that kept it from its targets."""
+    return (*_jumps(source), *_feet(robot, source), *_held(motion, robot, done))
+
+
+def _jumps(source: Source) -> list[str]:
+    steps = np.diff(source.times)
+    fastest = np.max(
+        [np.linalg.norm(np.diff(path, axis=0), axis=1) / steps for path in source.places.values()], axis=0, initial=0.0
+    )
+    frames = np.flatnonzero(fastest > _JUMP) + 1
+    if not len(frames):
+        return []
+    which = f"frame {frames[0]}" if len(frames) == 1 else f"{len(frames)} frames, the first of them {frames[0]}"
+    return [f"the source jumps at {which}; the robot follows as fast as its joints may go"]
+
+
+def _feet(robot: Robot, source: Source) -> list[str]:
+    if not source.contacts.parts:
+        return ["no part stands on the ground, so nothing is held there; the map's `contacts` names those that do"]
+    if robot.stays:
+        return [f"{robot.model.name} stands fixed in the world and its feet hang; base='floating' lets it walk"]
+    never = [part for part in source.contacts.parts if not source.contacts[part].any()]
+    return [f"{' and '.join(never)} never stand on the ground"] if never else []
+
+
+def _held(motion: Motion, robot: Robot, done: Followed) -> list[str]:
+    """The parts that limits kept away, and the joints that were at a limit then."""
+    out = []
+    for part in (robot.root, *(end for end in ENDS if end in robot.frames and end not in robot.soles)):
+        poses = robot.model.poses(motion.q, [robot.frames[part]])[:, 0]
+        away = np.linalg.norm(poses.act(robot.points[part]) - done.targets.places[part], axis=1) > _AWAY
+        if not away.any():
+            continue
+        shares = _at_limits(motion, robot, away)
+        names = ", ".join(f"{name} {share:.0%}" for name, share in shares[:_SHOWN])
+        out.append(
+            f"in {away.mean():.1%} of the frames {part} is more than {100 * _AWAY:.0f} cm from where it should be"
+            + (f"; then at a limit: {names}" if names else "")
+        )
+    return out
+
+
+def _at_limits(
+    motion: Motion, robot: Robot, frames: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
+) -> list[tuple[str, float]]:
+    """The joints that are at a limit in some of these frames, with the share of them, the most frequent first."""
+    model, found = robot.model, []
+    q: Array = motion.q[frames]
+    for joint in model.joints:
+        if joint.nq == 1 and np.isfinite([*joint.lower, *joint.upper]).all():
+            x = q[:, model.index(joint.name)][:, 0]
+            share = float(((x < joint.lower[0] + _TOUCH) | (x > joint.upper[0] - _TOUCH)).mean())
+            if share > 0.0:
+                found.append((joint.name, share))
+    return sorted(found, key=lambda one: -one[1])

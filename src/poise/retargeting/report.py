@@ -1,0 +1,335 @@
+"""What came out of carrying a motion to a robot: its measures as a table, as JSON and as a picture."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise import html
+from poise.errors import ShapeError
+from poise.motion.clip import Motion
+from poise.retargeting.body import BodyMap
+from poise.retargeting.contacts import Contacts
+from poise.retargeting.measures import (
+    DEEP,
+    Ground,
+    Jerk,
+    Limits,
+    Skate,
+    Tracking,
+    jerk,
+    limits,
+    rms,
+    skate,
+    tracking,
+)
+from poise.retargeting.soles import lowest, sole
+from poise.spatial import Array
+from poise.tables import aligned, fill
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_HEAD: Final = ("", "robot", "source", "unit")
+_WIDTH: Final = 80
+_SEEN: Final = 30.0
+"""Frames a second of the slow jerk."""
+_PICTURES: Final = (".png", ".svg", ".pdf")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """How well a robot follows a body: print it, or take the measures, which are arrays over the frames."""
+
+    robot: str
+    source: str
+    times: Array
+    """(frames,) [s]"""
+    tracking: Tracking
+    skate: Skate
+    """Of the robot's feet, while those of the body stand."""
+    source_skate: Skate
+    """Of the body's feet, in the same contacts."""
+    ground: Ground
+    limits: Limits
+    jerk: Jerk
+    """Of the robot's joints, and of those of the body that carry its parts, from frame to frame."""
+    slow_jerk: Jerk
+    """The same of frames 1/30 s apart, so that the noise of a recording with many frames is not all that is seen."""
+    pace: float | None = None
+    """Frames a second, on one core."""
+    latency: float | None = None
+    """The time that 99 % of the frames keep [s]."""
+    notes: tuple[str, ...] = ()
+    """What else is to be known, in sentences."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measures as plain numbers and strings, in m, rad and s; None where there is no number."""
+        t, g = self.tracking, self.ground
+        joint, frame, jump = self.limits.largest_jump
+        return {
+            "robot": self.robot,
+            "source": self.source,
+            "frames": len(self.times),
+            "duration": float(self.times[-1] - self.times[0]),
+            "position_error": {"mean": _mean(t.position), "largest": _most(t.position)},
+            "relative_position_error": {"mean": _mean(t.relative), "largest": _most(t.relative)},
+            "rotation_error": {"mean": _mean(t.rotation), "largest": _most(t.rotation)},
+            "direction_error": {"mean": _mean(t.direction), "largest": _most(t.direction)},
+            "parts": {
+                part: {"position_error": _mean(t.position[:, i]), "rotation_error": _mean(t.rotation[:, i])}
+                for i, part in enumerate(t.parts)
+            },
+            "contact": {
+                "share": float(g.on.mean()) if g.on.size else 0.0,
+                "kept": _number(g.kept),
+                "skate_share": _number(self.skate.share),
+                "skate_fastest": _number(self.skate.fastest),
+                "source_skate_share": _number(self.source_skate.share),
+                "source_skate_fastest": _number(self.source_skate.fastest),
+            },
+            "penetration": {"share_1cm": g.deeper(DEEP[0]), "share_1mm": g.deeper(DEEP[1]), "largest": g.depth},
+            "limits": {
+                "broken_share": self.limits.broken,
+                "largest": float(self.limits.past.max()),
+                "too_fast_share": self.limits.too_fast,
+                "fastest": float(self.limits.speed.max(initial=0.0)),
+                "largest_jump": {"joint": joint, "frame": frame, "angle": jump},
+            },
+            "jerk": _rough(self.jerk),
+            "slow_jerk": _rough(self.slow_jerk),
+            "frames_per_second": self.pace,
+            "latency_p99": self.latency,
+            "notes": list(self.notes),
+        }
+
+    def json(self) -> str:
+        """`to_dict` as one line of JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [fill(self._title(), _WIDTH), "", aligned(_HEAD, self._rows(), numbers=_HEAD[1:3], width=_WIDTH)]
+            + [fill(note, _WIDTH) for note in self._notes()]
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        t = self.tracking
+        parts = [
+            (part, _scaled(t.position[:, i], 100.0), _scaled(np.degrees(t.rotation[:, i])))
+            for i, part in enumerate(t.parts)
+        ]
+        return html.together(
+            html.paragraph(self._title(), bold=True),
+            html.table(_HEAD, self._rows(), "measures"),
+            html.table(("part", "position error [cm]", "rotation error [deg]"), parts, "parts, on average"),
+            *(html.paragraph(note) for note in self._notes()),
+        )
+
+    def _title(self) -> str:
+        count, span = len(self.times), float(self.times[-1] - self.times[0])
+        return f"{self.source} on {self.robot}: {count:,} frame{'s' * (count != 1)}, {span:.3g} s"
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """Of each measure its name, the robot's number, the source's, and the unit."""
+        t, g, own, body = self.tracking, self.ground, self.skate, self.source_skate
+        deep, shallow = (_share(g.deeper(depth)) for depth in DEEP)
+        rows = [
+            ("position error, mean", _scaled(t.position, 100.0), "", "cm"),
+            ("position error, largest", _plain(_most(t.position), 100.0), "", "cm"),
+            ("position error from the root, mean", _scaled(t.relative, 100.0), "", "cm"),
+            ("rotation error, mean", _scaled(np.degrees(t.rotation)), "", "deg"),
+            ("direction of limbs, mean error", _scaled(np.degrees(t.direction)), "", "deg"),
+            ("contacts that it has too", _share(g.kept), "", "% of contact"),
+            ("feet that skate", _share(own.share), _share(body.share), "% of contact"),
+            ("fastest foot that stands", _plain(own.fastest), _plain(body.fastest), "m/s"),
+            ("deeper than 1 cm in the ground", deep, "", "% of frames"),
+            ("deeper than 1 mm in the ground", shallow, "", "% of frames"),
+            ("deepest in the ground", f"{1000.0 * g.depth:.3g}", "", "mm"),
+            ("a joint past its limit", _share(self.limits.broken), "", "% of frames"),
+            ("a joint faster than it may be", _share(self.limits.too_fast), "", "% of steps"),
+            ("fastest joint", f"{100.0 * self.limits.speed.max(initial=0.0):.3g}", "", "% of its limit"),
+            ("largest jump of a joint", f"{np.degrees(self.limits.largest_jump[2]):.3g}", "", "deg a frame"),
+            ("jerk of the joints", _plain(rms(self.jerk.robot)), _plain(rms(self.jerk.source)), "rad/s^3"),
+            ("jerk by the source's", _plain(self.jerk.ratio), "", ""),
+            *self._slow_jerk(),
+            ("frames a second", "" if self.pace is None else f"{self.pace:,.0f}", "", "1/s"),
+            ("latency of 99 % of the frames", "" if self.latency is None else f"{1e6 * self.latency:.3g}", "", "us"),
+        ]
+        return [row for row in rows if row[1]]
+
+    def _slow_jerk(self) -> list[tuple[str, str, str, str]]:
+        """Nothing new where frames are 1/30 s apart."""
+        slow = self.slow_jerk
+        if slow.apart == 1:
+            return []
+        return [
+            ("jerk, seen every 1/30 s", _plain(rms(slow.robot)), _plain(rms(slow.source)), "rad/s^3"),
+            ("jerk by the source's, every 1/30 s", _plain(slow.ratio), "", ""),
+        ]
+
+    def _notes(self) -> list[str]:
+        """Where the worst is, and what else is to be known."""
+        out = []
+        means = np.nanmean(self.tracking.position, axis=0) if self.tracking.position.size else np.zeros(0)
+        if len(means) > 1:
+            worst = int(np.argmax(means))
+            out.append(f"farthest off is {self.tracking.parts[worst]}, by {100.0 * means[worst]:.3g} cm on average")
+        joint, frame, jump = self.limits.largest_jump
+        if joint and jump > 0.0:
+            out.append(f"the largest jump is that of {joint}, to frame {frame}, at {self.times[frame]:.3g} s")
+        return [*out, *self.notes]
+
+    def figure(self) -> "Figure":
+        """The measures over time: errors, feet and contacts, the ground, joint speeds and jerk.
+
+        A Matplotlib figure; its `savefig` writes it.  Raises MissingExtra without Matplotlib.
+        """
+        from poise.retargeting.picture import draw
+
+        return draw(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the numbers, .json, or the figure, .png, .svg or .pdf.
+
+        Raises ValueError for another suffix, MissingExtra for a figure without Matplotlib.
+        """
+        file = Path(path)
+        kind = file.suffix.lower()
+        if kind not in (".json", *_PICTURES):
+            raise ValueError(f"{file} must end in .json, .png, .svg or .pdf, for a report to be written there")
+        if kind == ".json":
+            file.write_text(json.dumps(self.to_dict(), allow_nan=False, indent=1) + "\n", encoding="utf-8")
+        else:
+            self.figure().savefig(file)
+
+
+def report(
+    source: Motion,
+    robot: Motion,
+    body: BodyMap,
+    contacts: Contacts,
+    feet: Mapping[str, npt.ArrayLike],
+    targets: npt.ArrayLike,
+    *,
+    target_turns: npt.ArrayLike | None = None,
+    points: Mapping[str, Array] | None = None,
+    ground: npt.ArrayLike = 0.0,
+    soles: Mapping[str, Array] | None = None,
+    pace: float | None = None,
+    latency: float | None = None,
+    notes: Sequence[str] = (),
+) -> Report:
+    """The measures of a robot's motion, of which each frame is that of the source with the same number.
+
+    `contacts` were found in `feet`, by part the paths (frames, points, 3) in the source.  `targets` (frames, parts, 3)
+    are where `body.parts` should be in the world of the robot, and `target_turns` (frames, parts, 4) how, NaN where
+    that is free; `points` holds by part the point (3,) of the robot's frame that should be there, 0 where it is left
+    out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
+    (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see
+    `poise.retargeting.soles`, which also finds those that are not given.
+
+    Raises ShapeError for arrays that do not fit.
+    """
+    if len(source) != len(robot) or len(contacts) != len(robot):
+        raise ShapeError(
+            f"source, robot and contacts must have as many frames, got {len(source)}, {len(robot)} and {len(contacts)}"
+        )
+    standing = [part for part in contacts.parts if part in body.robot]
+    on = np.stack([contacts[part] for part in standing], axis=1) if standing else np.zeros((len(robot), 0), dtype=bool)
+    bottoms_of = {
+        part: sole(robot.model, body.robot[part]) if soles is None or part not in soles else soles[part]
+        for part in standing
+    }
+    paths = [_paths(robot, body.robot[part], bottoms_of[part]) for part in standing]
+    high = np.broadcast_to(np.asarray(ground, dtype=np.float64), (len(robot), len(contacts.parts)))
+    high = high[:, [contacts.parts.index(part) for part in standing]]
+    bottoms = np.stack([path[..., 2].min(axis=1) for path in paths], axis=1) if paths else np.zeros((len(robot), 0))
+    heights = bottoms - high
+    floor = float(np.min(ground))
+    over = np.concatenate(
+        [lowest(robot.model, robot.q) - floor, bottoms - floor, np.where(on, heights, np.inf)], axis=1
+    ).min(axis=1, initial=np.inf)
+    parts = body.parts
+    there = robot.model.poses(robot.q, [body.robot[part] for part in parts])
+    offsets = np.array([np.zeros(3) if points is None else points.get(part, np.zeros(3)) for part in parts])
+    return Report(
+        robot=robot.model.name,
+        source=source.name or source.model.name,
+        times=robot.times,
+        tracking=tracking(
+            parts,
+            there.xyz + there.rotation.act(offsets),
+            targets,
+            source.positions([body.source[part] for part in parts]),
+            turns=there.wxyz,
+            target_turns=target_turns,
+        ),
+        skate=skate(standing, paths, robot.times, on),
+        source_skate=skate(
+            standing,
+            [feet[part] for part in standing],
+            source.times,
+            on,
+            touching=[contacts.points[part] for part in standing],
+        ),
+        ground=Ground(over, tuple(standing), heights, on),
+        limits=limits(robot.model, robot.q, robot.times),
+        jerk=_jerk(source, robot, body, 1),
+        slow_jerk=_jerk(source, robot, body, max(1, round(robot.fps / _SEEN))),
+        pace=pace,
+        latency=latency,
+        notes=tuple(notes),
+    )
+
+
+def _paths(motion: Motion, frame: str, points: Array) -> Array:
+    """(frames, points, 3) where points (points, 3) of a frame go."""
+    poses = motion.model.pose(frame, motion.q)
+    return np.stack([poses.act(point) for point in points], axis=1)
+
+
+def _jerk(source: Motion, robot: Motion, body: BodyMap, apart: int) -> Jerk:
+    """Of all joints of the robot, and of those of the source that move its parts: fingers do not count."""
+    links = [source.model.frame(name).link for name in body.source.values()]
+    joints = [joint.name for link in links for joint in source.model.root_path(link)]
+    return Jerk(
+        jerk(robot.model, robot.q, robot.times, apart=apart),
+        jerk(source.model, source.q, source.times, joints=joints, apart=apart),
+        apart,
+    )
+
+
+def _rough(jerk: Jerk) -> dict[str, float | None]:
+    return {"robot": _number(rms(jerk.robot)), "source": _number(rms(jerk.source)), "ratio": _number(jerk.ratio)}
+
+
+def _mean(values: Array) -> float | None:
+    return float(np.nanmean(values)) if not np.isnan(values).all() else None
+
+
+def _most(values: Array) -> float | None:
+    return float(np.nanmax(values)) if not np.isnan(values).all() else None
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _scaled(values: Array, factor: float = 1.0) -> str:
+    return _plain(_mean(values), factor)
+
+
+def _plain(value: float | None, factor: float = 1.0) -> str:
+    return "" if value is None or np.isnan(value) else f"{factor * value:.3g}"
+
+
+def _share(share: float) -> str:
+    return "" if np.isnan(share) else f"{100.0 * share:.3g}"

@@ -1,0 +1,241 @@
+"""`retarget`: the motion of a skeleton, carried to a robot."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import Final, final, overload
+
+import numpy as np
+
+from poise.methods.checks import finite_positive
+from poise.model.model import Model, a_model
+from poise.motion.clip import Motion
+from poise.retargeting.bending import folding
+from poise.retargeting.body import BodyMap
+from poise.retargeting.contacts import Contacts, contacts
+from poise.retargeting.following import Followed, Follower
+from poise.retargeting.notes import notes
+from poise.retargeting.parts import BENDS, TOES
+from poise.retargeting.proportions import Proportions
+from poise.retargeting.report import Report, report
+from poise.retargeting.soles import rounding, sole
+from poise.retargeting.targets import Robot, Source, beneath, targets, toe
+from poise.solving.collision import CollisionLimit
+from poise.solving.inequalities import Limit
+from poise.spatial import SE3, Array, quaternion_product
+
+_HIPS: Final = 0.53
+"""How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""
+_HEIGHT: Final = 1.75
+"""Of a body whose hips are not known [m]."""
+_UNEVEN: Final = 1e-3
+"""How much the time from frame to frame may differ from its mean, as a share of it, before frames are made even."""
+_ALONE: Final = 30.0
+"""Frames a second of a motion with a single one."""
+
+
+@final
+class Retargeted:
+    """What a robot does in place of a skeleton; print it for its report."""
+
+    def __init__(
+        self, motion: Motion, source: Motion, body: BodyMap, robot: Robot, seen: Source, done: Followed, seconds: float
+    ) -> None:
+        self.motion = motion
+        """Of the robot, frame by frame that of the source."""
+        self.source = source
+        """The skeleton's, with even frames."""
+        self.body = body
+        """Which joint became which frame."""
+        self.contacts: Contacts = seen.contacts
+        """When the parts that may stand do so, as found in the source."""
+        self._robot, self._seen, self._done, self._seconds = robot, seen, done, seconds
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, and what limits kept the robot from, in sentences."""
+        return notes(self.motion, self._robot, self._seen, self._done)
+
+    @cached_property
+    def report(self) -> Report:
+        """How well the robot follows the skeleton, measured when it is first asked for."""
+        parts, followed = self.body.parts, self._done.targets
+        return report(
+            self.source,
+            self.motion,
+            self.body,
+            self.contacts,
+            self._seen.paths,
+            np.stack([followed.places[part] for part in parts], axis=1),
+            target_turns=np.stack([followed.turns[part] for part in parts], axis=1),
+            points=self._robot.points,
+            ground=np.stack([_ground(self.contacts, part, self._robot.scale) for part in self.contacts.parts], axis=1)
+            if self.contacts.parts
+            else 0.0,
+            soles=self._robot.soles,
+            pace=len(self.motion) / self._seconds,
+            latency=float(np.quantile(self._done.seconds, 0.99)),
+            notes=self.notes,
+        )
+
+    def __str__(self) -> str:
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+@overload
+def retarget(
+    motion: Motion,
+    robot: Model,
+    *,
+    body: BodyMap | None = ...,
+    fps: float | None = ...,
+    speed: float = ...,
+    limits: Sequence[Limit | CollisionLimit] = ...,
+    smooth: float = ...,
+) -> Retargeted: ...
+@overload
+def retarget(
+    motion: Sequence[Motion],
+    robot: Model,
+    *,
+    body: BodyMap | None = ...,
+    fps: float | None = ...,
+    speed: float = ...,
+    limits: Sequence[Limit | CollisionLimit] = ...,
+    smooth: float = ...,
+) -> list[Retargeted]: ...
+def retarget(
+    motion: Motion | Sequence[Motion],
+    robot: Model,
+    *,
+    body: BodyMap | None = None,
+    fps: float | None = None,
+    speed: float = 1.0,
+    limits: Sequence[Limit | CollisionLimit] = (),
+    smooth: float = 0.0,
+) -> Retargeted | list[Retargeted]:
+    """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
+
+    Feet that stand, as found in the source, are held where they come down, and no foot goes into the ground, which is
+    at height 0; then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
+    at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
+    `CollisionLimit` for a body that meets more than the ground.  The skeleton is scaled by the lengths of its bones.
+    `body` says which joint is which frame; None: `BodyMap.found`.  `fps` makes frames even at another rate.
+    With `smooth` [s] the motion is followed once more, averaged over about so long, under the same limits.
+
+    Load a robot that walks with `base="floating"`; one that stands on a pedestal moves its arms as the skeleton does
+    relative to its own trunk.
+
+    Raises FrameNotFound for a map that names what is not there, ValueError for bodies without a common part, for bones
+    without length and for settings that make no sense.
+    """
+    a_model(robot)
+    if isinstance(motion, Motion):
+        return _carried([motion], robot, body, fps, speed, limits, smooth)[0]
+    return _carried(list(motion), robot, body, fps, speed, limits, smooth)
+
+
+def _carried(
+    motions: list[Motion],
+    robot: Model,
+    body: BodyMap | None,
+    fps: float | None,
+    speed: float,
+    limits: Sequence[Limit | CollisionLimit],
+    smooth: float,
+) -> list[Retargeted]:
+    for one in motions:
+        if not isinstance(one, Motion):
+            raise TypeError(f"motion must be a Motion, as load_motion gives, or several of them, got {one!r}")
+    if fps is not None:
+        finite_positive("fps", fps)
+    if not 0.0 <= smooth < np.inf:
+        raise ValueError(f"smooth must be seconds, 0 or more, got {smooth!r}")
+    out: list[Retargeted] = []
+    followers: dict[tuple[object, ...], Follower] = {}
+    for one in motions:
+        began = perf_counter()
+        even = _even(one, fps)
+        known = BodyMap.found(even, robot) if body is None else body
+        if not known.parts:
+            raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
+        proportions = Proportions.of(even, robot, known)
+        seen = _seen(even, known, proportions)
+        machine = _robot(robot, known, proportions, seen.contacts.parts)
+        dt = 1.0 / (even.fps or fps or _ALONE)
+        same = (dt, *machine.frames.items(), *machine.soles)
+        if same not in followers:
+            followers[same] = Follower(machine, dt, limits, speed)
+        done = followers[same].follow(seen, targets(seen, machine, proportions.robot_points), smooth=smooth)
+        moved = Motion(robot, even.times, done.q, name=one.name)
+        out.append(Retargeted(moved, even, known, machine, seen, done, perf_counter() - began))
+    return out
+
+
+def _even(motion: Motion, fps: float | None) -> Motion:
+    """The motion with frames that are equally far apart."""
+    steps = np.diff(motion.times)
+    if fps is None and (not len(steps) or np.ptp(steps) < _UNEVEN * steps.mean()):
+        return motion
+    rate = motion.fps if fps is None else fps
+    if not rate:
+        return motion
+    times = motion.times[0] + np.arange(int(motion.duration * rate + 1e-6) + 1) / rate
+    return Motion(
+        motion.model, times, motion.at(times), name=motion.name, up=motion.up, unit=motion.unit, notes=motion.notes
+    )
+
+
+def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str]) -> Robot:
+    """The robot's body, with the limits of knees and elbows on the side to which they fold."""
+    folds = folding(robot, body.robot)
+    soles = {part: sole(robot, body.robot[part]) for part in standing}
+    points = dict(proportions.robot_points)
+    for part, plane in soles.items():
+        axes = proportions.robot_axes[part]
+        toed = TOES.get(part) in body.source
+        points[part] = toe(plane, axes) if toed else beneath(plane, axes, points[part])
+    model = robot.with_limits(folds) if folds else robot
+    for part in {part for middle, ends in BENDS.items() for part in (middle, *ends)} & set(body.parts):
+        frame = robot.frame(body.robot[part])
+        model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(points[part]))
+    return Robot(
+        model,
+        {part: body.robot[part] for part in body.parts},
+        points,
+        proportions.robot_axes,
+        soles,
+        {part: rounding(robot, body.robot[part]) for part in standing},
+        proportions.scales["leg"],
+    )
+
+
+def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
+    """Where the parts of the skeleton are."""
+    poses = motion.model.poses(motion.q, [body.source[part] for part in body.parts])
+    places, turns = {}, {}
+    for i, part in enumerate(body.parts):
+        places[part] = poses[:, i].act(proportions.source_points[part])
+        turns[part] = quaternion_product(poses.wxyz[:, i], np.broadcast_to(proportions.offsets[part], (len(motion), 4)))
+    for ankle, tip in TOES.items():
+        if ankle in places and tip not in places and tip in body.source:
+            places[tip] = motion.positions([body.source[tip]])[:, 0]
+    paths = {
+        part: np.stack([places[point] for point in (part, TOES.get(part)) if point in places], axis=1)
+        for part in body.contacts
+        if part in places
+    }
+    size = _HEIGHT if proportions.standing is None else proportions.standing[0] / _HIPS
+    return Source(motion.times, places, turns, contacts(paths, motion.times, size=size, steps=list(paths)), paths)
+
+
+def _ground(found: Contacts, part: str, scale: float) -> Array:
+    """(frames,) how high the ground is beneath a part while it stands [m]; 0 at other times."""
+    out = np.zeros(len(found))
+    for contact in found.intervals:
+        if contact.part == part:
+            out[contact.start : contact.stop] = scale * contact.ground
+    return out

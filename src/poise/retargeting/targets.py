@@ -1,0 +1,262 @@
+"""Where the parts of a robot shall be, frame by frame, so that it does what a body does that has other bones.
+
+The body is scaled by its legs, on which it travels and stands.  Its bones keep their directions and have the robot's
+lengths, so a hand goes where the robot's own arm, held alike, would bring it.  A foot that stands stays where it came
+down, flat while its heel is down.
+
+A place is where a part stands, which is a point of its frame, and a rotation is that of its frame, the robot's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.retargeting.contacts import Contacts
+from poise.retargeting.holding import Span, held, held_turns, shares
+from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
+from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
+
+EASE: Final = 0.12
+"""How long a foot takes to come to rest, and to leave where it stood [s]."""
+_FRONT: Final = 0.01
+"""How far behind the foremost point of a sole the others of its front are, at most [m]."""
+TILTED: Final = 0.6
+"""A foot that is turned away from flat by more does not stand on its sole, as one of a body that sits or lies [rad]."""
+SHORT: Final = 1e-6
+"""Bones below this length have no direction [m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A body that moves, in its own proportions."""
+
+    times: Array
+    """(frames,) [s]"""
+    places: Mapping[str, Array]
+    """By part, (frames, 3) where it is [m]."""
+    turns: Mapping[str, Array]
+    """By part, (frames, 4) how the robot's frame is turned when it does as this body does."""
+    contacts: Contacts
+    paths: Mapping[str, Array]
+    """By part that may stand, (frames, points, 3) its points, in which contacts were looked for [m]."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Robot:
+    """The body of a robot."""
+
+    model: Model
+    frames: Mapping[str, str]
+    """By part, its frame."""
+    points: Mapping[str, Array]
+    """By part, (3,) the point of its frame that goes where the part shall be [m]: of a part that stands, on its sole,
+    beneath the toe or else beneath its joint."""
+    axes: Mapping[str, Array]
+    """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
+    soles: Mapping[str, Array]
+    """By part that stands, (k, 3) the points in its frame with which it does [m]."""
+    roundings: Mapping[str, float]
+    """By part that stands, the radius of the balls that these points are the lowest of [m]."""
+    scale: float
+    """Its size, as a share of the body that it follows."""
+
+    @property
+    def root(self) -> str:
+        """The part that carries all others."""
+        return next(iter(ancestors(self.frames)))
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing moves that part, as on a pedestal."""
+        return not any(joint.nv for joint in self.model.root_path(self.model.frame(self.frames[self.root]).link))
+
+    @staticmethod
+    def place(part: str) -> str:
+        """The frame of the model that stands where a part does."""
+        return f"place of {part}"
+
+    def part_at(self, frame: str) -> str:
+        """The part of that frame."""
+        return frame.removeprefix(self.place(""))
+
+    def part_of(self, frame: str) -> str:
+        """The part whose frame this is."""
+        return next(part for part, name in self.frames.items() if name == frame)
+
+    def pose(self, part: str, q: Array) -> SE3:
+        """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
+        return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
+
+    def rest(self, part: str, within: str | None = None) -> SE3:
+        """The pose of a part at neutral, in the world or seen from another part."""
+        pose = self.pose(part, self.model.neutral)
+        return pose if within is None else self.pose(within, self.model.neutral).inverse() @ pose
+
+    def balls(self, part: str) -> Array:
+        """(k, 3) the middles of the balls that a sole consists of, in its frame [m]."""
+        return self.soles[part] + self.roundings[part] * self.axes[part][:, 2]
+
+    def standing(self, part: str, point: Array) -> float:
+        """How high a point (3,) in the frame of a part is over the ground when that stands upright [m]."""
+        up = self.axes[part][:, 2]
+        return float(up @ point - (self.soles[part] @ up).min())
+
+    def bone(self, part: str, parent: str) -> float:
+        """How far a part is from another at neutral [m]."""
+        return float(np.linalg.norm(self.rest(part).xyz - self.rest(parent).xyz))
+
+
+def toe(sole: Array, axes: Array) -> Array:
+    """(3,) the middle of the front of a sole (k, 3) [m] of a part with these axes (3, 3); of a ball, its only point."""
+    ahead = sole @ axes[:, 0]
+    middle: Array = sole[ahead > ahead.max() - _FRONT].mean(axis=0)
+    return middle
+
+
+def beneath(sole: Array, axes: Array, point: Array) -> Array:
+    """(3,) the point of the plane of a sole (k, 3) [m] that is beneath another (3,); of a ball, its only point."""
+    if len(sole) == 1:
+        return np.array(sole[0])
+    up = axes[:, 2]
+    below: Array = point - (up @ point - (sole @ up).min()) * up
+    return below
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Targets:
+    """By part of the robot, where it shall be and how it shall be turned."""
+
+    places: Mapping[str, Array]
+    """(frames, 3) [m]"""
+    turns: Mapping[str, Array]
+    """(frames, 4)"""
+
+
+def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Targets:
+    """Where the robot's parts shall be when it does as the body does.
+
+    `ankles` are by part that stands (3,) the point in its frame that is the ankle.  The ground is at height 0, where
+    the body stands lowest; a body that never stands keeps its heights.
+    """
+    if robot.stays:
+        source = seen_from(source, robot)
+    turns, places = dict(source.turns), {}
+    lifts = []
+    for part in robot.soles:
+        places[part], turns[part] = foot(source, robot, part)
+        lifts.append(
+            robot.standing(part, ankles[part])
+            - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
+        )
+    lift = float(np.mean(lifts)) if lifts else 0.0
+    for part, parent in ancestors(robot.frames).items():
+        if part in places:
+            continue
+        if parent is None:
+            places[part] = _trunk(source, robot, part, lift)
+        elif part in RIGID:
+            places[part] = places[parent] + rotate(turns[parent], robot.rest(part, parent).xyz)
+        else:
+            places[part] = places[parent] + _bone(source, robot, part, parent)
+    return Targets(places, turns)
+
+
+def seen_from(source: Source, robot: Robot) -> Source:
+    """The same motion as one sees it who is carried along by the root, which the robot does not move."""
+    root, rest = robot.root, robot.rest(robot.root)
+    back = quaternion_product(np.broadcast_to(rest.wxyz, source.turns[root].shape), conjugate(source.turns[root]))
+    return replace(
+        source,
+        places={part: rest.xyz + rotate(back, path - source.places[root]) for part, path in source.places.items()},
+        turns={part: quaternion_product(back, turns) for part, turns in source.turns.items()},
+    )
+
+
+def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> float:
+    """How high a point with the path (frames, 3) is over the ground while its part stands, or its heel does [m]."""
+    above, stands = path[:, 2].copy(), np.zeros(len(path), dtype=bool)
+    for contact in contacts.intervals:
+        if contact.part == part:
+            above[contact.start : contact.stop] -= contact.ground
+            stands[contact.start : contact.stop] = True
+    if heel and (stands & contacts.points[part][:, 0]).any():
+        stands &= contacts.points[part][:, 0]
+    return float(np.median(above[stands]) if stands.any() else above.min())
+
+
+def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
+    """(frames, 3) and (frames, 4) the path of the point of a part that stands, from that of the body's toe or joint.
+
+    While it stands the point of its sole does not move, and while the heel is down the sole is flat.
+    No point of the sole is ever below the ground on which it stands.
+    """
+    times, contacts = source.times, source.contacts
+    turns, point = source.turns[part], robot.points[part]
+    body = source.places.get(TOES.get(part, part), source.places[part])
+    path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)])
+    spans: list[Span] = []
+    flats: list[Span] = []
+    stays, flat = [], []
+    for contact in contacts.intervals:
+        if contact.part == part:
+            spans.append((contact.start, contact.stop))
+            x, y, _ = path[contact.start : contact.stop].mean(axis=0)
+            stays.append([x, y, robot.scale * contact.ground])
+            heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
+            down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
+            level = _level(turns[slice(*down)], matrix_quaternion(robot.axes[part].T))
+            if len(heel) and _between(turns[slice(*down)], level) < TILTED:
+                flats.append(down)
+                flat.append(level)
+    floor = np.zeros(len(times))
+    if spans:
+        path = held(path, spans, np.array(stays), times, EASE)
+        floor = np.array(stays)[:, 2] @ shares(spans, times, EASE)
+    if flats:
+        turns = held_turns(turns, flats, np.array(flat), times, EASE)
+    rotations = quaternion_matrix(turns)
+    balls = (rotations @ (robot.balls(part) - point).T)[:, 2].min(axis=1)
+    lowest = path[:, 2] + balls - robot.roundings[part]
+    path[:, 2] += np.maximum(floor - lowest, 0.0)
+    return path, turns
+
+
+def _level(turns: Array, upright: Array) -> Array:
+    """(4,) the rotation `upright` (4,), turned about the vertical to be as near to `turns` (n, 4) as can be."""
+    ways = quaternion_product(turns, np.broadcast_to(conjugate(upright), turns.shape))
+    w, z = ways[:, 0], ways[:, 3]
+    half = 0.5 * np.arctan2(2.0 * (w * z).sum(), (w * w - z * z).sum())
+    return quaternion_product(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), upright)
+
+
+def _between(turns: Array, turn: Array) -> float:
+    """The median angle between rotations (n, 4) and another (4,) [rad]."""
+    return float(np.median(2.0 * np.arccos(np.minimum(np.abs(turns @ turn), 1.0))))
+
+
+def _trunk(source: Source, robot: Robot, part: str, lift: float) -> Array:
+    """(frames, 3) where the part goes that carries all others: the middle of its hips is where the body's is."""
+    if robot.stays:
+        return source.places[part]
+    hips = [hip for hip in HIPS if part == "pelvis" and hip in robot.frames and hip in source.places]
+    path = robot.scale * np.mean([source.places[hip] for hip in hips or [part]], axis=0) + [0.0, 0.0, lift]
+    if hips:
+        path = path - rotate(source.turns[part], np.mean([robot.rest(hip, part).xyz for hip in hips], axis=0))
+    return path
+
+
+def _bone(source: Source, robot: Robot, part: str, parent: str) -> Array:
+    """(frames, 3) from a part to the next [m]: the body's direction, with the robot's length."""
+    way = source.places[part] - source.places[parent]
+    if PARENTS[part] != parent:  # a joint between the two is not known, so how far they are apart tells how it is bent
+        return robot.scale * way
+    length = np.linalg.norm(way, axis=1, keepdims=True)
+    there = length > SHORT
+    rest = robot.rest(part).xyz - robot.rest(parent).xyz
+    return np.where(there, way * robot.bone(part, parent) / np.where(there, length, 1.0), rest)

@@ -1,0 +1,97 @@
+"""A robot that goes through a motion over a ground that slides beneath it, and a ghost beside it."""
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.motion.clip import Motion
+from poise.spatial import Array
+from poise.viewer.appearance import appearance
+from poise.viewer.figure import GHOST, Figure
+from poise.viewer.parts import Part
+from poise.viewer.stage import bounds, ground
+
+TRAIL: Final = (47, 111, 222)
+_ASIDE: Final = 0.6
+"""How far beside the robot its ghost is at first, as a share of the ghost's height."""
+
+
+@final
+class Played:
+    """What is seen of a motion; `show` is called for each picture."""
+
+    def __init__(
+        self,
+        server: Any,
+        motion: Motion,
+        parts: Sequence[Part],
+        *,
+        ghost: Motion | None = None,
+        dark: bool = False,
+        panel: bool = True,
+    ) -> None:
+        self.motion, self._server = motion, server
+        self.size, *below = ground(server, motion.model, motion.q[0], parts, dark=dark, panel=panel)
+        self.figure = Figure(server, "/robot", motion.model, parts)
+        self._below = [*below, *_trail(server, motion)]
+        self._lie = [np.array(node.position) for node in self._below]
+        self._start, self._slid = _root(motion.model, motion.q[0]), np.zeros(3)
+        self.ghost = None if ghost is None else Ghost(server, ghost)
+        self.follow = True
+        """Whether the robot stays in the middle, and the ground slides beneath it."""
+        self.show(0.0)
+
+    def show(self, time: float) -> None:
+        """Show it `time` after its first frame [s]."""
+        q = self.motion.at(self.motion.times[0] + time)
+        root = _root(self.motion.model, q)
+        slid = (self._start - root) * [1.0, 1.0, 0.0] if self.follow else np.zeros(3)
+        with self._server.atomic():
+            if (slid != self._slid).any():
+                self._slid = slid
+                for node, place in zip(self._below, self._lie, strict=True):
+                    node.position = tuple(place + slid)
+                self.figure.move(slid)
+            self.figure.place(q)
+            if self.ghost is not None:
+                self.ghost.show(time, slid + root)
+
+
+@final
+class Ghost:
+    """A second motion, such as that of the human whom the robot follows; one sees through it.
+
+    It stays beside the robot wherever both go: its first link is by `aside` [m] further along y.  Heights are as they
+    are.
+    """
+
+    def __init__(self, server: Any, motion: Motion) -> None:
+        self.motion = motion
+        parts = appearance(motion.model)
+        self.figure = Figure(server, "/ghost", motion.model, parts, tint=GHOST, opacity=0.8)
+        low, high = bounds(motion.model, motion.q[0], parts)
+        self.height = float(high[2] - low[2])
+        self.aside = _ASIDE * self.height
+
+    def show(self, time: float, beside: Array) -> None:
+        """Show it `time` after its first frame [s], beside a robot that is seen at `beside` (3,) [m]."""
+        q = self.motion.at(self.motion.times[0] + time)
+        shift = beside - _root(self.motion.model, q)
+        self.figure.move(np.array([shift[0], shift[1] + self.aside, 0.0]))
+        self.figure.place(q)
+
+
+def _root(model: Model, q: Array) -> Array:
+    """(3,) where the first link is [m]."""
+    return np.array(model.pose(model.links[0], q).xyz)
+
+
+def _trail(server: Any, motion: Motion) -> list[Any]:
+    """The way of the tip, if it moves."""
+    places = motion.positions([motion.model.tip])[:, 0]
+    if len(places) < 2 or np.ptp(places, axis=0).max() <= 1e-6:
+        return []
+    lines = np.stack([places[:-1], places[1:]], axis=1).astype(np.float32)
+    return [server.scene.add_line_segments("/trail", lines, colors=TRAIL, thickness=2.0, thickness_units="screen")]
