@@ -12,12 +12,13 @@ import numpy.typing as npt
 from poise.errors import ModelError
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
+from poise.model.swing import SwingTwist
 from poise.spatial import BOUND, LARGEST, Array, finite, one_pose
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
-Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | SwingTwist
 """Lower and upper limit of a joint: a number each, or one for each of its coordinates [rad or m]."""
 _SHORT = 1e-6
 """A bone that is shorter has no direction [m]."""
@@ -95,6 +96,9 @@ def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, n
             raise ValueError(f"the joint {name!r} is fixed and has no limits: leave it out")
     for name, span in limits.items():
         joint = joints[name]
+        if isinstance(span, SwingTwist):
+            joints[name] = _swinging(joint, span)
+            continue
         lower, upper = _ends(joint, span)
         kind = JointKind.REVOLUTE if joint.kind is JointKind.CONTINUOUS else joint.kind
         joints[name] = replace(joint, kind=kind, lower=lower, upper=upper)
@@ -145,6 +149,14 @@ def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -
             joint = replace(joint, parent=link)
         joints.append(joint)
     return joints, links
+
+
+def _swinging(joint: Joint, limits: SwingTwist) -> Joint:
+    if joint.kind is not JointKind.SPHERICAL:
+        raise ValueError(f"{joint.name!r} is {joint.kind.value}; swing and twist limit spherical joints only")
+    if limits.swing is None and limits.twist is None:
+        return replace(joint, ball=None)
+    return replace(joint, ball=limits if limits.axis is not None else replace(limits, axis=joint.axis))
 
 
 def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...]]:
