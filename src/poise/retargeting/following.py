@@ -189,7 +189,7 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
 
     By a Gaussian with a standard deviation of a third of `frames`; at the ends of the path by what there is of it.
     """
-    reach = max(1, int(np.ceil(frames)))
+    reach = min(max(1, int(np.ceil(frames))), len(path) - 1)
     total, sum_of = np.zeros(len(path)), np.zeros((len(path), model.nv))
     for k in range(-reach, reach + 1):
         weight = float(np.exp(-0.5 * (3.0 * k / frames) ** 2))
