@@ -194,7 +194,7 @@ class Loop:
         self.poses: dict[str, SE3] = {}
         self.passes: list[list[Any]] = [[], []]
         targets, machine = done._done.targets, done._robot
-        for part, frame in machine.frames.items():
+        for part in machine.frames:
             place = SE3.from_parts(targets.places[part], SO3(wxyz=targets.turns[part]))
             self.poses[part] = place @ SE3.from_parts(-np.array(machine.points[part]))
         self.parts = list(self.poses)
@@ -250,9 +250,8 @@ def show(rows: list[Carried]) -> None:
     print_table(["clip", "by"], heads, cells)
     for ours, theirs in pairwise(rows):
         if "mink" in theirs.by:
-            print(
-                f"{ours.clip}: poise is {ours.pace / theirs.pace:.0f} times as fast, its steps {ours.steps / theirs.pace:.0f}"
-            )
+            whole, steps = ours.pace / theirs.pace, ours.steps / theirs.pace
+            print(f"{ours.clip}: poise is {whole:.0f} times as fast, its steps alone {steps:.0f} times")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import robots
 from branches import Row as BranchRow
 from branches import branches
 from branches import show as show_branches
+from crowd import Crowd, crowd
+from crowd import show as show_crowd
 from motions import Read, motions
 from motions import show as show_motions
 from near import Near, Reach, near, reach
@@ -44,8 +46,8 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup", "hands",
-    "retarget",
+    "crowd", "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup",
+    "hands", "retarget",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -111,6 +113,10 @@ def main() -> None:
     if "postures" in options.scenarios:
         found = postures(options.count)
         show_postures(found)
+    led: list[Crowd] = []
+    if "crowd" in options.scenarios:
+        led = crowd(options.rounds, options.count)
+        show_crowd(led)
     eased: list[Soft] = []
     if "soft" in options.scenarios:
         eased = soft(options.count)
@@ -180,6 +186,7 @@ def main() -> None:
         more["throughput"] = [asdict(row) for row in many]
         more["batches"] = [asdict(row) for row in crowds]
         more["postures"] = [asdict(row) for row in found]
+        more["crowd"] = [asdict(row) for row in led]
         more["soft"] = [asdict(row) for row in eased]
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]

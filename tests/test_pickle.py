@@ -67,6 +67,7 @@ SHAPES = [
     pz.ConvexHull(np.eye(3), 0.1, pose=POSE),
 ]
 TASKS = [
+    pz.VectorTask("wrist", "tip", [0.1, 0.0, 0.0], huber=0.02),
     pz.PoseTask("hand", POSE, position_weight=np.array([1.0, 0.0, 2.0]), axes="target", base="base", priority=2),
     pz.PositionTask("hand", THREE, weight=[1, 1, 0]),
     pz.OrientationTask("hand", POSE.rotation),

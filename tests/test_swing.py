@@ -8,12 +8,19 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import poise as pz
-from poise.model.swing import ball_limits, nearest_on_ellipse
+from poise.model.swing import nearest_on_ellipse
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 AXES = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (0.36, 0.48, 0.8)]
-LIMITS = [((0.8, 0.3), (-0.4, 0.9)), ((2.5, 2.5), (2.0, 3.9)), ((1.0, 0.0), (0.0, 0.0)), ((math.pi, 0.01), None)]
+LIMITS = [
+    (((-0.8, 0.8), (-0.3, 0.3)), (-0.4, 0.9)),
+    (((-2.5, 2.5), (-2.5, 2.5)), (2.0, 3.9)),
+    (((-1.0, 1.0), (0.0, 0.0)), (0.0, 0.0)),
+    (((-math.pi, math.pi), (-0.01, 0.01)), None),
+    (((-0.2, 2.0), (-1.0, 0.0)), (-0.4, 0.9)),
+    (((0.0, 2.4), (0.0, 0.0)), (0.0, 0.0)),
+]
 
 
 def turns(count: int, seed: int = 0) -> np.ndarray:
@@ -40,7 +47,7 @@ def at(x: float) -> pz.SE3:
 
 @pytest.mark.parametrize("axis", AXES)
 def test_a_rotation_is_a_swing_after_a_twist(axis: tuple[float, float, float]) -> None:
-    ball = ball_limits(0, axis, None, (0.5, 1.5))
+    ball = pz.SwingTwist(axis=axis, twist=(0.5, 1.5)).at(0)
     wxyz = turns(200)
     swing, twist = ball.parts(wxyz)
     vector = swing @ ball.frame[:, :2].T
@@ -73,7 +80,7 @@ def test_the_point_of_an_ellipse_is_the_nearest(axes: tuple[float, float]) -> No
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("limits", LIMITS)
 def test_what_is_outside_is_brought_inside_and_the_rest_stays(axis: tuple[float, float, float], limits: tuple) -> None:
-    ball = ball_limits(0, axis, *limits)
+    ball = pz.SwingTwist(axis=axis, swing=limits[0], twist=limits[1]).at(0)
     wxyz = turns(2000, seed=2)
     pulled = ball.pulled_in(wxyz)
     assert ball.inside(pulled).all()
@@ -84,9 +91,10 @@ def test_what_is_outside_is_brought_inside_and_the_rest_stays(axis: tuple[float,
     # Each of the two is changed by itself, and no more than it has to be.
     (swing, twist), (least, turn) = ball.parts(wxyz), ball.parts(pulled)
     assert np.abs(turn - np.clip(twist, -ball.half, ball.half)).max() < 5e-9
-    outside = (swing**2 / np.square(ball.semi_axes)).sum(1) > 1.0
+    axes = ball.quarter(swing)
+    outside = (swing**2 / np.square(axes)).sum(1) > 1.0
     assert (np.abs(least - swing)[~outside] < 1e-9).all()
-    assert np.abs(least[outside] - nearest_on_ellipse(swing[outside], ball.semi_axes)).max(initial=0.0) < 1e-4
+    assert np.abs(least[outside] - nearest_on_ellipse(swing[outside], axes[outside])).max(initial=0.0) < 1e-4
 
 
 def test_limits_are_told_of_carried_and_kept_by_what_is_drawn() -> None:
@@ -130,13 +138,48 @@ def test_what_no_joint_can_keep_is_refused() -> None:
         arm(swing=0.5).lock(shoulder=[0.0, 0.0, 1.0, 0.0])
 
 
-def test_what_does_not_keep_them_refuses() -> None:
-    model = arm(swing=(1.0, 0.4), twist=(-0.5, 0.2))
-    task = pz.PositionTask("palm")
-    with pytest.raises(ValueError, match="swing and twist yet, and 'shoulder', 'wrist'"):
-        pz.Tracker(model, task)
-    with pytest.raises(ValueError, match="swing and twist"):
-        pz.solve(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]), method="dls")
-    with pytest.raises(ValueError, match="solve_all does not keep"):
-        pz.solve_all(model, pz.PositionTask("palm", [0.3, 0.0, 0.1]))
-    pz.Tracker(model, task, limits=False)
+def test_swings_have_intervals_about_directions_of_their_own() -> None:
+    """A knee that bends backward only: (lower, upper) about `across`."""
+    model = arm(swing=((0.0, 2.0), (-0.1, 0.3)), across=(0, 1, 0.2))
+    ball = model.ball_limits[0]
+    assert ball.frame[:, 0] == pytest.approx(np.array([0.0, 1.0, 0.2]) / math.hypot(1.0, 0.2))
+    assert ball.frame[:, 1] == pytest.approx(np.cross([1.0, 0.0, 0.0], ball.frame[:, 0]))
+    first, second = (Rotation.from_rotvec(0.25 * ball.frame[:, k]).as_quat()[[3, 0, 1, 2]] for k in (0, 1))
+    back = [1.0, -1.0, -1.0, -1.0]
+    assert list(ball.inside(np.array([first, first * back, second, second * back]))) == [True, False, True, False]
+    assert "swing 0 to 2 x -0.1 to 0.3" in str(model)
+    # Evenly over the ellipse: the share of the quarters is that of their areas.
+    swing, _ = ball.parts(model.sample(20000, seed=0)[:, :4])
+    assert (swing[:, 1] > 0.0).mean() == pytest.approx(0.75, abs=0.01)
+
+
+def test_a_rotation_may_count_from_another_than_none() -> None:
+    rest = Rotation.from_rotvec([0.3, -0.8, 0.5])
+    limits = pz.SwingTwist(axis=(0, 0, 2), swing=(0.6, 0.3), twist=(-0.2, 0.4), rest=rest.as_quat()[[3, 0, 1, 2]])
+    plain = pz.SwingTwist(axis=(0, 0, 1), swing=(0.6, 0.3), twist=(-0.2, 0.4))
+    wxyz = turns(500)
+    turned = (rotation(wxyz) * rest).as_quat()[:, [3, 0, 1, 2]]
+    assert (limits.at(0).inside(turned) == plain.at(0).inside(wxyz)).all()
+    pulled = rotation(limits.at(0).pulled_in(turned)) * rest.inv()
+    assert (pulled.inv() * rotation(plain.at(0).pulled_in(wxyz))).magnitude().max() < 1e-7
+
+
+def test_a_model_takes_limits_of_swing_and_twist() -> None:
+    model = arm().with_limits({"shoulder": pz.SwingTwist(swing=0.5, twist=(-0.1, 0.1))})
+    assert model.joint("shoulder").ball.axis == (1.0, 0.0, 0.0)  # the joint's own
+    assert model.within_limits(model.sample(50, seed=0))
+    assert not model.within_limits(arm(swing=2.0).sample(50, seed=0))
+    assert model.with_limits({"shoulder": pz.SwingTwist()}).joint("shoulder").ball is None
+    with pytest.raises(ValueError, match="spherical joints only"):
+        arm().with_limits({"elbow": pz.SwingTwist(swing=1.0)})
+    for wrong, match in (
+        ({"swing": ((0.1, 1.0), (0.0, 1.0))}, "with 0 in them"),
+        ({"axis": (0, 0, 0)}, "not all 0"),
+        ({"axis": (1, 0, 0), "across": (-2, 0, 0)}, "along the axis"),
+        ({"rest": (1, 0, 0)}, "4 finite numbers"),
+        ({"twist": "wide"}, "lower, upper"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            pz.SwingTwist(**wrong)
+    with pytest.raises(pz.ModelError, match=r"'shoulder': across is .* along the axis"):
+        arm(swing=1.0, across=(2, 0, 0))

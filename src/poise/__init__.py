@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from poise.model.fitting import ShapeFit as ShapeFit
     from poise.model.fitting import fit_shapes as fit_shapes
     from poise.model.frame import Frame as Frame
+    from poise.model.human import human_limits as human_limits
     from poise.model.joint import Joint as Joint
     from poise.model.joint import JointKind as JointKind
     from poise.model.joint import Mimic as Mimic
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from poise.model.model import Model as Model
     from poise.model.proximity import Proximities as Proximities
     from poise.model.proximity import Proximity as Proximity
+    from poise.model.swing import SwingTwist as SwingTwist
     from poise.motion.clip import Motion as Motion
     from poise.motion.clip import load_motion as load_motion
     from poise.motion.positions import motion_from_positions as motion_from_positions
@@ -231,6 +233,8 @@ _HOME = {
     "Mimic": "poise.model.joint",
     "MissingExtra": "poise.errors",
     "Model": "poise.model.model",
+    "SwingTwist": "poise.model.swing",
+    "human_limits": "poise.model.human",
     "ModelBuilder": "poise.model.builder",
     "ModelError": "poise.errors",
     "ModelWarning": "poise.errors",

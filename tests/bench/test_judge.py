@@ -55,6 +55,7 @@ def test_distance_and_angle_are_those_of_the_poses() -> None:
         pz.DistanceTask(ARM.tip, 0.3),
         pz.ConeTask(ARM.tip, (0, 1, 1), angle=0.05),
         pz.JointCouplingTask({"panda_joint1": 1.0, "panda_joint2": -2.0}),
+        pz.SwivelTask("panda_link2", "panda_link4", "panda_link7", base="panda_link1", angle=0.4),
         *TASKS,
     ],
 )

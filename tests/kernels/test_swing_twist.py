@@ -11,16 +11,18 @@ from poise.kernels.algebra.swing_twist import MARGIN, blocked, kept, random_rota
 from poise.kernels.machine import layout
 from poise.kernels.machine.layout import BALL
 from poise.kernels.machine.views import problem_at
-from poise.model.swing import BallLimits, ball_limits
+from poise.model.swing import BallLimits, SwingTwist
 from poise.spatial import quaternion_exp, quaternion_product
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 LIMITS = [
-    ((0.0, 0.0, 1.0), (0.8, 0.3), (-0.4, 0.9)),
-    ((1.0, 0.0, 0.0), (2.5, 2.5), (2.0, 3.9)),
-    ((0.36, 0.48, 0.8), (1.0, 0.0), (0.0, 0.0)),
-    ((0.0, -1.0, 0.0), (0.5, 1.5), None),
-    ((0.0, 0.0, -1.0), None, (-1.0, 0.5)),
+    SwingTwist(axis=(0, 0, 1), swing=(0.8, 0.3), twist=(-0.4, 0.9)),
+    SwingTwist(axis=(1, 0, 0), swing=2.5, twist=(2.0, 3.9)),
+    SwingTwist(axis=(0.36, 0.48, 0.8), swing=(1.0, 0.0), twist=(0.0, 0.0)),
+    SwingTwist(axis=(0, -1, 0), swing=(0.5, 1.5), rest=(0.5, -0.5, 0.5, 0.5)),
+    SwingTwist(axis=(0, 0, -1), twist=(-1.0, 0.5), rest=(0.8, 0.0, -0.6, 0.0)),
+    SwingTwist(axis=(0, 0.6, 0.8), swing=((-0.2, 1.9), (-1.0, 0.4)), twist=(-0.3, 0.5), across=(1, 0, 0)),
+    SwingTwist(swing=((0.0, 0.0), (0.0, 2.4)), twist=(0.0, 0.0), rest=(0.8, 0.0, 0.0, 0.6)),
 ]
 
 
@@ -36,9 +38,9 @@ def block_all(words, wxyz, turns, out):
     p = problem_at(words)
     for i in range(len(wxyz)):
         w, x, y, z = wxyz[i, 0], wxyz[i, 1], wxyz[i, 2], wxyz[i, 3]
-        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = blocked(
-            p.balls[0], w, x, y, z, turns[i, 0], turns[i, 1], turns[i, 2], 0.0
-        )
+        held = blocked(p.balls[0], w, x, y, z, turns[i, 0], turns[i, 1], turns[i, 2], 0.0)
+        for k in range(9):
+            out[i, k] = held[k]
 
 
 @compiled
@@ -58,23 +60,23 @@ def turns(count: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_what_is_outside_comes_inside(limits: tuple) -> None:
-    ball = ball_limits(0, *limits)
+def test_what_is_outside_comes_inside(limits: SwingTwist) -> None:
+    ball = limits.at(0)
     wxyz = turns(1000, 0)
     wxyz = np.concatenate([wxyz, ball.pulled_in(wxyz), quaternion_product(turns(1, 1)[0], wxyz)])
     out, again = np.empty_like(wxyz), np.empty_like(wxyz)
     pull_all(words_of(ball), wxyz, out)
     assert ball.inside(out).all()
     expected = ball.pulled_in(wxyz)
-    assert np.abs(out - expected).max() < 1e-5 * (min(ball.semi_axes) < 1e-3) + 1e-8
+    assert np.abs(out - expected).max() < 1e-5 * (np.min(ball.semi_axes) < 1e-3) + 1e-8
     assert (out[1000:2000] == wxyz[1000:2000]).all()
     pull_all(words_of(ball), out, again)
     assert (again == out).all()
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_starts_are_inside_and_spread_evenly(limits: tuple) -> None:
-    ball = ball_limits(0, *limits)
+def test_starts_are_inside_and_spread_evenly(limits: SwingTwist) -> None:
+    ball = limits.at(0)
     u = np.random.default_rng(3).uniform(size=(500, 3))
     out = np.empty((500, 4))
     draw_all(words_of(ball), u, out)
@@ -83,20 +85,22 @@ def test_starts_are_inside_and_spread_evenly(limits: tuple) -> None:
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_at_a_border_what_would_leave_is_held(limits: tuple) -> None:
-    ball = ball_limits(0, *limits)
+def test_at_a_border_what_would_leave_is_held(limits: SwingTwist) -> None:
+    ball = limits.at(0)
     wxyz = ball.pulled_in(turns(300, 4))
     wish = np.random.default_rng(5).normal(size=(300, 3))
-    out = np.zeros((300, 6))
+    out = np.zeros((300, 9))
     block_all(words_of(ball), wxyz, wish, out)
-    n, m = out[:, :3], out[:, 3:]
-    assert np.abs((n * m).sum(1)).max() < 1e-12
-    left = wish - n * (n * wish).sum(1)[:, None] - m * (m * wish).sum(1)[:, None]
+    held = out.reshape(-1, 3, 3)
+    n = held[:, 0]
+    products = np.einsum("iaj,ibj->iab", held, held)
+    assert np.abs(products - products * np.eye(3)).max() < 1e-12  # orthogonal
+    left = wish - np.einsum("iaj,iak,ik->ij", held, held, wish)
     step = 1e-5
     ends = [ball.parts(quaternion_product(quaternion_exp(s * left), wxyz)) for s in (step, -step)]
-    inner = np.maximum(np.array(ball.semi_axes) - 2.0 * MARGIN, 1e-300)
-    wide = min(ball.semi_axes) > 1e-3
+    wide = np.min(ball.semi_axes) > 1e-3
     swing, twist = ball.parts(wxyz)
+    inner = ball.quarter(swing) - 2.0 * MARGIN
     level = ((swing / inner) ** 2).sum(1)
     grown = [((end[0] / inner) ** 2).sum(1) for end in ends]
     rim = (level >= 1.0) & (np.hypot(*swing.T) < math.pi - 0.1)

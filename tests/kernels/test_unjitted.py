@@ -86,6 +86,16 @@ def everything() -> dict[str, Any]:
         if can.characters:
             values[f"lanes {name}"] = ik.rollout([q, panda.home], np.stack([way, way])).tolist()
 
+    limb = pz.SwivelTask("panda_link2", "panda_link4", "panda_link7", [0.3, 1.0, 0.6], angle=0.2)
+    posture = pz.PostureTask(panda.home, weight={"panda_joint1": 3.0, "panda_joint6": 0.0})
+    for name in ("dls", "priority"):
+        ik = pz.Tracker(panda, [pz.PositionTask("panda_hand", panda.pose("panda_hand", q).xyz), limb, posture], name)
+        way, postures = np.repeat(ik.targets[None], 3, axis=0), panda.home + 0.1 * panda.sample(3, seed=9)
+        values[f"steps posture {name}"] = ik.rollout(q, way, posture=postures).tolist()
+        if name == "dls":
+            several = ik.rollout([q, panda.home], np.stack([way, way]), posture=postures)
+            values["lanes posture"] = several.tolist()
+
     solves = {
         # The first width: a start beside the target.  The second: starts all over, until one arrives.
         "panda near": (panda, pz.PoseTask("panda_hand"), 0.02),
@@ -170,7 +180,7 @@ def test_poses_jacobians_and_rows_are_the_same(plain: dict[str, Any], compiled: 
 
 def test_every_method_takes_the_same_steps(plain: dict[str, Any], compiled: dict[str, Any]) -> None:
     names = [name for name in plain if name.startswith(("steps", "lanes"))]
-    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 10
+    assert sum(name.startswith("steps") for name in names) == len(METHODS) + 12
     for name in names:
         np.testing.assert_allclose(plain[name], compiled[name], rtol=0, atol=1e-9, err_msg=name)
 

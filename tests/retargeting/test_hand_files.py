@@ -1,6 +1,5 @@
 """The YAML files of dex-retargeting, and the robots' hands and the human one that packages bring."""
 
-import os
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -15,12 +14,12 @@ from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from captures import WEBXR as WEBXR_FOLDER
 from hand_models import clip, robot_hand
 
 pytest.importorskip("yaml", reason="needs PyYAML")
 
-WEBXR_HAND = Path(os.environ.get("WEBXR_HANDS", "/usr/share/webxr")) / "right.glb"
-"""`dist/profiles/generic-hand` of npm's @webxr-input-profiles/assets."""
+WEBXR_HAND = WEBXR_FOLDER / "right.glb"
 ROBOT = robot_hand()
 URDF = """<robot name="two">
   <link name="wrist"/><link name="a"/><link name="b"/><link name="c"/>

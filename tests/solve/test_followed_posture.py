@@ -1,5 +1,6 @@
 """A Tracker that follows a posture as its last level: what a step is, where it rests, and what it refuses."""
 
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -22,9 +23,10 @@ PANDA = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")
 FIGURE = figure()
 STANCE = bent(FIGURE)
-ENDS = ("LeftFoot", "RightFoot", "LeftHand", "RightHand")
 PINS = [pz.PoseTask(f"{side}Foot", FIGURE.pose(f"{side}Foot", STANCE)) for side in ("Left", "Right")]
 REACH = pz.PositionTask("LeftHand", FIGURE.pose("LeftHand", STANCE).xyz + np.array([0.1, -0.1, 0.1]))
+WALK = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH" / "01_01.bvh"
+"""CMU's subject 1, in Debian's package assimp-testmodels."""
 UNDAMPED = {"max_error": None, "max_step": 1e9, "damping": 0.1}
 
 
@@ -150,6 +152,25 @@ def test_it_comes_to_rest_and_goes_on_when_the_posture_moves() -> None:
     assert np.abs(ik.step(q) - q).max() > 0.01
 
 
+def test_loops_that_it_alone_moves_stay_closed() -> None:
+    b = pz.ModelBuilder("a finger on a gripper of four bars")
+    b.joint("a", "revolute", parent="base", child="A")
+    b.joint("b", "revolute", parent="A", child="B", origin=pz.SE3.from_parts([0.3, 0.0, 0.0]))
+    b.joint("c", "revolute", parent="base", child="C", origin=pz.SE3.from_parts([0.5, 0.0, 0.0]))
+    b.joint("finger", "revolute", parent="base", child="F")
+    b.frame("tip", link="F", origin=pz.SE3.from_parts([0.2, 0.0, 0.0]))
+    b.frame("one", link="B", origin=pz.SE3.from_parts([0.5, 0.0, 0.0]))
+    b.frame("other", link="C", origin=pz.SE3.from_parts([0.3, 0.0, 0.0]))
+    b.loop("one", "other")
+    model = b.build()
+    ik = pz.Tracker(model, [pz.PositionTask("tip", [0.0, 0.2, 0.0]), pz.PostureTask()])
+    q = model.q(a=1.2, b=-1.2, c=1.2)
+    for k in range(30):
+        q = ik.step(q, posture=model.q(a=1.2 - 0.01 * k, b=-1.0, c=1.2))
+        assert model.pose("one", q).xyz == pytest.approx(model.pose("other", q).xyz, abs=1e-7)
+    assert q[model.index("a")][0] < 1.15
+
+
 # Rollouts ------------------------------------------------------------------------------------------------------------
 
 
@@ -206,6 +227,25 @@ def test_quaternions_of_any_length_are_turns() -> None:
     longer = posture.copy()
     longer[FIGURE.index("Head")] *= -3.0
     assert ik.step(STANCE, posture=longer) == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.skipif(not WALK.is_file(), reason="needs Debian's assimp-testmodels")
+@pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
+    walk = pz.load_motion(WALK)[300:700:2]
+    model, feet = walk.model, ("LeftFoot", "RightFoot")
+    targets = np.stack([model.pose(foot, walk.q).array for foot in feet], axis=1)
+    targets[..., 2] += 0.05 * np.sin(3.0 * targets[..., 0]) + 0.04 * targets[..., 1]
+    method = pz.DampedLeastSquares(damping=0.05)
+    ik = pz.Tracker(model, [*map(pz.PoseTask, feet), pz.PostureTask(weight={"Hips": 2.0})], method, updates=2)
+    path = ik.rollout(walk.q[0], targets, posture=walk.q)
+    for i, foot in enumerate(feet):
+        assert np.linalg.norm(model.pose(foot, path).xyz - targets[:, i, :3], axis=-1)[10:].max() < 5e-4
+    for joint in ("LeftHand", "Head", "RThumb"):
+        assert path[:, model.index(joint)] == pytest.approx(walk.q[:, model.index(joint)], abs=1e-8)
+    # No joint leaves the animation in a jerk.
+    turns = model.difference(walk.q, path)[10:]
+    assert np.abs(np.diff(turns, axis=0)).max() < 0.1
 
 
 # What is refused -----------------------------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import jerking, left_to_limits, loosen, stated_limits
 from poise.kernels.methods.memory import CURB
-from poise.kernels.methods.update import move, remember, shorten
+from poise.kernels.methods.update import hold_balls_at_limits, move, remember, shorten
+from poise.kernels.solver.limits import hold_flat
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
 from poise.methods.checks import one_of, positive
@@ -105,10 +106,12 @@ class BoundedLeastSquares(JacobianMethod):
         for a in range(len(w.free)):
             w.free[a] = 1.0
         if s.way == BOX:
+            hold_flat(p, w)
             if jerking(p):
                 loosen(p, w)
             _box_step(p, w)
         else:
+            hold_balls_at_limits(p, w)
             _columns_step(p, s, w)
         shorten(p, w, w.memory[CURB])
         move(p, w)

@@ -6,7 +6,7 @@ Step.     For a joint that turns about a through p, with d = s - p and c = t - p
           moves: k1 = (c . a)(d . a), k2 = c . d, k3 = a . (d x c), and the turn is atan2(k3, k2 - k1); a rotation adds
           the same of its frame's axes, times half of `orientation_weight`.  A slide goes by the mean of (t - s) . a,
           a screw by Newton's step with a curvature that bounds the true one, a ball by a turn about each of three
-          axes.  A joint that would leave its limits takes the better end of them.
+          axes.  A joint that would leave its limits takes the better end of them, a ball the nearest place inside.
 Use when  there are limits everywhere and no derivative is wanted; the error falls with every joint.
 Not for   the last digits, for it converges slowly; targets on the line of a stretched arm, where no turn helps and
           only a new start does; even use of the joints: those at the tips do most.
@@ -20,13 +20,14 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from poise.kernels.algebra.rotations import half_angle_ratio
+from poise.kernels.algebra.rotations import half_angle_ratio, quaternion_step
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import section, table
 from poise.kernels.methods.approach import ease
+from poise.kernels.methods.balls import turned_within
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
@@ -182,17 +183,16 @@ def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
         sn, cs = sincos(turn if turning else zero)
         for j in range(first, last):
             to = _HELD * moved[j]
-            d0, d1, d2 = load(held, to + 9), load(held, to + 10), load(held, to + 11)
             if turning:
-                d0, d1, d2 = turned(a0, a1, a2, cs, sn, d0 - p0, d1 - p1, d2 - p2)
-                d0, d1, d2 = d0 + p0, d1 + p1, d2 + p2
+                _turn_effector(p, w, held, moved[j], at, a0, a1, a2, cs, sn)
             if sliding:
-                d0, d1, d2 = d0 + slide * a0, d1 + slide * a1, d2 + slide * a2
-            store(held, to + 9, d0), store(held, to + 10, d1), store(held, to + 11, d2)
-            if turning and p.effectors[moved[j]].rotation >= 0:
-                for i in range(to, to + 9, 3):
-                    e0, e1, e2 = turned(a0, a1, a2, cs, sn, load(held, i), load(held, i + 1), load(held, i + 2))
-                    store(held, i, e0), store(held, i + 1, e1), store(held, i + 2, e2)
+                store(held, to + 9, load(held, to + 9) + slide * a0)
+                store(held, to + 10, load(held, to + 10) + slide * a1)
+                store(held, to + 11, load(held, to + 11) + slide * a2)
+        if c < 0:
+            for b in range(len(p.balls)):
+                if p.balls[b].limited and p.balls[b].v == a:  # the last of its axes
+                    _pull_in(p, w, p.balls[b], unit, moved, first, last, held)
 
 
 @functools.partial(kernel, inline=True)
@@ -208,16 +208,62 @@ def _weights(p: Any, s: Any, k: Any) -> Any:
     return position, rotation
 
 
-@functools.partial(kernel, inline=True)
+@kernel
+def _joined(w: Any, a: Any) -> Any:
+    """The unit quaternion, w above 0, of a ball's turns about its z, y and x axes, one after the other."""
+    s0, c0 = sincos(0.5 * load(w.step, a))
+    s1, c1 = sincos(0.5 * load(w.step, a + 1))
+    s2, c2 = sincos(0.5 * load(w.step, a + 2))
+    qw, qx, qy, qz = c1 * c2, s1 * s2, s1 * c2, c1 * s2
+    qw, qx, qy, qz = c0 * qw - s0 * qx, c0 * qx + s0 * qw, c0 * qy - s0 * qz, c0 * qz + s0 * qy
+    sign = select(qw < 0.0, -1.0, 1.0)
+    return sign * qw, sign * qx, sign * qy, sign * qz
+
+
+@kernel
 def _join_turns(p: Any, w: Any) -> Any:
-    """Where w.step holds the turns of a ball about its z, y and x axes, one after the other, put their joint one."""
+    """Where w.step holds the turns of a ball about its axes, put their joint one; what has limits has it already."""
     for c in range(len(p.balls)):
-        a = p.balls[c].v
-        s0, c0 = sincos(0.5 * load(w.step, a))
-        s1, c1 = sincos(0.5 * load(w.step, a + 1))
-        s2, c2 = sincos(0.5 * load(w.step, a + 2))
-        qw, qx, qy, qz = c1 * c2, s1 * s2, s1 * c2, c1 * s2
-        qw, qx, qy, qz = c0 * qw - s0 * qx, c0 * qx + s0 * qw, c0 * qy - s0 * qz, c0 * qz + s0 * qy
-        scale = 2.0 * half_angle_ratio(select(qw < 0.0, -qw, qw))
-        scale = select(qw < 0.0, -scale, scale)
-        store(w.step, a, scale * qx), store(w.step, a + 1, scale * qy), store(w.step, a + 2, scale * qz)
+        if not p.balls[c].limited:
+            a = p.balls[c].v
+            qw, qx, qy, qz = _joined(w, a)
+            scale = 2.0 * half_angle_ratio(qw)
+            store(w.step, a, scale * qx), store(w.step, a + 1, scale * qy), store(w.step, a + 2, scale * qz)
+
+
+@kernel
+def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last: Any, held: Any) -> Any:
+    """Let w.step hold what the limits of a ball leave of its turns' joint one, and `held` what that makes of them."""
+    i, a, at = ball.q, ball.v, FRAME * unit
+    qw, qx, qy, qz = _joined(w, a)
+    scale = 2.0 * half_angle_ratio(qw)
+    _, _, _, _, t0, t1, t2 = turned_within(
+        ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3),
+        scale * qx, scale * qy, scale * qz, p.speeds[a], p.speeds[a + 1], p.speeds[a + 2],
+    )  # fmt: skip
+    store(w.step, a, t0), store(w.step, a + 1, t1), store(w.step, a + 2, t2)
+    # The turn that is left to be taken back, along the axes of the ball's frame.
+    qw, qx, qy, qz = quaternion_step(qw, -qx, -qy, -qz, t0, t1, t2)
+    size = sqrt(qx * qx + qy * qy + qz * qz)
+    some = 1.0 / select(size > 1e-150, size, 1.0)
+    x, y, z = qx * some, qy * some, qz * some
+    cs, sn = 1.0 - 2.0 * size * size, 2.0 * size * qw
+    a0 = x * load(w.frames, at + 6) + y * load(w.frames, at + 9) + z * load(w.frames, at + 3)
+    a1 = x * load(w.frames, at + 7) + y * load(w.frames, at + 10) + z * load(w.frames, at + 4)
+    a2 = x * load(w.frames, at + 8) + y * load(w.frames, at + 11) + z * load(w.frames, at + 5)
+    for j in range(first, last):
+        _turn_effector(p, w, held, moved[j], at, a0, a1, a2, cs, sn)
+
+
+@kernel
+def _turn_effector(p: Any, w: Any, held: Any, k: Any, at: Any, a0: Any, a1: Any, a2: Any, cs: Any, sn: Any) -> Any:
+    """Turn what is held of effector k about an axis through the frame whose rows begin at `at`."""
+    to = _HELD * k
+    p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
+    d0, d1, d2 = load(held, to + 9) - p0, load(held, to + 10) - p1, load(held, to + 11) - p2
+    d0, d1, d2 = turned(a0, a1, a2, cs, sn, d0, d1, d2)
+    store(held, to + 9, d0 + p0), store(held, to + 10, d1 + p1), store(held, to + 11, d2 + p2)
+    if p.effectors[k].rotation >= 0:
+        for i in range(to, to + 9, 3):
+            e0, e1, e2 = turned(a0, a1, a2, cs, sn, load(held, i), load(held, i + 1), load(held, i + 2))
+            store(held, i, e0), store(held, i + 1, e1), store(held, i + 2, e2)

@@ -42,6 +42,7 @@ from poise.kernels.methods.limits import jerking, loosen, stated_limits
 from poise.kernels.methods.memory import CURB, DAMPING, SHARE
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, shorten
+from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.checks import one_of
 from poise.methods.criteria import Manipulability
@@ -78,6 +79,7 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
     cost, score, levels = _measure(p, w)
     for a in range(len(w.free)):
         w.free[a] = 1.0
+    hold_flat(p, w)
     _spread_rows(p, w)
     if jerking(p):
         loosen(p, w)

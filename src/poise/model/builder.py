@@ -17,6 +17,7 @@ from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
+from poise.model.swing import SwingTwist
 from poise.spatial import BOUND, LARGEST, SE3
 
 Base = Literal["fixed", "planar", "floating"]
@@ -77,15 +78,15 @@ class ModelBuilder:
         pitch: float = 0.0,
         swing: npt.ArrayLike | None = None,
         twist: npt.ArrayLike | None = None,
+        across: npt.ArrayLike | None = None,
         mimic: Mimic | None = None,
         line: int | None = None,
     ) -> None:
         """Add a joint of a `JointKind`; see `poise.Joint` for the units.
 
-        `limits` is (lower, upper), numbers or one for each coordinate.  Those of a spherical joint are `swing`, how far
-        its `axis` may turn away about two directions or about any [rad], and `twist`, (lower, upper) of the turn about
-        the axis [rad]; see `poise.model.swing`.  Raises ModelError for a name used twice, an unknown kind, a zero axis,
-        or limits the wrong way round.
+        `limits` is (lower, upper), numbers or one for each coordinate.  Those of a spherical joint are `swing`, `twist`
+        and `across` about its `axis`, as `SwingTwist` has them.  Raises ModelError for a name used twice, an unknown
+        kind, a zero axis, or limits the wrong way round.
         """
         self._name("joint", name, line)
         if name in self._joints:
@@ -127,9 +128,8 @@ class ModelBuilder:
             raise self._error(
                 f"joint {name!r} cannot have limits on its quaternion; a spherical joint takes swing= and twist=", line
             )
-        cone = None if swing is None else self._swing(name, swing, line)
-        turn = None if twist is None else self._twist(name, twist, line)
-        if kind is not JointKind.SPHERICAL and (cone or turn):
+        ball = self._ball(name, unit, swing, twist, across, line)
+        if kind is not JointKind.SPHERICAL and ball is not None:
             raise self._error(f"joint {name!r} is {kind.value}; swing and twist limit spherical joints only", line)
         speed = self._numbers(name, "velocity limit", math.inf if velocity is None else velocity, blank.speeds, line)
         if any(s < 0 for s in speed):
@@ -167,8 +167,7 @@ class ModelBuilder:
             lower=lower,
             upper=upper,
             velocity=speed,
-            swing=cone,
-            twist=turn,
+            ball=ball,
             mimic=mimic,
         )
 
@@ -350,7 +349,7 @@ class ModelBuilder:
         if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
             raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
 
-    def _axis(self, name: str, axis: npt.ArrayLike, line: int | None) -> tuple[float, float, float]:
+    def _axis(self, name: str, axis: npt.ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
         vector = _reals(axis)
         if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
             raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
@@ -370,23 +369,21 @@ class ModelBuilder:
             raise self._error(f"joint {name!r} has a {what} that is not a number", line)
         return tuple(map(float, numbers))
 
-    def _swing(self, name: str, swing: npt.ArrayLike, line: int | None) -> tuple[float, float]:
-        a, b = self._numbers(name, "swing", swing, 2, line)
-        if not (0.0 <= a <= math.pi and 0.0 <= b <= math.pi):
-            raise self._error(
-                f"joint {name!r} has the swing {swing!r}; it must be 0 to pi rad, or None for no limit", line
-            )
-        return a, b
-
-    def _twist(self, name: str, twist: npt.ArrayLike, line: int | None) -> tuple[float, float]:
-        low, high = self._numbers(name, "twist", twist, 2, line)
-        if not -2.0 * math.pi <= low <= high <= 2.0 * math.pi:
-            raise self._error(
-                f"joint {name!r} has the twist {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or "
-                "None for no limit",
-                line,
-            )
-        return low, high
+    def _ball(
+        self,
+        name: str,
+        axis: tuple[float, float, float],
+        swing: npt.ArrayLike | None,
+        twist: npt.ArrayLike | None,
+        across: npt.ArrayLike | None,
+        line: int | None,
+    ) -> SwingTwist | None:
+        if swing is None and twist is None and across is None:
+            return None
+        try:
+            return SwingTwist(axis=axis, swing=swing, twist=twist, across=across)
+        except ValueError as error:
+            raise self._error(f"joint {name!r}: {error}", line) from None
 
     def _check_links(self, declared: bool) -> list[str]:
         links = {name: None for name in self._links if name != WORLD}

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,13 +12,16 @@ import numpy.typing as npt
 from poise.errors import ModelError
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
+from poise.model.swing import SwingTwist
 from poise.spatial import BOUND, LARGEST, Array, finite, one_pose
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
-Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | SwingTwist
 """Lower and upper limit of a joint: a number each, or one for each of its coordinates [rad or m]."""
+_SHORT = 1e-6
+"""A bone that is shorter has no direction [m]."""
 _ROUNDING = 1e-12
 """A limit that is taken through a joint that mimics comes back to within this part of itself."""
 
@@ -93,12 +96,67 @@ def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, n
             raise ValueError(f"the joint {name!r} is fixed and has no limits: leave it out")
     for name, span in limits.items():
         joint = joints[name]
+        if isinstance(span, SwingTwist):
+            joints[name] = _swinging(joint, span)
+            continue
         lower, upper = _ends(joint, span)
         kind = JointKind.REVOLUTE if joint.kind is JointKind.CONTINUOUS else joint.kind
         joints[name] = replace(joint, kind=kind, lower=lower, upper=upper)
     for name, speed in velocity.items():
         joints[name] = replace(joints[name], velocity=_speeds(joints[name], speed))
     return tuple(joints.values())
+
+
+def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -> tuple[list[Joint], list[str]]:
+    """The joints and links of `Model.with_stretch`."""
+    if isinstance(bones, str) or not all(isinstance(name, str) for name in bones):
+        raise TypeError(f"bones must be a sequence of joints' names, such as ['LeftForeArm'], got {bones!r}")
+    if not bones:
+        raise ValueError("bones is empty; name the joint at the end of each bone that may stretch")
+    for what, share, end in (("most", most, math.inf), ("least", least, 1.0)):
+        number = isinstance(share, (int, float, np.floating, np.integer)) and not isinstance(share, bool)
+        if not number or not 0.0 <= share < end:
+            below = "" if end == math.inf else " and less than 1, all of it"
+            raise ValueError(f"{what} is {share!r}; it is a share of a bone's length, 0 or more{below}")
+    asked = {model.joint(name).name for name in bones}
+    names, bodies = {joint.name for joint in model.joints}, {*model.links, *model.frames}
+    joints, links = list[Joint](), list(model.links)
+    for joint in model.joints:
+        if joint.name in asked:
+            way = joint.origin.xyz
+            length = float(np.linalg.norm(way))
+            if length < _SHORT:
+                raise ValueError(
+                    f"the bone that ends at {joint.name!r} has no length: {joint.name!r} stands at the origin of "
+                    f"{joint.parent!r}; leave it out, or name the joint at the end of a longer bone"
+                )
+            name = _unused(f"{joint.name}_stretch", names)
+            link = _unused(name, bodies)
+            x, y, z = way / length
+            joints.append(
+                Joint(
+                    name=name,
+                    kind=JointKind.PRISMATIC,
+                    parent=joint.parent,
+                    child=link,
+                    axis=(float(x), float(y), float(z)),
+                    lower=(-least * length,),
+                    upper=(most * length,),
+                    velocity=(math.inf,),
+                )
+            )
+            links.insert(links.index(joint.child), link)
+            joint = replace(joint, parent=link)
+        joints.append(joint)
+    return joints, links
+
+
+def _swinging(joint: Joint, limits: SwingTwist) -> Joint:
+    if joint.kind is not JointKind.SPHERICAL:
+        raise ValueError(f"{joint.name!r} is {joint.kind.value}; swing and twist limit spherical joints only")
+    if limits.swing is None and limits.twist is None:
+        return replace(joint, ball=None)
+    return replace(joint, ball=limits if limits.axis is not None else replace(limits, axis=joint.axis))
 
 
 def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -13,7 +13,7 @@ frame, `origin`, which is fixed in the parent link.
 | spherical | 4 | 3 | unit quaternion w x y z; velocity is angular, along the joint frame's fixed axes |
 | floating | 7 | 6 | pose x y z, w x y z; velocity is linear then angular, along the joint frame's fixed axes |
 
-A spherical joint may have limits about its `axis`, `swing` and `twist`: see `poise.model.swing`.
+A spherical joint may have limits of its own, `ball`: see `poise.model.swing`.
 """
 
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from typing import final
 
 import numpy as np
 
+from poise.model.swing import SwingTwist
 from poise.spatial import SE3, Array, aligning
 
 _DEGREES = (20.0, 360.0)
@@ -83,11 +84,8 @@ class Joint:
     """[rad or m]; inf where there is none."""
     velocity: tuple[float, ...] = ()
     """Largest speed [rad/s or m/s]; inf where there is none."""
-    swing: tuple[float, float] | None = None
-    """Largest swings of `axis` about two directions alone, the semi-axes of an ellipse [rad]; None: no limit (spherical
-    only, see `poise.model.swing`)."""
-    twist: tuple[float, float] | None = None
-    """Least and largest turn about `axis`, before the swing [rad]; None: no limit (spherical only)."""
+    ball: SwingTwist | None = None
+    """Limits of swing and twist (spherical only)."""
     mimic: Mimic | None = None
 
     @property

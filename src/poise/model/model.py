@@ -23,7 +23,7 @@ from poise.geometry.visuals import Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.model.loop import Loop, named
-from poise.model.swing import BallLimits, ball_limits
+from poise.model.swing import BallLimits, SwingTwist
 from poise.spatial import (
     LARGEST,
     SE3,
@@ -267,8 +267,7 @@ class Model:
     @cached_property
     def ball_limits(self) -> tuple[BallLimits, ...]:
         """The limits of the spherical joints that have any, in the order of q."""
-        limited = [j for j in self.joints if j.swing is not None or j.twist is not None]
-        return tuple(ball_limits(self._q_at[j.name], j.axis, j.swing, j.twist) for j in limited)
+        return tuple(j.ball.at(self._q_at[j.name]) for j in self.joints if j.ball is not None)
 
     @cached_property
     def _plain(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -579,12 +578,8 @@ class Model:
             position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
             if ((position < joint.lower) | (position > joint.upper)).any():
                 raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.lower} to {joint.upper}")
-            ball = ball_limits(0, joint.axis, joint.swing, joint.twist)
-            if joint.kind is JointKind.SPHERICAL and not ball.inside(position / np.linalg.norm(position)).all():
-                raise ValueError(
-                    f"cannot lock {name!r} at {position}: its swing is at most {joint.swing}, its twist {joint.twist} "
-                    "[rad]"
-                )
+            if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
+                raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]")
             held[name] = position
         kept = []
         for joint in self.joints:
@@ -639,7 +634,7 @@ class Model:
 
     def with_limits(
         self,
-        limits: "Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]] | None" = None,
+        limits: "Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike] | SwingTwist] | None" = None,
         *,
         velocity: Mapping[str, npt.ArrayLike] | None = None,
     ) -> "Model":
@@ -647,8 +642,8 @@ class Model:
 
         What is stated takes the place of what the file says, be it narrower or wider; whether the arm can go there is
         yours to know.  A joint of several coordinates takes a number for all or one for each, but none for its
-        quaternion; math.inf is none.  A continuous joint with limits is a revolute one.  `home` moves to the nearest
-        place inside; `postures` stay.
+        quaternion; math.inf is none.  A spherical joint takes a `SwingTwist`.  A continuous joint with limits is a
+        revolute one.  `home` moves to the nearest place inside; `postures` stay.
         Raises JointNotFound for an unknown name, ValueError for limits that are no numbers or the wrong way round, for
         a fixed joint, and for one that another, which moves with it by `mimic` and is not named, would hold to less.
         """
@@ -658,6 +653,30 @@ class Model:
         made = self._with(joints=limited(self, limits, velocity))
         refuse_held(made, limits, velocity)
         return made
+
+    def with_stretch(self, bones: Sequence[str], most: float, *, least: float = 0.0) -> "Model":
+        """The model with bones that may grow by the share `most` of their length, and shrink by `least`.
+
+        A bone is named by the joint at its end: "LeftForeArm" for the upper arm.  Before each of these stands a joint
+        more, such as "LeftForeArm_stretch", that slides along the bone from its parent's origin: its q is what the bone
+        is longer [m], 0 where `home` and `postures` were.  What hangs on the bone itself, such as its shape, does not
+        grow.  Raises JointNotFound for an unknown name, ValueError for a bone without length, and for shares that are
+        below 0 or take a whole bone away.
+        """
+        from poise.model.changes import stretched
+
+        joints, links = stretched(self, bones, most, least)
+        old = [i for joint in self.joints if joint.nq for i in range(*self.index(joint.name).indices(self.nq))]
+        new = Model(self.name, joints, links)
+        places = [i for name in self.joint_names for i in range(*new.index(name).indices(new.nq))]
+
+        def widened(q: Array) -> Array:
+            out = np.zeros(new.nq)
+            out[places] = q[old]
+            return out
+
+        carried = {"home": widened(self.home), "postures": {name: widened(q) for name, q in self.postures.items()}}
+        return Model(self.name, joints, links, self._own_frames(), **(self._carried() | carried))
 
     def with_base(self, pose: SE3 | npt.ArrayLike) -> "Model":
         """The model mounted elsewhere: what stood at the world's origin stands at `pose`, on a table, upside down.
@@ -830,8 +849,8 @@ class Model:
             elif joint.size == 1:
                 at = self._q_at[joint.name]
                 limits = (f"{self.lower[at]:.4g}", f"{self.upper[at]:.4g}")
-            elif joint.swing is not None or joint.twist is not None:
-                limits = _spans(joint)
+            elif joint.ball is not None:
+                limits = joint.ball.words
             else:
                 limits = ("", "")
             rows.append((joint.name, joint.kind.value, *limits, joint.parent, joint.child))
@@ -863,13 +882,6 @@ class _Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NameNotFound(name, self, owner=self._owner, noun=self._noun)
-
-
-def _spans(joint: Joint) -> tuple[str, str]:
-    """The limits of a spherical joint, as a table tells them."""
-    swing = "" if joint.swing is None else "swing " + " x ".join(f"{x:.4g}" for x in dict.fromkeys(joint.swing))
-    twist = "" if joint.twist is None else f"twist {joint.twist[0]:.4g} to {joint.twist[1]:.4g}"
-    return swing, twist
 
 
 def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:

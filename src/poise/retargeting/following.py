@@ -23,7 +23,7 @@ from poise.model.model import Model
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
-from poise.retargeting.targets import EASE, Robot, Source, Targets
+from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.solving.arguments import AnyTask
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Limit
@@ -108,7 +108,7 @@ class Follower:
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
-                    _hold(source, targets, part, span.start, here[part])
+                    _hold(self.robot, source, targets, part, span.start, here[part])
                 goals = _goals(self.robot, tracker.tasks, targets, slice(span.start - 1, span.stop))
                 goals, before = goals[1:], goals[0]
                 _ease_in(self.robot, tracker.tasks, goals, before, here, source.times[span], but=coming)
@@ -213,7 +213,7 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
 
     By a Gaussian with a standard deviation of a third of `frames`; at the ends of the path by what there is of it.
     """
-    reach = max(1, int(np.ceil(frames)))
+    reach = min(max(1, int(np.ceil(frames))), len(path) - 1)
     total, sum_of = np.zeros(len(path)), np.zeros((len(path), model.nv))
     for k in range(-reach, reach + 1):
         weight = float(np.exp(-0.5 * (3.0 * k / frames) ** 2))
@@ -277,12 +277,13 @@ def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slic
         yield standing, coming, slice(start, stop)
 
 
-def _hold(source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
+def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
     """Change the targets of a part that comes to stand at this frame, so that it stays at `here` (7,), where it is.
 
     Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.
     """
     spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
+    grounds = [c.ground for c in source.contacts.intervals if c.part == part]
     k = next(k for k, (start, _) in enumerate(spans) if start == frame)
     last = len(source.times) if k + 1 == len(spans) else spans[k + 1][0]
     now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
@@ -293,6 +294,8 @@ def _hold(source: Source, targets: Targets, part: str, frame: int, here: Array) 
     targets.places[part][now] += np.stack([share * off[0], share * off[1], down * off[2]], axis=1)
     way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here[3:]))
     targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
+    floor = np.where(np.arange(now.start, now.stop) < spans[k][1], robot.scale * grounds[k], 0.0)
+    targets.places[part][now, 2] += sunk(robot, part, targets.places[part][now], targets.turns[part][now], floor)
 
 
 def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:

@@ -22,7 +22,7 @@ from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, beneath, targets, toe
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Limit
-from poise.spatial import SE3, Array, quaternion_product
+from poise.spatial import SE3, Array, quaternion_matrix, quaternion_product
 
 _HIPS: Final = 0.53
 """How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""
@@ -192,7 +192,8 @@ def _even(motion: Motion, fps: float | None) -> Motion:
 def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str]) -> Robot:
     """The robot's body, with the limits of knees and elbows on the side to which they fold."""
     folds = folding(robot, body.robot)
-    soles = {part: sole(robot, body.robot[part]) for part in standing}
+    up = {part: _up(robot, body.robot[part], proportions.robot_axes[part]) for part in standing}
+    soles = {part: sole(robot, body.robot[part], up=up[part]) for part in standing}
     points = dict(proportions.robot_points)
     for part, plane in soles.items():
         axes = proportions.robot_axes[part]
@@ -208,9 +209,15 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
         points,
         proportions.robot_axes,
         soles,
-        {part: rounding(robot, body.robot[part]) for part in standing},
+        {part: rounding(robot, body.robot[part], up=up[part]) for part in standing},
         proportions.scales["leg"],
     )
+
+
+def _up(robot: Model, frame: str, axes: Array) -> tuple[float, float, float]:
+    """The direction in the world that is up for a part with these axes (3, 3), as the robot is at neutral."""
+    x, y, z = (quaternion_matrix(robot.pose(frame, robot.neutral).wxyz) @ axes[:, 2]).tolist()
+    return x, y, z
 
 
 def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:

@@ -203,7 +203,7 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     No point of the sole is ever below the ground on which it stands.
     """
     times, contacts = source.times, source.contacts
-    turns, point = source.turns[part], robot.points[part]
+    turns = source.turns[part]
     body = source.places.get(TOES.get(part, part), source.places[part])
     path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)])
     spans: list[Span] = []
@@ -226,11 +226,15 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
         floor = np.array(stays)[:, 2] @ shares(spans, times, EASE)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
-    rotations = quaternion_matrix(turns)
-    balls = (rotations @ (robot.balls(part) - point).T)[:, 2].min(axis=1)
-    lowest = path[:, 2] + balls - robot.roundings[part]
-    path[:, 2] += np.maximum(floor - lowest, 0.0)
+    path[:, 2] += sunk(robot, part, path, turns, floor)
     return path, turns
+
+
+def sunk(robot: Robot, part: str, path: Array, turns: Array, floor: Array) -> Array:
+    """(frames,) how far a sole is below a floor (frames,), whose part has this path and these turns [m]; 0 above it."""
+    balls = quaternion_matrix(turns) @ (robot.balls(part) - robot.points[part]).T
+    lowest = path[:, 2] + balls[:, 2].min(axis=1) - robot.roundings[part]
+    return np.maximum(floor - lowest, 0.0)
 
 
 def _level(turns: Array, upright: Array) -> Array:

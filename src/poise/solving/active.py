@@ -33,7 +33,8 @@ class ActiveLimit:
 
     kind: Kind
     name: str
-    """The joint, with the number of its velocity if it has several; the joints of a LinearLimit; the two shapes."""
+    """The joint, with the number of its velocity if it has several, or `.swing` or `.twist` of a spherical one; the
+    joints of a LinearLimit; the two shapes."""
     value: float
     """The position [rad or m], the velocity [per s] if it is of a velocity, braking, a jerk or a twist, the
     acceleration [per s^2]; the sum of a LinearLimit over its largest coefficient; the distance [m]."""
@@ -87,6 +88,12 @@ def _positions(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit
         for bound, room in ((lower, q[at] - lower), (upper, upper - q[at])):
             if room <= _AT_LIMIT:
                 yield ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
+    limited = [joint.name for joint in model.joints if joint.ball is not None]
+    moved = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
+    for name, ball in zip(limited, model.ball_limits, strict=True):
+        if ball.place in moved:
+            for what, (value, bound) in ball.met(q[ball.place : ball.place + 4], _AT_LIMIT).items():
+                yield ActiveLimit("position", f"{name}.{what}", value, bound)
 
 
 def _sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:

@@ -18,6 +18,7 @@ from poise.kernels.machine.layout import (
     joined,
 )
 from poise.kernels.methods import method_loop
+from poise.kernels.methods.limits import BALL_ROWS
 from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
 from poise.methods.base import Method, Plan
 from poise.methods.criteria import Clearance, JointCentring, LimitDistance, Manipulability, Potential, RestPosture
@@ -78,11 +79,11 @@ class BoundMethod:
         many updates.  `posture` is the last level, which each step reads anew.  `within`: whether no step leaves the
         ranges among the tasks, if the method keeps inequalities.
         """
-        if limits:
-            refuse_ball_limits(model, f"the method {method.name!r}")
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
         paced = len(pace) > 0
+        if limits and paced:
+            refuse_ball_limits(model, "a limit of accelerations or jerks")
         guards = 0 if apart is None else MOST_NEAR
         kept = ranges(tasks) if within and method.keeps_inequalities else ()
         sides = sum(task.sides for task in kept)
@@ -93,7 +94,10 @@ class BoundMethod:
         if posture is not None:
             refuse_posture(method)
         method.refuse(case)
-        if case.stated and not method.keeps_inequalities:
+        beside = case.stated
+        if method.keeps_inequalities:
+            case = replace(case, stated=beside + BALL_ROWS * int(problem.section("balls")["limited"].sum()))
+        if beside and not method.keeps_inequalities:
             raise ValueError(
                 f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' "
                 f"or 'priority' as they are by default, or leave the {'Linear' if apart is None else 'Collision'}Limit "
@@ -251,7 +255,7 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool)
             raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
         if isinstance(term, JointCentring | LimitDistance) and not np.isfinite([model.lower, model.upper]).all(0).any():
             raise ValueError(f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out")
-    if limits and not can.limits and np.isfinite([model.lower, model.upper]).any():
+    if limits and not can.limits and (np.isfinite([model.lower, model.upper]).any() or model.ball_limits):
         raise ValueError(
             f"the method {name!r} does not keep joint limits, and {model.name} has some: pass limits=False to let "
             "joints leave them, or choose another method, such as 'lm'"

@@ -43,7 +43,7 @@ from poise.solving.closure import refuse_loops
 from poise.solving.explain import task_errors
 from poise.solving.pieces import Pieces
 from poise.solving.prepared import keep, recall
-from poise.solving.problem import Problem, pack, refuse_ball_limits
+from poise.solving.problem import Problem, pack
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.search import Search
 from poise.spatial import SE3, Array
@@ -342,8 +342,6 @@ class Branching:
                 "q0, and the first solution is the nearest to it of those that are found"
             )
         refuse_loops(model, self.tasks, "solve_all")
-        if limits:
-            refuse_ball_limits(model, "solve_all")
         required_only(self.tasks, "solve_all")
         self.limits, self.turns, self.samples = bool(limits), turns, samples
         self._home = np.array(model.home)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.model.loop import named
 from poise.model.model import Model
-from poise.solving.problem import pack, refuse_ball_limits
+from poise.solving.problem import pack
 from poise.solving.rows import active_rows
 from poise.solving.scratch import bind
 from poise.spatial import Array
@@ -35,6 +35,8 @@ _MORE_STEPS: Final = 60
 """The same from a configuration that may be far from closed ones."""
 _LONGEST: Final = 0.5
 """The longest of Newton's steps [rad or m], so that they lead to a near solution."""
+_ROUNDING: Final = 1e-12
+"""What a turn may be longer than it should [rad]."""
 _HALVINGS: Final = 10
 """How often a step is halved before the joints rest."""
 _RANK: Final = 1e-7
@@ -135,12 +137,10 @@ class Aside:
 class Closure:
     """Loops of a model, which it does not hold: whether they are closed, and which q near by closes them."""
 
-    __slots__ = ("_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
+    __slots__ = ("_balls", "_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
 
     def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
         """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
-        if limits:
-            refuse_ball_limits(model, "a loop of the model")
         self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
         self._problem = pack(model, self.loops, limits=False)
         self._columns = np.array(self._problem.velocities)
@@ -148,6 +148,10 @@ class Closure:
         """Whether joint limits hold."""
         self._lower = model.lower if limits else np.full(model.nq, -np.inf)
         self._upper = model.upper if limits else np.full(model.nq, np.inf)
+        balls = [joint.name for joint in model.joints if limits and joint.ball is not None]
+        self._balls = tuple(
+            zip(model.ball_limits if limits else (), (model.velocity_index(name).start for name in balls), strict=True)
+        )
         self._high = np.full(model.nv, np.inf) if changes is None else changes
         self._low = -self._high
 
@@ -217,7 +221,26 @@ class Closure:
     def _at(self, model: Model, start: Array, way: Array) -> Array:
         """(nq,) where a way (nv,) from `start` leads; a limit that it ends at is met to the last bit."""
         q = model.integrate(start, way)
+        for ball, _ in self._balls:
+            at = slice(ball.place, ball.place + 4)
+            if ball.inside(start[at]):
+                q[at] = ball.pulled_in(q[at])
         return np.clip(q, np.minimum(self._lower, start), np.maximum(self._upper, start))
+
+    def _reached(self, model: Model, start: Array, q: Array, low: Array, high: Array) -> bool:
+        """Whether q is as near to `start` as a step goes, which a ball that was pulled in may not be."""
+        gone = model.difference(start, q) if self._balls else low
+        return bool((gone >= low - _ROUNDING).all() and (gone <= high + _ROUNDING).all())
+
+    def _hold(self, model: Model, start: Array, way: Array, q: Array, jacobian: Array) -> None:
+        """Take the turns by which a way from `start` has left the limits of balls, to be pulled in to q, out of J."""
+        beyond = model.difference(q, model.integrate(start, way)) if self._balls else np.zeros(0)
+        for _, v in self._balls:
+            columns = np.flatnonzero((self._columns >= v) & (self._columns < v + 3))
+            length = float(np.linalg.norm(beyond[v : v + 3]))
+            if len(columns) == 3 and length > _ROUNDING:
+                out = beyond[v : v + 3] / length
+                jacobian[:, columns] -= np.outer(jacobian[:, columns] @ out, out)
 
     def _back(
         self, model: Model, start: Array, way: Array, low: Array, high: Array, steps: int = _STEPS
@@ -230,8 +253,9 @@ class Closure:
             e, jacobian = self._rows(q)
             left = _largest(e)
             if left <= _EXACT or (left <= CLOSED and left > 0.5 * before):
-                return q
+                return q if self._reached(model, start, q, low, high) else None
             before = left
+            self._hold(model, start, way, q, jacobian)
             change = np.zeros(len(way))
             some = self._columns
             change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])

@@ -10,7 +10,7 @@ from poise.model.model import Model
 from poise.solving.outcome import Asked, Outcome, Status
 from poise.solving.rows import rows_at
 from poise.solving.suspicion import millimetres
-from poise.spatial import Array
+from poise.spatial import Array, quaternion_exp, quaternion_product
 from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Place
 from poise.tasks.error import TaskError
@@ -20,6 +20,8 @@ from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
+_NUDGE = 1e-4
+"""A turn that tells whether a ball is pushed out of its limits [rad]."""
 _PLACED, _PLACED_AND_POINTED = 3, 5
 """Rows of a place, and of a place and a direction."""
 _MANY = 50
@@ -107,6 +109,14 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
                 out.append(f"{model.coordinates[i]} (lower, {model.lower[i]:.4g})")
             elif push > 0.0 and model.upper[i] - q[i] < _AT_LIMIT:
                 out.append(f"{model.coordinates[i]} (upper, {model.upper[i]:.4g})")
+    limited = [joint.name for joint in model.joints if joint.ball is not None]
+    for name, ball in zip(limited, model.ball_limits, strict=True):
+        push, wxyz = downhill[model.velocity_index(name)], q[ball.place : ball.place + 4]
+        size = float(np.linalg.norm(push))
+        if size > 1e-6 * scale:
+            out_there = quaternion_product(quaternion_exp(_NUDGE * push / size), wxyz)
+            if not ball.inside(out_there):
+                out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz, _AT_LIMIT).items()]
     return out
 
 

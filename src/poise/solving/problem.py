@@ -231,7 +231,7 @@ def refuse_ball_limits(model: Model, what: str) -> None:
     """Raises ValueError that names the spherical joints with limits, if there are any, which `what` does not keep."""
     if not model.ball_limits:
         return
-    names = [joint.name for joint in model.joints if joint.swing is not None or joint.twist is not None]
+    names = [joint.name for joint in model.joints if joint.ball is not None]
     raise ValueError(
         f"{what} does not keep limits of swing and twist yet, and {', '.join(map(repr, names))} of {model.name} has "
         "such; pass limits=False, or leave out swing= and twist= where the joint is made"
@@ -315,7 +315,7 @@ def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[n
     """The unit quaternions at these places in q and velocities, with their limits."""
     limits = {ball.place: ball.number for ball in model.ball_limits}
     whole = [(q, v, int(q in limits)) for q, v in balls]
-    return joined(BALL, whole, [limits.get(q, (0.0,) * 14) for q, _ in balls])
+    return joined(BALL, whole, [limits.get(q, (0.0,) * 20) for q, _ in balls])
 
 
 def strides(count: int) -> Array:

@@ -30,7 +30,7 @@ from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.collision import CollisionLimit, guarded, position_limits
 from poise.solving.posture import Posture, one_posture
 from poise.solving.prepared import keep, recall
-from poise.solving.problem import pack, refuse_ball_limits
+from poise.solving.problem import pack
 from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.soft import certified_start, from_there, refuse_beside_soft, soft_alone, with_room
@@ -141,8 +141,6 @@ class Search:
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
             problem = self._posture.extended(problem)
-        if self._soft and limits:
-            refuse_ball_limits(model, "a task that is not required")
         self._required: Search | None = None
         if self._soft:
             problem = with_room(problem)

@@ -67,6 +67,10 @@ _FAR: Final = 1e20
 """A sum of squares of a posture above which each of its numbers is looked at."""
 
 
+_AT_ONCE: Final = 8192
+"""Steps of characters that a call of a kernel takes at most, or those of eight, so that Python hears of signals."""
+
+
 @final
 class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
@@ -172,8 +176,8 @@ class Tracker:
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
-        self._followed = (*self.tasks, *loop_tasks(model, self.tasks))
-        self._aside = Aside.of(model, self.tasks, limits=limits is not False)
+        self._followed = (*self.tasks, *loop_tasks(model, found))
+        self._aside = Aside.of(model, found, limits=limits is not False)
         self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
@@ -602,7 +606,8 @@ class Tracker:
             return False
         alone = characters == 1 or not self._prepared.characters
         prepare(method_loop.rollout if alone else method_loop.rollout_lanes)
-        many = 1 if alone else WIDTH
+        lanes = min(-(-characters // (WIDTH * threads)), max(1, _AT_ONCE // (WIDTH * path.shape[1])))
+        many = 1 if alone else WIDTH * lanes
         groups = [slice(c, c + many) for c in range(0, characters, many)]
 
         def roll(some: slice) -> int:
@@ -616,7 +621,7 @@ class Tracker:
             return NOT_FINITE in list(pool.map(roll, groups))
 
     def _roll_some(self, starts: Array, goals: Array, pulls: Array | None, path: Array, *, alone: bool) -> int:
-        """Lead one character, or up to eight side by side; a code."""
+        """Lead one character, or several, eight side by side; a code."""
         with self._bound.scratch() as scratch:
             scratch.tell(updates=self._count, settle=int(self._settles), steps=path.shape[1], characters=len(path))
             scratch.tell_of(goals=goals, path=path, **({} if pulls is None else {"postures": pulls}))

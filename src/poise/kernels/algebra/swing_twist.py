@@ -1,8 +1,9 @@
 """Limits of a ball: its swing within an ellipse, its twist within an interval; see `poise.model.swing`.
 
-Rotations are seen in the frame whose z axis is the ball's axis.  There w + z k is as the twist, and what is left is the
-swing (c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and
-moves the swing by what is left of omega without the twist's share of d.
+A rotation counts from `rest`, from the left: rotation = swing * twist * rest.  It is seen in the frame whose z axis is
+the ball's axis, and x and y its directions of swing.  There w + z k is as the twist, and what is left is the swing
+(c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and moves
+the swing by what is left of omega without the twist's share of d.
 """
 
 from poise.kernels.algebra.scalar import angle_of, sincos
@@ -13,10 +14,13 @@ NARROWEST = 4e-9
 """The least semi-axis and half width [rad]: a double's rounding, along the flattest ellipse, is a hundredth of it."""
 MARGIN = 1e-9
 """How far inside of its limits a ball is put that was outside [rad]; twice as far it counts as at the limit."""
+SLIGHT = 1e-12
+"""The share of a turn that is rounding."""
 _NO_WIDTH = 1.5 * NARROWEST
 """Semi-axes and half widths below have no room for a step [rad]."""
 FREE = 4.0
 """A semi-axis or half width beyond every turn [rad]."""
+_PI = 3.141592653589793
 _STEPS = 16
 """Newton steps to the nearest point of an ellipse; what they leave, a radial scaling takes onto it."""
 
@@ -25,6 +29,18 @@ _STEPS = 16
 def level(x, y, a, b):
     """1 on the ellipse of the semi-axes a and b, less inside."""
     return (x / a) * (x / a) + (y / b) * (y / b)
+
+
+@kernel
+def semi_axes(ball, x, y):
+    """Those of the quarter of the ellipse that (x, y) lies in [rad]."""
+    return select(x < 0.0, ball.a[0], ball.a[1]), select(y < 0.0, ball.b[0], ball.b[1])
+
+
+@kernel
+def flat(low, high):
+    """Whether an interval from -low to high has no room for a step."""
+    return low + high < 2.0 * _NO_WIDTH
 
 
 @kernel
@@ -68,9 +84,21 @@ def back(ball, x, y, z):
 
 
 @kernel
+def since_rest(ball, w, x, y, z):
+    """The rotation that takes `rest` to the unit quaternion, in the frame whose z axis is the ball's axis."""
+    r = ball.rest
+    w1 = w * r[0] + x * r[1] + y * r[2] + z * r[3]
+    x1 = x * r[0] - w * r[1] - y * r[3] + z * r[2]
+    y1 = y * r[0] - w * r[2] - z * r[1] + x * r[3]
+    z1 = z * r[0] - w * r[3] - x * r[2] + y * r[1]
+    x1, y1, z1 = seen(ball, x1, y1, z1)
+    return w1, x1, y1, z1
+
+
+@kernel
 def parts(ball, w, x, y, z):
-    """Of the unit quaternion (w, x, y, z) in the axis' frame: the swing c, x, y; its rotation vector over x, y; the
-    twist [rad], counted from the middle of its interval."""
+    """Of a rotation since rest: the swing c, x, y; its rotation vector over x, y; the twist [rad], counted from the
+    middle of its interval."""
     c = sqrt(w * w + z * z)
     some = c > 0.0
     divisor = select(some, c, 1.0)
@@ -96,7 +124,13 @@ def rotation(ball, rx, ry, twist):
     sine, cosine = sincos(0.5 * twist)
     cosine, sine = cosine * ball.cosine - sine * ball.sine, sine * ball.cosine + cosine * ball.sine
     x, y, z = back(ball, rx * cosine + ry * sine, ry * cosine - rx * sine, c * sine)
-    return c * cosine, x, y, z
+    w, r = c * cosine, ball.rest
+    return (
+        w * r[0] - x * r[1] - y * r[2] - z * r[3],
+        x * r[0] + w * r[1] + y * r[3] - z * r[2],
+        y * r[0] + w * r[2] + z * r[1] - x * r[3],
+        z * r[0] + w * r[3] + x * r[2] - y * r[1],
+    )
 
 
 @kernel
@@ -107,16 +141,17 @@ def kept(ball, w, x, y, z):
     """
     if not ball.limited:
         return w, x, y, z
-    x1, y1, z1 = seen(ball, x, y, z)
-    _, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
+    w1, x1, y1, z1 = since_rest(ball, w, x, y, z)
+    _, sx, sy, ratio, twist = parts(ball, w1, x1, y1, z1)
     rx, ry = sx * ratio, sy * ratio
-    out = level(rx, ry, ball.a - 0.5 * MARGIN, ball.b - 0.5 * MARGIN) > 1.0
+    a, b = semi_axes(ball, rx, ry)
+    out = level(rx, ry, a - 0.5 * MARGIN, b - 0.5 * MARGIN) > 1.0
     end = ball.half - 0.5 * MARGIN
     high, low = twist > end, twist < -end
     moved = out | high | low
     if not any_of(moved):
         return w, x, y, z
-    nx, ny = nearest_on_ellipse(rx, ry, ball.a - MARGIN, ball.b - MARGIN)
+    nx, ny = nearest_on_ellipse(rx, ry, a - MARGIN, b - MARGIN)
     rx, ry = select(out, nx, rx), select(out, ny, ry)
     twist = select(high, ball.half - MARGIN, select(low, MARGIN - ball.half, twist))
     w1, x1, y1, z1 = rotation(ball, rx, ry, twist)
@@ -124,57 +159,142 @@ def kept(ball, w, x, y, z):
 
 
 @kernel
+def within(ball, w, x, y, z):
+    """Whether the unit quaternion keeps the ball's limits, of one number wide."""
+    w, x, y, z = since_rest(ball, w, x, y, z)
+    _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
+    a, b = semi_axes(ball, sx * ratio, sy * ratio)
+    return level(sx * ratio, sy * ratio, a, b) <= 1.0 and abs(twist) <= ball.half
+
+
+@kernel
 def random_rotation(ball, u0, u1, u2):
     """A rotation from three numbers in [0, 1): uniform over all (Shoemake 1992), or over the ellipse and the interval
     where the ball has limits."""
-    s1, c1 = sincos(6.283185307179586 * u1)
     if ball.limited:
-        radius, half = sqrt(u0), min(ball.half, 3.141592653589793)
-        a, b = min(ball.a, 3.141592653589793) * radius, min(ball.b, 3.141592653589793) * radius
-        w, x, y, z = rotation(ball, a * c1, b * s1, half * (2.0 * u2 - 1.0))
+        # A quarter has its share of the area: the halves of either axis have those of its length.
+        turn, y_side = _side(u1, ball.b)
+        turn, x_side = _side(turn, ball.a)
+        s1, c1 = sincos(0.5 * _PI * turn)
+        radius, half = sqrt(u0), min(ball.half, _PI)
+        w, x, y, z = rotation(ball, x_side * radius * c1, y_side * radius * s1, half * (2.0 * u2 - 1.0))
         return kept(ball, w, x, y, z)
-    s2, c2 = sincos(6.283185307179586 * u2)
+    s1, c1 = sincos(2.0 * _PI * u1)
+    s2, c2 = sincos(2.0 * _PI * u2)
     a, b = sqrt(1.0 - u0), sqrt(u0)
     return a * s1, a * c1, b * s2, b * c2
 
 
 @kernel
+def _side(u, ends):
+    """A number in [0, 1) and the end of an interval, of one number in [0, 1) for both."""
+    low, high = min(ends[0], _PI), min(ends[1], _PI)
+    share = high / (low + high)
+    up = u < share
+    return select(up, u / share, (u - share) / (1.0 - share)), select(up, high, -low)
+
+
+@kernel
+def borders(ball, w, x, y, z):
+    """Where a ball at (w, x, y, z) has its borders: unit turns or 0, in the axis' frame, and how far they are.
+
+    (n, its level, how fast that grows along n [1/rad]; m, the twist, c; k): n leads out of the ellipse, the level 1 on
+    it; m twists, by 1 / c a radian; k is normal to both, the flat direction of swing, where there is one.
+    """
+    w, x, y, z = since_rest(ball, w, x, y, z)
+    c, sx, sy, ratio, twist = parts(ball, w, x, y, z)
+    rx, ry = sx * ratio, sy * ratio
+    a, b = semi_axes(ball, rx, ry)
+    flat_a, flat_b = flat(ball.a[0], ball.a[1]), flat(ball.b[0], ball.b[1])
+    zero = 0.0 * sx
+    fx, fy = rx / (a * a), ry / (b * b)
+    k0, k1, k2 = zero, zero, zero
+    reached = level(rx, ry, a - 2.0 * MARGIN, b - 2.0 * MARGIN)
+    if flat_a or flat_b:
+        # In the coordinates of the swing the flat direction and the other are apart.
+        k0, k1, k2 = flat_turn(ball, c, sx, sy, ratio)
+        if flat_a:
+            fx, reached = zero, level(zero, ry, a, b - 2.0 * MARGIN)
+        if flat_b:
+            fy, reached = zero + (1.0 if flat_a else 0.0), level(rx, zero, a - 2.0 * MARGIN, b)
+    n0, n1, n2, rate = swing_turn(c, sx, sy, ratio, fx, fy)
+    both = n0 * k0 + n1 * k1 + n2 * k2
+    n0, n1, n2 = unit(n0 - both * k0, n1 - both * k1, n2 - both * k2)
+    both = sy * k0 - sx * k1 + c * k2
+    m0, m1, m2 = unit(sy - both * k0, -sx - both * k1, c - both * k2)
+    return (n0, n1, n2), reached, 2.0 * rate, (m0, m1, m2), twist, c, (k0, k1, k2)
+
+
+@kernel
+def flat_turn(ball, c, sx, sy, ratio):
+    """The unit turn along the direction of swing that has no width, the first if neither has."""
+    zero = 0.0 * sx
+    first = 1.0 if flat(ball.a[0], ball.a[1]) else 0.0
+    k0, k1, k2, _ = swing_turn(c, sx, sy, ratio, zero + first, zero + (1.0 - first))
+    return k0, k1, k2
+
+
+@kernel
+def flat_direction(ball, w, x, y, z):
+    """The turn that a ball with a flat direction of swing never makes, along the joint frame's axes."""
+    w, x, y, z = since_rest(ball, w, x, y, z)
+    c, sx, sy, ratio, _ = parts(ball, w, x, y, z)
+    k0, k1, k2 = flat_turn(ball, c, sx, sy, ratio)
+    return back(ball, k0, k1, k2)
+
+
+@kernel
+def walls(ball, w, x, y, z):
+    """Inequalities for a turn omega from (w, x, y, z): n . omega <= out, and -low <= m . omega <= high.
+
+    To first order; where there is no border n or m is 0.  Along the joint frame's axes.
+    """
+    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, _ = borders(ball, w, x, y, z)
+    # The root of the level grows as fast along a ray as a distance.
+    root = sqrt(reached)
+    out = 2.0 * root * (1.0 - root) / select(rate > 1e-150, rate, 1.0)
+    end = ball.half - 2.0 * MARGIN
+    n0, n1, n2 = back(ball, n0, n1, n2)
+    m0, m1, m2 = back(ball, m0, m1, m2)
+    return (n0, n1, n2), out, (m0, m1, m2), (end + twist) * c, (end - twist) * c
+
+
+@kernel
 def blocked(ball, w, x, y, z, g0, g1, g2, share):
-    """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: two orthogonal directions, unit or zero.
+    """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: three orthogonal directions, unit or zero.
 
     At the border of the ellipse it is the way out of it, n, and at an end of the twist the way beyond, m; both, where
     what is left of the turn without the one goes beyond the other.  What this `share` of the turn takes to a border
-    counts as there already.  A twist or a semi-axis that has no width is held both ways.  Turns are angular, along the
-    joint frame's axes.
+    counts as there already.  A twist or a direction of swing that has no width is held both ways, a swing of one such
+    direction by the third, k.  Turns are angular, along the joint frame's axes.
     """
-    x1, y1, z1 = seen(ball, x, y, z)
     h0, h1, h2 = seen(ball, g0, g1, g2)
-    c, sx, sy, ratio, twist = parts(ball, w, x1, y1, z1)
-    inner_a, inner_b = ball.a - 2.0 * MARGIN, ball.b - 2.0 * MARGIN
-    n0, n1, n2, rate = _swing_normal(ball, c, sx, sy, ratio)
+    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, (k0, k1, k2) = borders(ball, w, x, y, z)
+    wrong = k0 * h0 + k1 * h1 + k2 * h2
+    h0, h1, h2 = h0 - wrong * k0, h1 - wrong * k1, h2 - wrong * k2
     way_out = n0 * h0 + n1 * h1 + n2 * h2
-    inside = level(sx * ratio, sy * ratio, inner_a, inner_b) + share * rate * way_out < 1.0
-    if ball.a < _NO_WIDTH or ball.b < _NO_WIDTH:
+    inside = reached + share * rate * way_out < 1.0
+    if flat(ball.a[0], ball.a[1]) and flat(ball.b[0], ball.b[1]):
         inside = way_out * way_out < 0.0
         sign = select(way_out < 0.0, -1.0, 1.0)
         n0, n1, n2, way_out = n0 * sign, n1 * sign, n2 * sign, way_out * sign
-    m0, m1, m2 = sy, -sx, c
     beyond = m0 * h0 + m1 * h1 + m2 * h2
     end = ball.half - 2.0 * MARGIN
     ahead = twist + share * beyond / select(c > 1e-9, c, 1.0)
     between = (ahead < end) & (ahead > -end)
     low = twist < 0.0
-    if ball.half < _NO_WIDTH:
+    if flat(ball.half, ball.half):
         between = beyond * beyond < 0.0
         low = beyond < 0.0
     sign = select(low, -1.0, 1.0)
     m0, m1, m2, beyond = m0 * sign, m1 * sign, m2 * sign, beyond * sign
     both = m0 * n0 + m1 * n1 + m2 * n2
-    in_swing, in_twist = inside | (way_out <= 0.0), between | (beyond <= 0.0)
+    slight = SLIGHT * sqrt(h0 * h0 + h1 * h1 + h2 * h2)
+    in_swing, in_twist = inside | (way_out <= slight), between | (beyond <= slight)
     # The nearest turn that keeps both: this one, else without n or without m, else without either.
     free = in_swing & in_twist
-    without_n = between | (beyond - both * way_out <= 0.0)
-    without_m = inside | (way_out - both * beyond <= 0.0)
+    without_n = between | (beyond - both * way_out <= slight)
+    without_m = inside | (way_out - both * beyond <= slight)
     n_alone, m_alone = (
         select(in_swing, 0.0, select(without_n, 1.0, 0.0)),
         select(in_twist, 0.0, select(without_m, 1.0, 0.0)),
@@ -183,29 +303,30 @@ def blocked(ball, w, x, y, z, g0, g1, g2, share):
     hold_m = select(free | (n_alone > 0.5), 0.0, 1.0)
     n0, n1, n2 = n0 * hold_n, n1 * hold_n, n2 * hold_n
     both = m0 * n0 + m1 * n1 + m2 * n2
-    m0, m1, m2 = m0 - both * n0, m1 - both * n1, m2 - both * n2
-    length = sqrt(m0 * m0 + m1 * m1 + m2 * m2)
-    some = length > 1e-6
-    scale = select(some, hold_m / select(some, length, 1.0), 0.0)
+    m0, m1, m2 = unit(m0 - both * n0, m1 - both * n1, m2 - both * n2)
     n0, n1, n2 = back(ball, n0, n1, n2)
-    m0, m1, m2 = back(ball, m0 * scale, m1 * scale, m2 * scale)
-    return n0, n1, n2, m0, m1, m2
+    m0, m1, m2 = back(ball, m0 * hold_m, m1 * hold_m, m2 * hold_m)
+    k0, k1, k2 = back(ball, k0, k1, k2)
+    return n0, n1, n2, m0, m1, m2, k0, k1, k2
 
 
 @kernel
-def _swing_normal(ball, c, sx, sy, ratio):
-    """The unit turn along which the swing (c, sx, sy) leaves its ellipse, the twist as it is, and how fast the level
-    grows along it [1/rad]; 0 where there is none.
+def unit(x, y, z):
+    """The vector at unit length, or 0 where it is all but that."""
+    length = sqrt(x * x + y * y + z * z)
+    some = length > 1e-6
+    scale = select(some, 1.0 / select(some, length, 1.0), 0.0)
+    return x * scale, y * scale, z * scale
 
-    Where a semi-axis has no width it is the turn across the other one.
+
+@kernel
+def swing_turn(c, sx, sy, ratio, fx, fy):
+    """The unit turn along which f = (fx, fy) . swing grows fastest, the twist as it is, and how fast [1/rad].
+
+    The swing is (c, sx, sy), its rotation vector `ratio` times (sx, sy); 0 where there is no such turn.
     """
     near = c > 1e-9
     cc = select(near, c, 1.0)
-    fx, fy = sx * ratio / (ball.a * ball.a), sy * ratio / (ball.b * ball.b)
-    if ball.a < _NO_WIDTH:
-        fx, fy = 1.0 + 0.0 * sx, 0.0 * sy
-    elif ball.b < _NO_WIDTH:
-        fx, fy = 0.0 * sx, 1.0 + 0.0 * sy
     # Along the swing's direction its angle grows by 2 / c with |(sx, sy)|, across it by its ratio to |(sx, sy)|.
     square = sx * sx + sy * sy
     along = (fx * sx + fy * sy) / select(square > 1e-300, square, 1.0)
@@ -214,7 +335,7 @@ def _swing_normal(ball, c, sx, sy, ratio):
     n0, n1, n2 = fx * c, fy * c, fy * sx - fx * sy
     d0, d1, d2 = 2.0 * c * sy, -2.0 * c * sx, 1.0 - 2.0 * square
     share = (n0 * d0 + n1 * d1 + n2 * d2) / cc
-    n0, n1, n2 = n0 - share * sy, n1 + share * sx, n2 - share * c
+    n0, n1, n2 = 0.5 * (n0 - share * sy), 0.5 * (n1 + share * sx), 0.5 * (n2 - share * c)
     length = sqrt(n0 * n0 + n1 * n1 + n2 * n2)
     some = near & (length > 1e-150)
     scale = select(some, 1.0 / select(some, length, 1.0), 0.0)

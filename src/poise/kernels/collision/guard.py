@@ -12,6 +12,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.swing_twist import within
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.collision.near import (
     DISTANCE,
@@ -32,6 +33,7 @@ from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
+from poise.kernels.methods.balls import turned_within
 from poise.kernels.methods.memory import CURB, GUARDED, GUARDS_NEW, TURNED
 from poise.kernels.methods.update import length_of
 
@@ -328,15 +330,14 @@ def go_to(p, w, start, step, share, q):
             q[c.q] = min(max(q[c.q], c.lower), c.upper)
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
-        q[i], q[i + 1], q[i + 2], q[i + 3] = quaternion_step(
-            start[i],
-            start[i + 1],
-            start[i + 2],
-            start[i + 3],
-            share * step[a],
-            share * step[a + 1],
-            share * step[a + 2],
-        )
+        w0, x0, y0, z0 = start[i], start[i + 1], start[i + 2], start[i + 3]
+        w1, x1, y1, z1 = quaternion_step(w0, x0, y0, z0, share * step[a], share * step[a + 1], share * step[a + 2])
+        if p.balls[b].limited and within(p.balls[b], w0, x0, y0, z0):
+            w1, x1, y1, z1, _, _, _ = turned_within(
+                p.balls[b], w0, x0, y0, z0, share * step[a], share * step[a + 1], share * step[a + 2],
+                p.speeds[a], p.speeds[a + 1], p.speeds[a + 2],
+            )  # fmt: skip
+        q[i], q[i + 1], q[i + 2], q[i + 3] = w1, x1, y1, z1
 
 
 @functools.partial(kernel, inline=True)

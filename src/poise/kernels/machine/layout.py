@@ -114,11 +114,11 @@ COORDINATE: Final = Record("Coordinate", "q v turns centred", "lower upper sampl
 """A number of q that the tasks move: its place in q and among the active velocities, whether whole turns change
 nothing, whether its random starts are drawn around the caller's; limits and the range of random starts [rad or m]."""
 
-BALL: Final = Record("Ball", "q v limited", "frame[9] a b cosine sine half")
+BALL: Final = Record("Ball", "q v limited", "frame[9] rest[4] a[2] b[2] cosine sine half")
 """A unit quaternion: its first place in q, its first active velocity (-1 where no task moves it), whether swing or
-twist are limited.  `frame`, row by row, has the directions of swing and the axis as columns; `a`, `b` are the
-semi-axes of the ellipse of swing [rad], `cosine` and `sine` those of half the middle of the twist, `half` is half the
-width of its interval [rad]."""
+twist are limited.  `frame`, row by row, has the directions of swing and the axis as columns, `rest` is the rotation
+that counts as none, w x y z; `a`, `b` are the largest swings against and along either direction [rad], `cosine` and
+`sine` those of half the middle of the twist, `half` is half the width of its interval [rad]."""
 
 TILE: Final = Record("Tile", "row column first_block second_block first_pair last_pair")
 """A 3 x 3 tile of J J^T: its place, where the two blocks of J start, and the PAIRs of columns that meet in it."""

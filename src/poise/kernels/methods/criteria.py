@@ -13,7 +13,7 @@ from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import as_array, section
-from poise.kernels.methods.limits import turn_since
+from poise.kernels.methods.balls import turn_since
 from poise.kernels.methods.memory import FRESH
 
 _NEARER = 0.5

@@ -5,16 +5,21 @@ from collections import namedtuple
 
 import numpy as np
 
-from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.working_set import Limits
+from poise.kernels.algebra.rotations import normalised, quaternion_step
+from poise.kernels.algebra.swing_twist import walls
+from poise.kernels.algebra.working_set import NONE, Limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.views import section
+from poise.kernels.methods.balls import turn_ball, turn_since
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
 from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
-from poise.kernels.methods.turns import angle
 from poise.kernels.solver.lm_solver import clip_start
 
+BALL_ROWS = 3
+"""Inequalities that the limits of a ball make: one of its swing, two of its twist."""
+_TURN = 3.141592653589793
+"""Half a width of twist from which on there is no end [rad]."""
 _ANYWHERE = 1e20
 """The room of a coordinate without limits [rad]."""
 
@@ -33,7 +38,16 @@ def take_start(p, q0, q):
             q[p.coordinates[c].q] = q0[p.coordinates[c].q]
         for c in range(len(p.idle)):
             q[p.idle[c].q] = q0[p.idle[c].q]
+        for c in range(len(p.balls)):
+            _put_unit(q0, p.balls[c].q, q)
+        for c in range(len(p.idle_balls)):
+            _put_unit(q0, p.idle_balls[c].q, q)
     return True
+
+
+@kernel
+def _put_unit(q0, i, q):
+    q[i], q[i + 1], q[i + 2], q[i + 3] = normalised(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
 
 
 Stated = namedtuple("Stated", "limits side squares room")
@@ -248,7 +262,7 @@ def stated_limits(p, w, levels, longest):
     """
     n = len(w.step)
     linear, sides = len(p.inequalities) // (n + 1), len(w.border_most)
-    stated = linear + sides
+    stated = linear + sides + BALL_ROWS * limited_balls(p)
     held, most = stated + np.int64(w.memory[GUARDED]), stated + len(w.guard_most)
     row = pitch(w.rows, n)
     rows, ends = section(w.room, 0, held * row), section(w.room, most * row, held)
@@ -265,6 +279,7 @@ def stated_limits(p, w, levels, longest):
         for c in range(row):
             rows[(linear + i) * row + c] = w.border_rows[i * row + c]
         ends[linear + i] = w.border_most[i]
+    _ball_rows(p, w, linear + sides, rows, ends)
     for k in range(held - stated):
         for c in range(row):
             rows[(stated + k) * row + c] = w.guard_rows[k * row + c]
@@ -276,6 +291,41 @@ def stated_limits(p, w, levels, longest):
         for c in range(n + stated, n + held):
             side[c] = 0.0
     return Stated(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
+
+
+@kernel
+def limited_balls(p):
+    """How many balls have limits."""
+    count = 0
+    for r in range(len(p.balls)):
+        if p.balls[r].limited:
+            count += 1
+    return count
+
+
+@functools.partial(kernel, inline=True)
+def _ball_rows(p, w, first, rows, most):
+    """From row `first` on: that no ball swings out of its ellipse, or twists out of its interval."""
+    row = pitch(rows, len(w.step))
+    at = first
+    for r in range(len(p.balls)):
+        ball = p.balls[r]
+        if ball.limited:
+            i, a = ball.q, ball.v
+            n, out, m, low, high = walls(ball, w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3])
+            for k in range(BALL_ROWS):
+                for c in range(row):
+                    rows[(at + k) * row + c] = 0.0
+            for k in range(3):
+                rows[at * row + a + k] = n[k]
+                rows[(at + 1) * row + a + k] = m[k]
+                rows[(at + 2) * row + a + k] = -m[k]
+            some = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.5
+            most[at] = max(out, 0.0) if some else NONE
+            twisting = ball.half < _TURN
+            most[at + 1] = max(high, 0.0) if twisting else NONE
+            most[at + 2] = max(low, 0.0) if twisting else NONE
+            at += BALL_ROWS
 
 
 @functools.partial(kernel, inline=True)
@@ -319,30 +369,15 @@ def shorten_whole_step(p, w, updates):
         nearer = select((nearer > c.upper) & (x <= c.upper), c.upper, nearer)
         store(w.q, c.q, select(over, nearer, x))
     for b in range(len(p.balls)):
-        i = p.balls[b].q
+        ball = p.balls[b]
+        i, a = ball.q, ball.v
         u0, u1, u2 = turn_since(w.begun, w.q, i)
-        w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
-        w1, x1, y1, z1 = quaternion_step(w0, x0, y0, z0, u0 * scale, u1 * scale, u2 * scale)
-        store(w.q, i, select(over, w1, load(w.q, i))), store(w.q, i + 1, select(over, x1, load(w.q, i + 1)))
-        store(w.q, i + 2, select(over, y1, load(w.q, i + 2))), store(w.q, i + 3, select(over, z1, load(w.q, i + 3)))
+        w1, x1, y1, z1 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
+        store(w.step, a, u0 * scale), store(w.step, a + 1, u1 * scale), store(w.step, a + 2, u2 * scale)
+        turn_ball(ball, w.begun, w.step, p.speeds, updates, w.q)
+        store(w.q, i, select(over, load(w.q, i), w1)), store(w.q, i + 1, select(over, load(w.q, i + 1), x1))
+        store(w.q, i + 2, select(over, load(w.q, i + 2), y1)), store(w.q, i + 3, select(over, load(w.q, i + 3), z1))
     store(w.memory, PREDICTED, select(over, ELSEWHERE, load(w.memory, PREDICTED)))
-
-
-@kernel
-def turn_since(begun, q, i):
-    """Rotation vector [rad] of the shortest turn that took the quaternion at row i from `begun` to `q`."""
-    w0, x0, y0, z0 = load(begun, i), load(begun, i + 1), load(begun, i + 2), load(begun, i + 3)
-    w1, x1, y1, z1 = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
-    cosine = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
-    v0 = x1 * w0 - w1 * x0 + z1 * y0 - y1 * z0
-    v1 = y1 * w0 - w1 * y0 + x1 * z0 - z1 * x0
-    v2 = z1 * w0 - w1 * z0 + y1 * x0 - x1 * y0
-    sine = sqrt(v0 * v0 + v1 * v1 + v2 * v2)
-    short = angle(select(cosine < 0.0, -cosine, cosine), sine)
-    still = sine < 1e-150
-    scale = select(still, 2.0, 2.0 * short / select(still, 1.0, sine))
-    scale = select(cosine < 0.0, -scale, scale)
-    return v0 * scale, v1 * scale, v2 * scale
 
 
 @kernel

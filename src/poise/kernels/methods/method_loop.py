@@ -175,7 +175,7 @@ def rollout(address):
 
 @entry_point(WHOLE)
 def rollout_lanes(address):
-    """`rollout` of up to eight characters, one a lane: goals (characters x steps x .), and so are postures.
+    """`rollout` of any number of characters, eight at a time, one a lane: goals (characters x steps x .), and postures.
 
     The starts (characters x nq) are the first rows of `path` (characters x steps x nq), which the way overwrites.
     """
@@ -185,35 +185,37 @@ def rollout_lanes(address):
     width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), told.steps, told.characters
     goals, path = rows_at(told.goals, characters * steps * width), rows_at(told.path, characters * steps * count)
     postures = rows_at(told.postures, characters * steps * count)
-    for lane in range(WIDTH):
-        c = min(lane, characters - 1)
-        if not take_start(p, section(path, c * steps * count, count), w.q):
-            return BAD_START
-        for i in range(count):
-            v.q[i, lane] = w.q[i]
-    forget(v)
-    for k in range(steps):
+    failed = False
+    for first in range(0, characters, WIDTH):
+        some = min(WIDTH, characters - first)
         for lane in range(WIDTH):
-            c = min(lane, characters - 1)
-            if not aim_at(p, section(goals, (c * steps + k) * width, width), w.target):
-                return BAD_GOAL
-            for e in range(len(p.effectors)):
-                # A place alone needs three rows of its target, a frame without weights the first twelve.
-                effector, at = p.effectors[e], GOAL * e
-                place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
-                for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
-                    v.target[i, lane] = w.target[i]
-            if told.postures:
-                for i in range(count):
-                    v.guide[i, lane] = postures[(c * steps + k) * count + i]
-        _update(p, v, told.updates, told.settle, 0, address)
-        for c in range(characters):
+            c = first + min(lane, some - 1)
+            if not take_start(p, section(path, c * steps * count, count), w.q):
+                return BAD_START
             for i in range(count):
-                path[(c * steps + k) * count + i] = v.q[i, c]
-    for c in range(characters):
-        if v.memory[FAILED, c] > 0.5:
-            return NOT_FINITE
-    return SOLVED
+                v.q[i, lane] = w.q[i]
+        forget(v)
+        for k in range(steps):
+            for lane in range(WIDTH):
+                c = first + min(lane, some - 1)
+                if not aim_at(p, section(goals, (c * steps + k) * width, width), w.target):
+                    return BAD_GOAL
+                for e in range(len(p.effectors)):
+                    # A place alone needs three rows of its target, a frame without weights the first twelve.
+                    effector, at = p.effectors[e], GOAL * e
+                    place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
+                    for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
+                        v.target[i, lane] = w.target[i]
+                if told.postures:
+                    for i in range(count):
+                        v.guide[i, lane] = postures[(c * steps + k) * count + i]
+            _update(p, v, told.updates, told.settle, 0, address)
+            for lane in range(some):
+                for i in range(count):
+                    path[((first + lane) * steps + k) * count + i] = v.q[i, lane]
+        for lane in range(some):
+            failed = failed or v.memory[FAILED, lane] > 0.5
+    return NOT_FINITE if failed else SOLVED
 
 
 @kernel

@@ -7,16 +7,16 @@ all.  `p` is a problem, `w` the workspace.
 import functools
 
 from poise.kernels.algebra.blocks import times, transpose_times
-from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
+from poise.kernels.methods.balls import turn_ball
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
 from poise.kernels.methods.limits import jerking, left, since_begun, soften
 from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
-from poise.kernels.solver.limits import free_joints
+from poise.kernels.solver.limits import free_joints, hold_balls
 from poise.kernels.solver.lm_solver import evaluate
 
 
@@ -92,11 +92,22 @@ def take_columns_at_targets(p, w):
 
 @functools.partial(kernel, inline=True)
 def hold_joints_at_limits(p, w):
-    """w.free is 0 for a joint at a limit that the descent would push out; w.gradient is J^T e of the others."""
+    """w.free is 0 for a joint at a limit that the descent would push out; w.gradient is J^T e of the others.
+
+    What would take a ball out of its limits is no part of either J or the gradient.
+    """
     transpose_times(p, w.jacobian, w.clamped, w.gradient)
     free_joints(p, w, w.gradient)
     for a in range(len(w.free)):
         store(w.gradient, a, load(w.gradient, a) * load(w.free, a))
+    hold_balls(p, w, splat(w.q, 1.0) > 0.0, w.gradient, w.gradient, 0.0)
+
+
+@functools.partial(kernel, inline=True)
+def hold_balls_at_limits(p, w):
+    """Only what would take a ball out of its limits is taken out of J; the gradient is J^T e before."""
+    transpose_times(p, w.jacobian, w.clamped, w.gradient)
+    hold_balls(p, w, splat(w.q, 1.0) > 0.0, w.gradient, w.gradient, 0.0)
 
 
 @functools.partial(kernel, inline=True)
@@ -257,9 +268,4 @@ def move(p, w):
         store(w.q, i, x)
         store(w.step, a, x - x0)
     for c in range(len(p.balls)):
-        i, a = p.balls[c].q, p.balls[c].v
-        w0, x0, y0, z0 = load(w.before, i), load(w.before, i + 1), load(w.before, i + 2), load(w.before, i + 3)
-        w1, x1, y1, z1 = quaternion_step(
-            w0, x0, y0, z0, load(w.step, a), load(w.step, a + 1), load(w.step, a + 2)
-        )  # fmt: skip
-        store(w.q, i, w1), store(w.q, i + 1, x1), store(w.q, i + 2, y1), store(w.q, i + 3, z1)
+        turn_ball(p.balls[c], w.before, w.step, p.speeds, 1.0, w.q)

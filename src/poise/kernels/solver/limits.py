@@ -1,6 +1,6 @@
 """Which joints a step may move: those that do not stand at a limit that it would push them out of."""
 
-from poise.kernels.algebra.swing_twist import blocked
+from poise.kernels.algebra.swing_twist import SLIGHT, blocked, flat, flat_direction
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 
@@ -35,36 +35,53 @@ def hold_pushed(p, w, bold):
         out = (((x <= c.lower) & (d < 0.0)) | ((x >= c.upper) & (d > 0.0))) & descends
         store(w.free, c.v, select(out, 0.0, load(w.free, c.v)))
         pushed = select(out, 1.0, pushed)
-    some_ball = hold_balls(p, w, descends, w.step, NEARLY)
-    return any_of(pushed > 0.0) or some_ball
+    pushed = pushed + hold_balls(p, w, descends, w.step, w.step, NEARLY)
+    return any_of(pushed > 0.0)
 
 
 @kernel
-def hold_balls(p, w, which, wanted, share):
-    """Take the turns by which w.step would push balls out of their limits out of the Jacobian, in lanes `which`.
+def hold_balls(p, w, which, step, wanted, share):
+    """Take the turns by which `step` would push balls out of their limits out of the Jacobian, in lanes `which`.
 
     The directions in which a ball may not turn are no axes of its velocity: J becomes J (I - n n^T), and no step has a
     share of n; nor has `wanted`, an entry a velocity.  A border that `share` of the turn reaches counts as reached.
-    Whether there is any.
+    1 in the lanes where `step` has pushed, else 0.
     """
-    some = False
+    pushed = splat(w.free, 0.0)
     for r in range(len(p.balls)):
         ball = p.balls[r]
         if ball.limited:
             i, a = ball.q, ball.v
-            n0, n1, n2, m0, m1, m2 = blocked(
-                ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3),
-                load(w.step, a), load(w.step, a + 1), load(w.step, a + 2), share,
-            )  # fmt: skip
+            u0, u1, u2 = load(step, a), load(step, a + 1), load(step, a + 2)
+            n0, n1, n2, m0, m1, m2, k0, k1, k2 = blocked(
+                ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3), u0, u1, u2, share
+            )
             n0, n1, n2 = select(which, n0, 0.0), select(which, n1, 0.0), select(which, n2, 0.0)
             m0, m1, m2 = select(which, m0, 0.0), select(which, m1, 0.0), select(which, m2, 0.0)
-            if any_of((n0 * n0 + n1 * n1 + n2 * n2) + (m0 * m0 + m1 * m1 + m2 * m2) > 0.0):
-                some = True
+            k0, k1, k2 = select(which, k0, 0.0), select(which, k1, 0.0), select(which, k2, 0.0)
+            held = n0 * n0 + n1 * n1 + n2 * n2 + (m0 * m0 + m1 * m1 + m2 * m2)
+            across = k0 * u0 + k1 * u1 + k2 * u2
+            slight = (SLIGHT * SLIGHT) * (u0 * u0 + u1 * u1 + u2 * u2)
+            pushed = select((held > 0.5) | (across * across > slight), 1.0, pushed)
+            if any_of(held + (k0 * k0 + k1 * k1 + k2 * k2) > 0.5):
                 _take_out(p, w.jacobian, a, n0, n1, n2)
                 _take_out(p, w.jacobian, a, m0, m1, m2)
+                _take_out(p, w.jacobian, a, k0, k1, k2)
                 _take_out_of(wanted, a, n0, n1, n2)
                 _take_out_of(wanted, a, m0, m1, m2)
-    return some
+                _take_out_of(wanted, a, k0, k1, k2)
+    return pushed
+
+
+@kernel
+def hold_flat(p, w):
+    """Take the turns out of the Jacobian that a ball never makes, for it cannot swing that way."""
+    for r in range(len(p.balls)):
+        ball = p.balls[r]
+        if ball.limited and (flat(ball.a[0], ball.a[1]) or flat(ball.b[0], ball.b[1])):
+            i = ball.q
+            k0, k1, k2 = flat_direction(ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3))
+            _take_out(p, w.jacobian, ball.v, k0, k1, k2)
 
 
 @kernel

@@ -232,13 +232,13 @@ def damped_direction(p, w, bold, damping):
     """The damped step into w.step.  Lanes that are not bold hold the joints that it would push out of their limits."""
     if len(p.effectors) == 1 and p.effectors[0].rows < 0:
         hold_for_pose(p, w)
-        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, 0.0)
+        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, w.step, 0.0)
         pose_direction(p, w, bold, damping)
         if hold_pushed(p, w, bold):
             pose_direction(p, w, bold, damping)
     else:
         hold(p, w)
-        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, 0.0)
+        hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, w.step, 0.0)
         direction(p, w, bold, damping)
         if hold_pushed(p, w, bold):
             direction(p, w, bold, damping)

@@ -114,8 +114,8 @@ def _null_step(p, w, scale):
             out = (free > 0.0) & (down | up)
             held = held | any_of(out)
             store(w.free, a, select(out, zero, free))
-        some_ball = hold_balls(p, w, splat(w.q, 1.0) > 0.0, c, NEARLY)
-        if not (held or some_ball):
+        pushed = hold_balls(p, w, splat(w.q, 1.0) > 0.0, w.step, c, NEARLY)
+        if not (held or any_of(pushed > 0.0)):
             break
     return alpha
 

@@ -5,7 +5,8 @@ Step.     dq is the least of mu |dq|^2 + |e_s - J_s dq|^2 subject to J_r dq = e_
           and D = diag(tiny, mu) it is J^T y, (J J^T + D) y = e, so a Levenberg-Marquardt step whose rows are damped
           apart, and none but the soft ones count as residuals (Nocedal and Wright 2006, sections 10.3 and 16).
 Limits.   The step is the exact minimum within them, by a primal-dual active set (Hintermueller, Ito and Kunisch 2003):
-          a joint is held where q + J^T y leaves its range, until these are the same joints as before.
+          a joint is held where q + J^T y leaves its range, until these are the same joints as before.  Turns that would
+          take a ball out of its limits are taken out of J.
 Merit.    Near the required tasks 1/2 |e_s|^2 as it will be, to first order, when the last of e_r is made up for.  It
           must not rise; farther away |e_r|^2 must fall.
 Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y_s|^2 (Nielsen 1999).
@@ -35,6 +36,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
+from poise.kernels.solver.limits import NEARLY, hold_balls
 from poise.kernels.solver.lm_solver import (
     INSIDE,
     LIMIT,
@@ -163,6 +165,7 @@ def _constrained_step(p, w, damping, mu, passes):
             unsettled = unsettled + (now - free) * (now - free)
             store(w.free, c.v, now), store(w.other, c.v, way)
             store(w.step, c.v, select(low | high, way, s))
+        unsettled = unsettled + hold_balls(p, w, splat(w.q, 1.0) > 0.0, w.step, w.step, NEARLY)
         if not any_of(unsettled > 0.5):
             break
     return unsettled < 0.5

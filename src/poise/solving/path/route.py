@@ -19,7 +19,6 @@ from poise.solving.arguments import AnyTask, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
 from poise.solving.closure import refuse_loops
-from poise.solving.problem import refuse_ball_limits
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -58,8 +57,6 @@ class Route:
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
         refuse_loops(model, self.tasks, "a path")
-        if limits:
-            refuse_ball_limits(model, "a path")
         self.model, self.seed, self.threads = model, seed, threads
         self.search, self.near = (
             prepared_search(
@@ -74,6 +71,8 @@ class Route:
         infinite = np.full(model.nq, np.inf)
         self.lower: Array = model.lower if limits else -infinite
         self.upper: Array = model.upper if limits else infinite
+        self.limits = limits
+        """Whether joint limits hold."""
         self.moved = np.zeros(model.nq, dtype=np.bool_)
         """(nq,) whether a number of q moves the tasks; the others stay as they are."""
         self.moved[self.problem.section("coordinates")["q"]] = True
@@ -82,6 +81,10 @@ class Route:
         self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many):
             prepare(kernel)
+
+    def kept(self, q: Array) -> Array:
+        """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
+        return self.model.clip(q) if self.limits else q
 
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""

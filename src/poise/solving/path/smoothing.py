@@ -124,7 +124,7 @@ class Smoother:
         route = self.route
         full = np.zeros((len(q), route.model.nv))
         full[:, route.active] = changes
-        moved = np.clip(route.model.integrate(q, full), route.lower, route.upper)
+        moved = route.kept(route.model.integrate(q, full))
         for _ in range(_RETURNS):
             e, jacobians, scores = route.rows(moved)
             if not np.abs(e).max(initial=0.0) > _EXACT:
@@ -133,7 +133,7 @@ class Smoother:
             full[:, route.active] = (_forces(across, e)[:, None] @ across)[:, 0]
             if not np.abs(full).max(initial=0.0) < _LONGEST:
                 break
-            moved = np.clip(route.model.integrate(moved, full), route.lower, route.upper)
+            moved = route.kept(route.model.integrate(moved, full))
         scores = route.rows(moved)[2]
         if scores.max() > 1.0:
             moved, solved = route.correct(moved)

@@ -21,6 +21,7 @@ from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
+from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 
@@ -130,6 +131,8 @@ def followed(
         threads = cores()
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
+    if clearance is not None and kept.positions:
+        refuse_ball_limits(model, "a path beside a CollisionLimit")
     speeds, hardest = kept.velocity, kept.acceleration
     if dt is not None and np.isfinite(hardest).any():
         raise ValueError(
@@ -141,7 +144,7 @@ def followed(
         _refuse_open(route)
     start = np.array(model.home if q0 is None else one_start(model, q0))
     ask_for_degrees_in(model, start, "q0")
-    start = np.clip(model.normalize(start), route.lower, route.upper)
+    start = route.kept(model.normalize(start))
     fixed = q0 is not None and bool(route.rows(np.tile(start, (len(route), 1)))[2][0] <= 1.0)
     cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
     if dt is not None:

@@ -21,6 +21,7 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import path_of
 from poise.solving.path.timing import least_schedule
+from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
 
@@ -95,6 +96,8 @@ def planned(
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
+    if kept.positions:
+        refuse_ball_limits(model, "plan")
     speeds, hardest = kept.velocity, kept.acceleration
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
     start = np.array(model.home if q0 is None else one_start(model, q0))
