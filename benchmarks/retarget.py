@@ -10,12 +10,15 @@ says; the walk is made here.
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Any
 
@@ -38,6 +41,8 @@ PART = slice(600, 1400)
 """The frames that the peer follows, of the first clip, as they are and at PUBLISHED frames a second."""
 PUBLISHED = 30.0
 """Frames a second at which GMR is used most."""
+THEN = "0.0.11"
+"""The mink of the time when GMR's rates were published; later ones are faster."""
 TURN = 20
 """Frames of its turn."""
 POSITION_FIRST = {"ankle": 50.0}
@@ -87,13 +92,35 @@ def retarget() -> list[Carried]:
         for by, settings in (("poise", {}), (f"poise, smooth={SMOOTH}", {"smooth": SMOOTH})):
             rows.append(alone(name, by, motion, robot, settings))
         rows.append(together(name, motion, robot))
-    name, motion = next(iter(clips()))
     if find_spec("mink") is None:
         print("mink is missing: pip install mink daqp")
         return rows
-    for fps in (motion.fps, PUBLISHED):
-        rows += beside(f"{name}, {fps:.0f} a second", motion[PART], robot, fps)
-    return rows
+    return [*rows, *both(), *apart()]
+
+
+def both() -> list[Carried]:
+    """A part of the first clip, as it is and at the published frames a second, beside the mink that is there."""
+    robot, (name, motion) = pz.load(humanoid().urdf, base="floating"), next(iter(clips()))
+    return [
+        row
+        for fps in (motion.fps, PUBLISHED)
+        for row in beside(f"{name}, {fps:.0f} a second", motion[PART], robot, fps)
+    ]
+
+
+def apart() -> list[Carried]:
+    """The same in a process of its own with the mink of the folder that MINK_OF_GMR names."""
+    if "MINK_OF_GMR" not in os.environ:
+        print(
+            f"the mink of GMR's time is missing: pip install --no-deps --target FOLDER mink=={THEN}; MINK_OF_GMR=FOLDER"
+        )
+        return []
+    folders = [os.environ["MINK_OF_GMR"], *filter(None, [os.environ.get("PYTHONPATH")])]
+    with TemporaryDirectory() as folder:
+        measured = Path(folder) / "retarget.json"
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
+        subprocess.run([sys.executable, __file__, "--beside", str(measured)], check=True, env=environment)
+        return [Carried(**row) for row in json.loads(measured.read_text())]
 
 
 def clips() -> Iterator[tuple[str, pz.Motion]]:
@@ -171,7 +198,7 @@ def beside(name: str, motion: pz.Motion, robot: pz.Model, fps: float) -> list[Ca
     moved = pz.Motion(robot, done.motion.times, path, name=done.motion.name)
     total = float(seconds.sum())
     theirs = pz.Retargeted(moved, done.source, done.body, done._robot, done._seen, followed, total)
-    by = f"GMR's loop on mink, {loop.solved / count:.1f} programmes a frame"
+    by = f"GMR's loop, mink {version('mink')}, {loop.solved / count:.1f} programmes a frame"
     ours = row(name, "poise", done, count, taken, float(np.min(steps, axis=0).sum()))
     return [ours, row(name, by, theirs, count, [total], total)]
 
@@ -255,7 +282,7 @@ def show(rows: list[Carried]) -> None:
 
 
 if __name__ == "__main__":
-    measured = retarget()
-    show(measured)
-    for file in sys.argv[1:]:
-        Path(file).write_text(json.dumps([asdict(one) for one in measured]))
+    if sys.argv[1:2] == ["--beside"]:
+        Path(sys.argv[2]).write_text(json.dumps([asdict(one) for one in both()]))
+    else:
+        show(retarget())

@@ -9,6 +9,7 @@ A place is where a part stands, which is a point of its frame, and a rotation is
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -46,7 +47,7 @@ class Source:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Robot:
     """The body of a robot."""
 
@@ -100,8 +101,12 @@ class Robot:
 
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
-        poses = {name: SE3(pose) for name, pose in self.poses(self.model.neutral).items() if name in (part, within)}
-        return poses[part] if within is None else poses[within].inverse() @ poses[part]
+        pose = self._rest[part]
+        return pose if within is None else self._rest[within].inverse() @ pose
+
+    @cached_property
+    def _rest(self) -> dict[str, SE3]:
+        return {part: SE3(pose) for part, pose in self.poses(self.model.neutral).items()}
 
     def balls(self, part: str) -> Array:
         """(k, 3) the middles of the balls that a sole consists of, in its frame [m]."""
@@ -209,6 +214,7 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     spans: list[Span] = []
     flats: list[Span] = []
     stays, flat = [], []
+    upright = matrix_quaternion(robot.axes[part].T)
     for contact in contacts.intervals:
         if contact.part == part:
             spans.append((contact.start, contact.stop))
@@ -216,7 +222,7 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
             stays.append([x, y, robot.scale * contact.ground])
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
-            level = _level(turns[slice(*down)], matrix_quaternion(robot.axes[part].T))
+            level = _level(turns[slice(*down)], upright)
             if len(heel) and _between(turns[slice(*down)], level) < TILTED:
                 flats.append(down)
                 flat.append(level)
