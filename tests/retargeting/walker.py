@@ -12,23 +12,10 @@ _ABOVE = {
     "UpLeg": "Hips", "Leg": "UpLeg", "Foot": "Leg", "Toe": "Foot",
     "Arm": "Spine", "ForeArm": "Arm", "Hand": "ForeArm",
 }  # fmt: skip
-_ABOVE = {
-    "UpLeg": "Hips", "Leg": "UpLeg", "Foot": "Leg", "Toe": "Foot",
-    "Arm": "Spine", "ForeArm": "Arm", "Hand": "ForeArm",
-}  # fmt: skip
 NAMES = (
     "Hips", "Spine", "Head",
     *(side + part for side in ("Left", "Right") for part in _ABOVE),
 )  # fmt: skip
-_ABOVE = {
-    "UpLeg": "Hips",
-    "Leg": "UpLeg",
-    "Foot": "Leg",
-    "Toe": "Foot",
-    "Arm": "Spine",
-    "ForeArm": "Arm",
-    "Hand": "ForeArm",
-}
 
 
 def parents() -> list[str | None]:
