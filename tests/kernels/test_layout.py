@@ -21,7 +21,7 @@ def example() -> Any:
     return layout.pack(
         {
             "units": layout.joined(UNIT, np.arange(10).reshape(2, 5), 0.5 + np.arange(32.0).reshape(2, 16)),
-            "balls": layout.joined(BALL, [[3, 4, 0], [5, 6, 1]], np.zeros((2, 14))),
+            "balls": layout.joined(BALL, [[3, 4, 0], [5, 6, 1]], np.zeros((2, 20))),
             "strides": [0.25, 0.5],
             "plan": [7, 8, 9, 10, 11, 12],
             "settings": layout.joined(MIXED, [[4, 5, 6]], [[0.1, 1.0, 2.0, 3.0]]).view(np.float64),
@@ -105,7 +105,7 @@ def test_what_was_packed_is_unpacked() -> None:
 def test_a_record_is_as_long_as_its_fields_and_known_by_them() -> None:
     assert EFFECTOR.words == EFFECTOR.whole + 24
     assert COORDINATE.dtype.itemsize == 8 * COORDINATE.words
-    assert BALL.dtype.names == ("q", "v", "limited", "frame", "a", "b", "cosine", "sine", "half")
+    assert BALL.dtype.names == ("q", "v", "limited", "frame", "rest", "a", "b", "cosine", "sine", "half")
     assert Record("Mixed", "count", "gain").key != MIXED.key
 
 
