@@ -23,7 +23,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     (
         "py:class",
-        r"poise\.(tasks\.effector|kernels|viewer\.follower)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot",
+        r"poise\.(tasks\.effector|kernels|viewer\.follower)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot"
+        r"|poise\.model\.swing\.BallLimits|poise\.solving\.inequalities\.Limit",
     ),  # of the library's own files
 ]
 
