@@ -171,6 +171,18 @@ def test_loops_that_it_alone_moves_stay_closed() -> None:
     assert q[model.index("a")][0] < 1.15
 
 
+@pytest.mark.parametrize("method", ["dls", "priority"])
+def test_pins_hold_where_a_heavy_root_walks_out_of_their_reach(method: str) -> None:
+    ik = pz.Tracker(FIGURE, [*PINS, pz.PostureTask(weight={"Hips": 10.0})], method)
+    q, posture, worst = STANCE, STANCE.copy(), 0.0
+    for _ in range(200):
+        posture[0] += 0.01
+        q = ik.step(q, posture=posture)
+        worst = max(worst, *(error.position for error in ik.errors))
+    assert worst < 5e-3
+    assert posture[0] - q[0] > 1.0
+
+
 # Rollouts ------------------------------------------------------------------------------------------------------------
 
 

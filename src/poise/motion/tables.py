@@ -38,6 +38,8 @@ def columns_of(model: Model, quaternion: Quaternion, joints: Sequence[str] | Non
     """
     if quaternion not in ("wxyz", "xyzw"):
         raise ValueError(f"quaternion must be 'wxyz' or 'xyzw', got {quaternion!r}")
+    if isinstance(joints, str):
+        raise ValueError(f"joints must be a list of names, got {joints!r}; put it in a list")
     all_joints = [joint.name for joint in model.joints if joint.nq]
     roots = [joint.name for joint in model.joints if joint.kind is JointKind.FLOATING and joint.parent == WORLD]
     names = list[str]()
@@ -97,14 +99,14 @@ def read_table(
             given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error) as error:
         raise PoiseError(f"{file} cannot be read: {error}") from None
-    if not bare and (quaternion is not None or joints is not None):
-        raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
     missing = [name for name in model.coordinates if name not in names]
     if missing:
         raise PoiseError(
             f"{file} has no column for {', '.join(missing[:3])}{' ...' if missing[3:] else ''} of {model.name}; "
-            f"its columns are {', '.join(names[:8])}"
+            f"its columns are {', '.join(names[:8]) or 'none'}"
         )
+    if not bare and (quaternion is not None or joints is not None):
+        raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
     q = rows[:, [names.index(name) for name in model.coordinates]]
     if given is None or fps is not None:
         given = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)
