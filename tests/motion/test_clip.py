@@ -68,6 +68,18 @@ def test_it_is_shown_in_a_line() -> None:
     assert repr(motion[:1]) == "Motion('dance', 1 frame, of 'walker')"
 
 
+def test_a_bvh_takes_even_frames_alone(tmp_path: Path) -> None:
+    model = walker()
+    uneven = pz.Motion(model, [0.0, 0.1, 0.5], model.sample(3, seed=1))
+    with pytest.raises(ValueError, match=r"0.1 to 0.4 s apart, which a BVH cannot say; take even ones with at\(\)"):
+        uneven.save(tmp_path / "m.bvh")
+    assert not (tmp_path / "m.bvh").exists()
+    times = 200.0 + np.arange(500) / 120.0
+    rounded = times.astype(np.float32).astype(np.float64)  # as of a glTF
+    pz.Motion(model, rounded, model.sample(500, seed=1)).save(tmp_path / "m.bvh")
+    assert pz.load_motion(tmp_path / "m.bvh").times == pytest.approx(times - 200.0, abs=1e-4)
+
+
 def test_what_is_no_model_axis_or_unit_is_refused(tmp_path: Path) -> None:
     model = walker()
     with pytest.raises(TypeError, match=r"got 'g1': load it first, pz.load\('g1'\)"):

@@ -194,6 +194,12 @@ def test_what_has_no_columns_of_the_model_is_told_what_it_has(tmp_path: Path, te
         load_motion(tmp_path / "m.csv", model=rover(), fps=50, quaternion="xyzw")
 
 
+def test_a_motion_for_a_robots_file_is_called_what_it_is(tmp_path: Path) -> None:
+    drive().save(tmp_path / "m.npz")
+    with pytest.raises(pz.ModelError, match=r"m\.npz: this is a motion without its robot; .* load_motion reads it"):
+        pz.load(tmp_path / "m.npz")
+
+
 def test_frames_that_are_not_even_need_a_header(tmp_path: Path) -> None:
     motion = drive()
     uneven = Motion(motion.model, motion.times**2, motion.q)

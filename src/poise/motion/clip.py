@@ -19,7 +19,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
-from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, write_csv
+from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, refuse_uneven, write_csv
 from poise.spatial import Array, finite, frozen
 
 _GLTF = (".glb", ".gltf")
@@ -144,8 +144,8 @@ class Motion:
         - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
           `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
 
-        Raises ValueError for another suffix, for arguments that the format does not take, and without a header for
-        frames that are not even; JointNotFound, with the nearest names.
+        Raises ValueError for another suffix, for arguments that the format does not take, and for frames that are not
+        even where a BVH or rows without a header cannot say so; JointNotFound, with the nearest names.
         """
         file = Path(path)
         kind = file.suffix.lower()
@@ -156,6 +156,7 @@ class Motion:
         if kind != ".csv" and (quaternion != "wxyz" or not header or joints is not None):
             raise ValueError(f"quaternion, header and joints are for CSV; {kind} has its own order, so leave them out")
         if kind == ".bvh":
+            refuse_uneven(self.times, "a BVH")
             own = self.unit if self.unit != 1.0 else 0.01
             write_bvh(self._skeleton(), file, unit=own if unit is None else unit)
         elif kind in _GLTF:
