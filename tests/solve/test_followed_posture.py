@@ -307,6 +307,19 @@ def test_a_posture_of_another_shape_or_without_numbers_is_refused() -> None:
         ik.rollout(PANDA.home, targets, posture=np.full((3, PANDA.nq), np.inf))
 
 
+@pytest.mark.parametrize("method", ["dls", "priority"])
+def test_a_zero_quaternion_in_a_posture_is_refused_and_leaves_no_trace(method: str) -> None:
+    ik, other = (pz.Tracker(FIGURE, [*PINS, pz.PostureTask()], method) for _ in range(2))
+    motion, none = swaying(FIGURE, 3), STANCE.copy()
+    none[FIGURE.index("Head")] = 0.0
+    q = ik.step(STANCE, posture=motion[0])
+    with pytest.raises(ValueError, match="posture holds a zero quaternion"):
+        ik.step(q, posture=none)
+    assert np.abs(ik.step(q, posture=motion[1]) - q).max() > 1e-3
+    with pytest.raises(ValueError, match="zero quaternion"):
+        other.rollout(STANCE, figure_targets(3)[:, :2], posture=np.stack([motion[0], none, motion[1]]))
+
+
 # Weights a joint -----------------------------------------------------------------------------------------------------
 
 
