@@ -1,6 +1,9 @@
 """A motion: what lies between its frames, what is written is read again, and what is none is refused."""
 
+import copy
 import csv
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +49,50 @@ def motion_of(model: pz.Model, frames: int = 20, **more: object) -> pz.Motion:
 
 
 # What it is ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("twin", [lambda motion: pickle.loads(pickle.dumps(motion)), copy.deepcopy, copy.copy])
+def test_a_copy_can_no_more_be_written_than_the_motion(twin: Callable[[pz.Motion], pz.Motion]) -> None:
+    motion = motion_of(walker(), name="dance", up="y", unit=0.01, notes=("a word",))
+    found = twin(motion)
+    assert np.array_equal(found.q, motion.q)
+    assert np.array_equal(found.times, motion.times)
+    assert (found.name, found.up, found.unit, found.notes) == ("dance", "y", 0.01, ("a word",))
+    assert not found.q.flags.writeable
+    assert not found.times.flags.writeable
+
+
+def test_it_is_shown_in_a_line() -> None:
+    motion = motion_of(walker(), name="dance")
+    assert repr(motion) == "Motion('dance', 20 frames in 0.38 s, 50 a second, of 'walker')"
+    assert repr(motion[:1]) == "Motion('dance', 1 frame, of 'walker')"
+
+
+def test_a_bvh_takes_even_frames_alone(tmp_path: Path) -> None:
+    model = walker()
+    uneven = pz.Motion(model, [0.0, 0.1, 0.5], model.sample(3, seed=1))
+    with pytest.raises(ValueError, match=r"0.1 to 0.4 s apart, which a BVH cannot say; take even ones with at\(\)"):
+        uneven.save(tmp_path / "m.bvh")
+    assert not (tmp_path / "m.bvh").exists()
+    times = 200.0 + np.arange(500) / 120.0
+    rounded = times.astype(np.float32).astype(np.float64)  # as of a glTF
+    pz.Motion(model, rounded, model.sample(500, seed=1)).save(tmp_path / "m.bvh")
+    assert pz.load_motion(tmp_path / "m.bvh").times == pytest.approx(times - 200.0, abs=1e-4)
+
+
+def test_what_is_no_model_axis_or_unit_is_refused(tmp_path: Path) -> None:
+    model = walker()
+    with pytest.raises(TypeError, match=r"got 'g1': load it first, pz.load\('g1'\)"):
+        pz.Motion("g1", [0.0], model.neutral[None])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="load it first"):
+        pz.load_motion("rows.csv", model="g1", fps=30)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="up must be"):
+        motion_of(model, up="x")
+    for unit in (0.0, -1.0, float("nan")):
+        with pytest.raises(ValueError, match="unit must be the metres"):
+            motion_of(model, unit=unit)
+        with pytest.raises(ValueError, match="unit must be the metres"):
+            motion_of(model).save(tmp_path / "walk.bvh", unit=unit)
 
 
 def test_frames_and_slices() -> None:

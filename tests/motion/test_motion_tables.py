@@ -176,6 +176,7 @@ def test_rows_of_a_robot_that_stands_need_no_quaternion(tmp_path: Path) -> None:
         ({"fps": 50, "quaternion": "xyzw", "joints": ["neck", "tail", "base"]}, "quaternion of base of length"),
         ({"fps": 50, "quaternion": "xyzw", "joints": ["neck", "tai"]}, "did you mean 'tail'"),
         ({"fps": 50, "quaternion": "wzyx"}, "must be 'wxyz' or 'xyzw'"),
+        ({"fps": 50, "quaternion": "xyzw", "joints": "neck"}, "must be a list of names, got 'neck'"),
     ],
 )
 def test_what_rows_without_a_header_do_not_say_must_be_said(
@@ -184,6 +185,19 @@ def test_what_rows_without_a_header_do_not_say_must_be_said(
     drive().save(tmp_path / "m.csv", header=False, quaternion="xyzw")
     with pytest.raises((PoiseError, ValueError), match=message):
         load_motion(tmp_path / "m.csv", model=rover(), **options)
+
+
+@pytest.mark.parametrize(("text", "columns"), [("", "none"), ("0 0 0\n", "0 0 0"), ("0;0;0\n", "0;0;0")])
+def test_what_has_no_columns_of_the_model_is_told_what_it_has(tmp_path: Path, text: str, columns: str) -> None:
+    (tmp_path / "m.csv").write_text(text)
+    with pytest.raises(PoiseError, match=f"no column for base.x, .*; its columns are {columns}$"):
+        load_motion(tmp_path / "m.csv", model=rover(), fps=50, quaternion="xyzw")
+
+
+def test_a_motion_for_a_robots_file_is_called_what_it_is(tmp_path: Path) -> None:
+    drive().save(tmp_path / "m.npz")
+    with pytest.raises(pz.ModelError, match=r"m\.npz: this is a motion without its robot; .* load_motion reads it"):
+        pz.load(tmp_path / "m.npz")
 
 
 def test_frames_that_are_not_even_need_a_header(tmp_path: Path) -> None:

@@ -270,6 +270,8 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
         (lambda: retargeter("vector").retarget(np.zeros((21, 3))), pz.ShapeError, "frames"),
         (lambda: retargeter("vector").retarget(clip(2), fps=1.0, times=[0.0, 1.0]), ValueError, "leave out fps"),
         (lambda: retargeter("vector").retarget(clip(2), times=[0.0]), pz.ShapeError, "times"),
+        (lambda: retargeter("vector").retarget([*clip(2), np.nan * clip(1)[0]], times=[0.0]), pz.ShapeError, "times"),
+        (lambda: retargeter("dexpilot", pinch=0.03), ValueError, "pinch must be a Pinch"),
     ],
 )
 def test_refused(make: Any, error: type[Exception], message: str) -> None:

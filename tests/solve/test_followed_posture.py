@@ -171,6 +171,18 @@ def test_loops_that_it_alone_moves_stay_closed() -> None:
     assert q[model.index("a")][0] < 1.15
 
 
+@pytest.mark.parametrize("method", ["dls", "priority"])
+def test_pins_hold_where_a_heavy_root_walks_out_of_their_reach(method: str) -> None:
+    ik = pz.Tracker(FIGURE, [*PINS, pz.PostureTask(weight={"Hips": 10.0})], method)
+    q, posture, worst = STANCE, STANCE.copy(), 0.0
+    for _ in range(200):
+        posture[0] += 0.01
+        q = ik.step(q, posture=posture)
+        worst = max(worst, *(error.position for error in ik.errors))
+    assert worst < 5e-3
+    assert posture[0] - q[0] > 1.0
+
+
 # Rollouts ------------------------------------------------------------------------------------------------------------
 
 
@@ -293,6 +305,19 @@ def test_a_posture_of_another_shape_or_without_numbers_is_refused() -> None:
         ik.rollout(PANDA.home, targets, posture=np.tile(PANDA.home, (4, 1)))
     with pytest.raises(ValueError, match="posture"):
         ik.rollout(PANDA.home, targets, posture=np.full((3, PANDA.nq), np.inf))
+
+
+@pytest.mark.parametrize("method", ["dls", "priority"])
+def test_a_zero_quaternion_in_a_posture_is_refused_and_leaves_no_trace(method: str) -> None:
+    ik, other = (pz.Tracker(FIGURE, [*PINS, pz.PostureTask()], method) for _ in range(2))
+    motion, none = swaying(FIGURE, 3), STANCE.copy()
+    none[FIGURE.index("Head")] = 0.0
+    q = ik.step(STANCE, posture=motion[0])
+    with pytest.raises(ValueError, match="posture holds a zero quaternion"):
+        ik.step(q, posture=none)
+    assert np.abs(ik.step(q, posture=motion[1]) - q).max() > 1e-3
+    with pytest.raises(ValueError, match="zero quaternion"):
+        other.rollout(STANCE, figure_targets(3)[:, :2], posture=np.stack([motion[0], none, motion[1]]))
 
 
 # Weights a joint -----------------------------------------------------------------------------------------------------

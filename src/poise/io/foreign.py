@@ -16,6 +16,7 @@ _BEGINNINGS = (
     (b"PXR-USDC", f"this is a USD, {_CONVERT}"),
     (b"#usda", f"this is a USD, {_CONVERT}"),
 )
+_MOTION = "this is a motion without its robot; `poise view ROBOT --replay` plays it, and load_motion reads it"
 _PAGES = (b"<!doctype html", b"<html")
 _PAGE = (
     "this is a web page, not the file that it shows; on GitHub and the like, save what the button 'Raw' leads to, "
@@ -42,6 +43,8 @@ def refuse_foreign(data: bytes, file: str | None) -> None:
     start = data[:256].removeprefix(b"\xef\xbb\xbf").lstrip()
     if is_lfs_pointer(start):
         raise ModelError(LFS_POINTER, file=file)
+    if start.startswith(b"PK\x03\x04") and b"time_s.npy" in start:
+        raise ModelError(_MOTION, file=file)
     for beginning, message in _BEGINNINGS:
         if start.startswith(beginning):
             raise ModelError(message, file=file)

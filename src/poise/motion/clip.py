@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelError, ShapeError
-from poise.io.bvh import read_bvh
+from poise.io.bvh import check_arguments, read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
 from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, refuse_no_frames
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.model.units import units
-from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, write_csv
+from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, refuse_uneven, write_csv
 from poise.spatial import Array, finite, frozen
 
 _GLTF = (".glb", ".gltf")
@@ -33,7 +33,7 @@ class Motion:
     """Configurations of a model over time; a copy of what it is given, and never changed.
 
     Raises ShapeError for arrays that do not fit, ValueError for no frame, for numbers that are not finite, for a zero
-    quaternion, and for times that do not grow.
+    quaternion, for times that do not grow, and for an axis or a unit that is none.
     """
 
     model: Model
@@ -50,6 +50,8 @@ class Motion:
     """What was assumed and mended while reading, in words."""
 
     def __post_init__(self) -> None:
+        a_model(self.model)
+        check_arguments(self.unit, self.up, None)
         times = np.array(finite("times", self.times))
         unit = self.model.normalize(self.q)
         q = np.where(np.abs(unit - self.q) < 1e-15, self.q, unit)  # number for number, where there is nothing to mend
@@ -63,6 +65,13 @@ class Motion:
             raise ValueError(f"times must grow; times[{int(np.argmax(np.diff(times) <= 0.0)) + 1}] does not")
         object.__setattr__(self, "times", frozen(times))
         object.__setattr__(self, "q", frozen(q))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Motion, (self.model, self.times, self.q, self.name, self.up, self.unit, self.notes)  # arrays stay frozen
+
+    def __repr__(self) -> str:
+        rate = f" in {self.duration:.4g} s, {self.fps:.4g} a second" if len(self) > 1 else ""
+        return f"Motion({self.name!r}, {len(self)} frame{'s' if len(self) > 1 else ''}{rate}, of {self.model.name!r})"
 
     def __len__(self) -> int:
         """How many frames it has."""
@@ -135,8 +144,8 @@ class Motion:
         - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
           `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
 
-        Raises ValueError for another suffix, for arguments that the format does not take, and without a header for
-        frames that are not even; JointNotFound, with the nearest names.
+        Raises ValueError for another suffix, for arguments that the format does not take, and for frames that are not
+        even where a BVH or rows without a header cannot say so; JointNotFound, with the nearest names.
         """
         file = Path(path)
         kind = file.suffix.lower()
@@ -147,7 +156,9 @@ class Motion:
         if kind != ".csv" and (quaternion != "wxyz" or not header or joints is not None):
             raise ValueError(f"quaternion, header and joints are for CSV; {kind} has its own order, so leave them out")
         if kind == ".bvh":
-            write_bvh(self._skeleton(), file, unit=unit or (self.unit if self.unit != 1.0 else 0.01))
+            refuse_uneven(self.times, "a BVH")
+            own = self.unit if self.unit != 1.0 else 0.01
+            write_bvh(self._skeleton(), file, unit=own if unit is None else unit)
         elif kind in _GLTF:
             write_gltf(self._skeleton(), file)
         elif kind == ".csv":
@@ -242,6 +253,7 @@ def load_motion(
     if kind in SUFFIXES:
         if model is None:
             raise ValueError(f"{file} holds numbers by name, and no skeleton; say whose they are with model")
+        a_model(model)
         if unit is not None or up != "z":
             raise ValueError(
                 f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"

@@ -24,9 +24,8 @@ SUFFIXES: Final = (".csv", ".npz")
 _NAME: Final = re.compile(r"^(?:q_)?(?P<name>.*?)(?: \[(?:rad|m|1|s)\])?$")
 _ROOT: Final = "root.x"
 """A coordinate of a robot that was loaded with a floating base."""
-_EVEN: Final = 1e-3
-"""Times are a number of frames a second if no step differs from the others by more than this share."""
-
+_EVEN: Final = 0.05
+"""Times are a number of frames a second if none is off by more than this share of a step: 32-bit floats round them."""
 _UNIT: Final = 0.01
 """By how much the length of a quaternion may miss 1, in columns without names."""
 
@@ -38,6 +37,8 @@ def columns_of(model: Model, quaternion: Quaternion, joints: Sequence[str] | Non
     """
     if quaternion not in ("wxyz", "xyzw"):
         raise ValueError(f"quaternion must be 'wxyz' or 'xyzw', got {quaternion!r}")
+    if isinstance(joints, str):
+        raise ValueError(f"joints must be a list of names, got {joints!r}; put it in a list")
     all_joints = [joint.name for joint in model.joints if joint.nq]
     roots = [joint.name for joint in model.joints if joint.kind is JointKind.FLOATING and joint.parent == WORLD]
     names = list[str]()
@@ -52,17 +53,24 @@ def columns_of(model: Model, quaternion: Quaternion, joints: Sequence[str] | Non
     return names
 
 
+def refuse_uneven(times: Array, what: str) -> None:
+    """Raises ValueError for frames that are not even, and that `what` is to be written of, which cannot say so."""
+    off = np.abs(times - np.linspace(times[0], times[-1], len(times))).max()
+    if len(times) > 1 and off > _EVEN * (times[-1] - times[0]) / (len(times) - 1):
+        steps = np.diff(times)
+        raise ValueError(
+            f"the frames are {steps.min():.6g} to {steps.max():.6g} s apart, which {what} cannot say; take even ones "
+            "with at()"
+        )
+
+
 def write_csv(file: Path, model: Model, times: Array, q: Array, columns: Sequence[str], *, header: bool) -> None:
     """A row a frame: times and `columns`, under their names; without a header the columns alone.
 
     Raises ValueError for a table without a header whose frames are not even, because it cannot say so.
     """
-    steps = np.diff(times)
-    if not header and len(steps) and np.ptp(steps) > _EVEN * steps.mean():
-        raise ValueError(
-            f"the frames are {steps.min():.6g} to {steps.max():.6g} s apart, which a table without a header cannot "
-            "say; take even ones with at()"
-        )
+    if not header:
+        refuse_uneven(times, "a table without a header")
     rows = q[:, [model.coordinates.index(name) for name in columns]]
     with file.open("w", encoding="utf-8", newline="\n") as out:
         if header:
@@ -97,14 +105,14 @@ def read_table(
             given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error) as error:
         raise PoiseError(f"{file} cannot be read: {error}") from None
-    if not bare and (quaternion is not None or joints is not None):
-        raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
     missing = [name for name in model.coordinates if name not in names]
     if missing:
         raise PoiseError(
             f"{file} has no column for {', '.join(missing[:3])}{' ...' if missing[3:] else ''} of {model.name}; "
-            f"its columns are {', '.join(names[:8])}"
+            f"its columns are {', '.join(names[:8]) or 'none'}"
         )
+    if not bare and (quaternion is not None or joints is not None):
+        raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
     q = rows[:, [names.index(name) for name in model.coordinates]]
     if given is None or fps is not None:
         given = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)

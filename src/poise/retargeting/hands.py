@@ -157,6 +157,8 @@ class HandRetargeter:
         finite_positive("huber", self.huber)
         if not 0.0 < alpha <= 1.0:
             raise ValueError(f"alpha is {alpha!r}; it must be above 0 and up to 1, which is no filter")
+        if pinch is not None and not isinstance(pinch, Pinch):
+            raise ValueError(f"pinch must be a Pinch, got {pinch!r}: Pinch(near=0.03) says when tips touch")
         self.alpha, self.pinch = float(alpha), Pinch() if pinch is None else pinch
         if kind == "position" and scale != 1.0:
             raise ValueError("positions are where they are and have no scale: leave it out, or choose 'vector'")
@@ -260,6 +262,8 @@ class HandRetargeter:
             when = np.arange(len(given)) / rate
             if times is not None:
                 when = finite("times", times)
+                if when.shape != given.shape[:1]:
+                    raise ShapeError(f"times must have shape ({len(given)},), one a frame, got {when.shape}")
         points, notes = self._bridged(points, when)
         path = np.empty((len(points), self.model.nq))
         self._enter()

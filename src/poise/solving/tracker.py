@@ -348,6 +348,9 @@ class Tracker:
 
     def _complain(self, code: int) -> None:
         """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
+        if code == NOT_FINITE and self._posture_task is not None and not np.isfinite(self._posture).all():
+            self._scratch.narrow[self._prepared.problem.rows("last_guide")] = self._scratch.start
+            raise ValueError("posture holds a zero quaternion or an entry that is not finite; give a configuration")
         if code == NOT_FINITE and not self._warned:
             self._warned = True
             warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
@@ -583,6 +586,8 @@ class Tracker:
             failed = self._roll(start, full, pulls, path, cores() if threads is None else threads)
             self.reset()
             self._memory[FAILED] = float(failed)
+        if failed and pulls is not None:
+            self.model.normalize(pulls, "posture")  # raises for zero quaternions
         return path[0] if single else path
 
     def _postures(self, posture: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array | None:

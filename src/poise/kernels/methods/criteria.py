@@ -19,6 +19,10 @@ from poise.kernels.methods.memory import FRESH
 _NEARER = 0.5
 """The share by which a step comes nearer to a posture that stands still.  The whole way overshoots where the tasks pull
 farther from the posture than their circles are wide, and goes round in a cycle; half of it, from three times as far."""
+_FARTHEST = 0.05
+"""The most that a step comes nearer to such a posture, of the method's longest step.  What the tasks then take away is
+as long again, or longer by far where heavy joints are to do it and limbs are stretched: what a step takes for straight
+must stay short."""
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
 _TOUCH = 1e-4
@@ -65,16 +69,17 @@ def null_space_velocity(p, w):
 def pull(p, w):
     """phi += the velocity that goes along with w.guide, and `_NEARER` of what else w.q is away, where `p.pull` says so.
 
-    In the first step it is all that w.q is away.  Coordinates are pulled no farther than their limits.
+    The second part is no longer than `_FARTHEST` lets it be; in the first step it is all that w.q is away.  Coordinates
+    are pulled no farther than their limits.
     """
     begun = load(w.memory, FRESH) > 0.5
-    left = select(begun, 1.0 - _NEARER, splat(w.e, 0.0))
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x, to, last = load(w.q, c.q), load(w.guide, c.q), load(w.last_guide, c.q)
         to = select(to < c.lower, c.lower, select(to > c.upper, c.upper, to))
         last = select(last < c.lower, c.lower, select(last > c.upper, c.upper, last))
-        store(w.phi, c.v, load(w.phi, c.v) + p.pull[c.v] * (to - x - left * (last - x)))
+        store(w.phi, c.v, load(w.phi, c.v) + p.pull[c.v] * (to - last))
+        store(w.other, c.v, p.pull[c.v] * (last - x))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         square = splat(w.e, 0.0)
@@ -85,9 +90,18 @@ def pull(p, w):
             store(w.guide, k, load(w.guide, k) * inverse)
         u0, u1, u2 = turn_since(w.q, w.guide, i)
         v0, v1, v2 = turn_since(w.q, w.last_guide, i)
-        store(w.phi, a, load(w.phi, a) + p.pull[a] * (u0 - left * v0))
-        store(w.phi, a + 1, load(w.phi, a + 1) + p.pull[a + 1] * (u1 - left * v1))
-        store(w.phi, a + 2, load(w.phi, a + 2) + p.pull[a + 2] * (u2 - left * v2))
+        store(w.phi, a, load(w.phi, a) + p.pull[a] * (u0 - v0)), store(w.other, a, p.pull[a] * v0)
+        store(w.phi, a + 1, load(w.phi, a + 1) + p.pull[a + 1] * (u1 - v1)), store(w.other, a + 1, p.pull[a + 1] * v1)
+        store(w.phi, a + 2, load(w.phi, a + 2) + p.pull[a + 2] * (u2 - v2)), store(w.other, a + 2, p.pull[a + 2] * v2)
+    longest = splat(w.e, 1e-300)
+    for a in range(len(w.step)):
+        x = load(w.other, a)
+        x = select(x < 0.0, -x, x)
+        longest = select(x > longest, x, longest)
+    share = _FARTHEST * p.common[0].max_step / longest
+    share = select(begun, select(share < _NEARER, share, _NEARER), 1.0)
+    for a in range(len(w.step)):
+        store(w.phi, a, load(w.phi, a) + share * load(w.other, a))
     for i in range(len(w.guide)):
         store(w.last_guide, i, load(w.guide, i))
 
