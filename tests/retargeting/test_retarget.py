@@ -186,6 +186,15 @@ def test_four_legs() -> None:
     assert broken(done) < ROUNDING
 
 
+def test_four_legs_that_hang() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pz.ModelWarning)
+        model = pz.load("solo12")
+    done = pz.retarget(walk(seconds=0.3), model)
+    assert broken(done) < ROUNDING
+    assert any("base='floating'" in note for note in done.notes)
+
+
 def test_the_source_may_jump() -> None:
     motion = walk(seconds=1.0)
     q = np.array(motion.q)

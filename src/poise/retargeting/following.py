@@ -308,7 +308,8 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
             made.append(OrientationTask(frame, priority=2))
         elif part in ENDS:
             made.append(PositionTask(frame, priority=1, offset=place))
-            made.append(OrientationTask(frame, priority=2, weight=_HAND))
+            if between(model, robot.frames[parent], frame):
+                made.append(OrientationTask(frame, priority=2, weight=_HAND))
         elif part in BENDS and not any(end in robot.soles for end in BENDS[part]):
             root, end = BENDS[part]
             if root in robot.frames and end in robot.frames:
