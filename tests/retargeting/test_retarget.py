@@ -1,6 +1,7 @@
 """A motion that is carried to a robot: feet that stay, a ground that is hard, limits that hold, hands that follow."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -185,6 +186,15 @@ def test_four_legs() -> None:
     assert broken(done) < ROUNDING
 
 
+def test_four_legs_that_hang() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pz.ModelWarning)
+        model = pz.load("solo12")
+    done = pz.retarget(walk(seconds=0.3), model)
+    assert broken(done) < ROUNDING
+    assert any("base='floating'" in note for note in done.notes)
+
+
 def test_the_source_may_jump() -> None:
     motion = walk(seconds=1.0)
     q = np.array(motion.q)
@@ -219,3 +229,50 @@ def test_what_is_refused() -> None:
         pz.retarget(motion, g1(), fps=0.0)
     with pytest.raises(ValueError, match="speed"):
         pz.retarget(motion, g1(), speed=2.0)
+
+
+def test_two_frames_are_smoothed() -> None:
+    done = pz.retarget(walk()[:2], g1(), smooth=1.0)
+    assert done.motion.q.shape == (2, 36)
+    assert broken(done) < ROUNDING
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+def test_a_body_that_meets_itself(fps: float) -> None:
+    apart = pz.CollisionLimit()
+    done = pz.retarget(walk(fps, seconds=0.5), g1(), limits=[apart])
+    assert broken(done) < ROUNDING
+    assert done.report.skate.share == 0.0
+
+
+def test_frames_that_are_far_apart() -> None:
+    motion = walk(1.0, 3.0)
+    slow = pz.Motion(motion.model, 1e4 * motion.times, motion.q)
+    assert broken(pz.retarget(slow, g1())) < ROUNDING
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    motions = [walk(seconds=1.0), walk(seconds=1.0, stride=0.6)]
+    alone = [pz.retarget(motion, g1()).motion.q for motion in motions]
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda motion: pz.retarget(motion, g1()).motion.q, motions))
+    assert all(map(np.array_equal, alone, together))
+
+
+def test_a_character_does_what_another_does() -> None:
+    times = np.arange(61) / 60.0
+    other = pz.motion_from_positions(1.3 * positions(times, stride=0.6)[0], NAMES, parents(), fps=60.0).model
+    done = pz.retarget(walk(seconds=1.0), other)
+    tracking = done.report.tracking
+    for part in ("left_ankle", "right_ankle", "left_wrist", "right_wrist"):
+        assert np.median(tracking.position[:, tracking.parts.index(part)]) < 0.02
+    assert done.report.skate.share == 0.0
+
+
+def test_what_cannot_move_or_is_too_much() -> None:
+    motion = walk(seconds=0.2)
+    with pytest.raises(ValueError, match="at most 100,000"):
+        pz.retarget(motion, g1(), fps=1e9)
+    trunk = pz.BodyMap({"pelvis": "Hips"}, {"pelvis": "pelvis"})
+    with pytest.raises(ValueError, match="base='floating'"):
+        pz.retarget(motion, g1("fixed"), body=trunk)

@@ -1,5 +1,6 @@
 """`poise retarget`: the motion of a skeleton, carried to a robot."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -56,8 +57,9 @@ class Retarget:
         _refuse(self.out, _MOTIONS, "a motion")
         _refuse(self.report, _REPORTS, "a report")
         _refuse(self.save_map, (".toml",), "a map")
-        if self.out is not None and self.out.exists() and self.motion.exists() and self.out.samefile(self.motion):
-            raise ValueError(f"{self.out} is the file that is read, and would be written over; name another output")
+        for read in (self.motion, Path(self.robot)):
+            if self.out is not None and self.out.exists() and read.exists() and self.out.samefile(read):
+                raise ValueError(f"{self.out} is a file that is read, and would be written over; name another output")
         motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
         robot = pz.load(self.robot, base=self.base)
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
@@ -95,3 +97,7 @@ def _refuse(file: Path | None, kinds: tuple[str, ...], what: str) -> None:
         raise ValueError(f"{file} cannot be written: {what} goes into a file whose name ends in {', '.join(kinds)}")
     if not file.parent.is_dir():
         raise ValueError(f"{file} cannot be written: there is no folder {file.parent}")
+    if file.is_dir():
+        raise ValueError(f"{file} cannot be written: it is a folder")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ValueError(f"{file} cannot be written: you have no right to write there")

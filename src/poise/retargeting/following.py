@@ -21,7 +21,8 @@ from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retargeting.contacts import Contacts
-from poise.retargeting.holding import shares
+from poise.retargeting.going_round import Detour, Limb, detour, limbs
+from poise.retargeting.holding import Span, shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.solving.arguments import AnyTask
@@ -41,6 +42,8 @@ FREE: Final = 6
 """How many axes bring a frame to any pose."""
 SUBSTEP: Final = 0.0125
 """How long an update may stand for [s]; a frame that takes longer is followed in several."""
+_UPDATES: Final = 100
+"""But no more than these, of which each stands for longer."""
 _LAG: Final = 0.1
 """Gain of the damping: less follows more closely, and shakes where an arm is straight."""
 _FIRST: Final = 0.02
@@ -57,6 +60,10 @@ _LESS: Final = 1e-2
 """What a squared error counts against one of the level before, when starts are compared."""
 _GOOD: Final = 5e-5
 """What is left from the robot's home, by which no other start is looked at."""
+_ROUNDS: Final = 12
+"""How often a path is followed once more with ways round what held an arm, at most."""
+_WORTH: Final = 0.8
+"""The share of the frames in which an arm is off that may be left, for a way round to be gone."""
 _BETTER: Final = 0.5
 """A random start must come this much nearer than the robot's home, as its postures are less natural."""
 
@@ -72,6 +79,8 @@ class Followed:
     """What it followed: feet that stand do so where they came down."""
     seconds: Array
     """(frames,) what each frame took."""
+    detours: tuple[Detour, ...] = ()
+    """The ways on which arms went round what they could not pass."""
 
 
 @final
@@ -80,27 +89,72 @@ class Follower:
 
     def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | CollisionLimit], speed: float) -> None:
         self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
-        self._trackers: dict[tuple[frozenset[str], bool], Tracker] = {}
+        self._trackers: dict[tuple[frozenset[str], bool, frozenset[str]], Tracker] = {}
+        self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))
+        self._alone = any(isinstance(limit, CollisionLimit) for limit in self._limits)
+        """Whether each update is a step, as a CollisionLimit needs it."""
         self._unhurried: dict[frozenset[str], Tracker] = {}
+        self._limbs = limbs(robot)
 
     def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0) -> Followed:
         """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0."""
-        followed = Targets(
+        done = self._go(source, targets, ())
+        tried: dict[Limb, list[Span]] = {limb: [] for limb in self._limbs}
+        for _ in range(_ROUNDS):
+            ways = self._ways(source, done, tried)
+            if not ways:
+                break
+            other = self._go(source, targets, (*done.detours, *ways))
+            worth = [way for way in ways if self._left(other, way) < _WORTH * self._left(done, way)]
+            if worth:
+                done = other if len(worth) == len(ways) else self._go(source, targets, (*done.detours, *worth))
+        if smooth > 0.0 and len(done.q) > 1:
+            self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
+        return done
+
+    def _go(self, source: Source, targets: Targets, detours: tuple[Detour, ...]) -> Followed:
+        """Follow the targets once."""
+        own = Targets(
             {part: path.copy() for part, path in targets.places.items()},
             {part: turns.copy() for part, turns in targets.turns.items()},
         )
-        path, seconds = np.empty((len(source.times), self.robot.model.nq)), np.zeros(len(source.times))
-        self._walk(source, followed, path, seconds, None)
-        if smooth > 0.0 and len(path) > 1:
-            self._walk(source, followed, path, seconds, averaged(self.robot.model, path, smooth / self._dt))
-        return Followed(path, followed, seconds)
+        frames = len(source.times)
+        done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours)
+        self._walk(source, done, None)
+        return done
 
-    def _walk(self, source: Source, targets: Targets, path: Array, seconds: Array, postures: Array | None) -> None:
-        """Fill `path` (frames, nq) by one step a frame: towards targets, or towards postures with feet held."""
-        again = postures is not None
+    def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
+        """The next way round for each limb that needs one, and that has not been tried."""
+
+        def settle(frame: int, starts: Array) -> Array:
+            standing = frozenset(part for part in source.contacts.parts if source.contacts[part][frame])
+            settler = self._settling(standing)
+            goals = _goals(self.robot, settler.tasks, done.targets, slice(frame, frame + 1))[0]
+            return settled(settler, starts, goals)
+
+        ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
+        for limb in self._limbs:
+            if not self._free(frozenset(source.contacts.parts), limb.parts):
+                continue  # nothing else is asked of the robot
+            way = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb], settle)
+            if way is not None:
+                tried[limb].append((way.start, way.stop + ease))
+                ways.append(way)
+        return ways
+
+    def _left(self, done: Followed, way: Detour) -> float:
+        """In how many frames a limb is off, from the begin of a way to where it follows again, or was caught."""
+        frames = slice(way.start, max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))))
+        return float((way.limb.off(self.robot, done.targets, done.q[frames], frames) > way.limb.away).sum())
+
+    def _walk(self, source: Source, done: Followed, postures: Array | None) -> None:
+        """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
+        path, targets, again = done.q, done.targets, postures is not None
         q, last = path[0].copy(), None
-        for standing, coming, span in _spans(source.contacts):
-            tracker = self._tracker(standing, again=again)
+        for standing, coming, span in _spans(source.contacts, () if again else done.detours):
+            ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
+            tracker = self._tracker(standing, again, frozenset(part for way in ways for part in way.limb.parts))
+            pulls = None if postures is None else postures[span]
             if last is None:
                 goals = _goals(self.robot, tracker.tasks, targets, span)
                 tracker.reset()
@@ -114,36 +168,58 @@ class Follower:
                 _ease_in(self.robot, tracker.tasks, goals, before, here, source.times[span], but=coming)
                 tracker.take_over(last)
             last, live = tracker, tracker.targets
+            if ways:
+                pulls = np.tile(q, (span.stop - span.start, 1))
+                for way in ways:
+                    pulls[:, way.limb.columns] = way.path[span.start - way.start : span.stop - way.start]
             for i, goal in enumerate(goals, span.start):
                 began = perf_counter()
                 live[:] = goal
-                q = tracker.step(q, out=path[i], posture=None if postures is None else postures[i])
-                seconds[i] += perf_counter() - began
+                q = tracker.step(q, out=path[i], posture=None if pulls is None else pulls[i - span.start])
+                for _ in range(self._updates - 1 if self._alone else 0):
+                    q = tracker.step(q, out=path[i])
+                done.seconds[i] += perf_counter() - began
 
-    def _tracker(self, standing: frozenset[str], *, again: bool) -> Tracker:
-        """The one for these parts that stand."""
-        if (standing, again) not in self._trackers:
+    def _free(self, standing: frozenset[str], away: frozenset[str]) -> list[Task]:
+        """What is asked while parts of limbs are on a way of their own."""
+        return [task for task in tasks(self.robot, standing) if self.robot.part(task) not in away]
+
+    def _tracker(self, standing: frozenset[str], again: bool, away: frozenset[str] = frozenset()) -> Tracker:
+        """The one for these parts that stand, and these that go ways of their own."""
+        key = (standing, again, away)
+        if key not in self._trackers:
             asked: list[AnyTask] = [*tasks(self.robot, standing)]
+            if not asked:
+                stays = "; base='floating' lets it move" if self.robot.stays else ""
+                raise ValueError(
+                    f"no joint of {self.robot.model.name} moves one of {', '.join(self.robot.frames)} against another, "
+                    f"so there is nothing to follow{stays}"
+                )
             method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
             if again:
                 held = [task for task in tasks(self.robot, standing) if task.priority == 0]
                 asked, method = [*held, PostureTask()], TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
-            self._trackers[standing, again] = Tracker(
+            elif away:
+                pulled = {name for limb in self._limbs if limb.parts & away for name in limb.joints}
+                weights = {joint.name: float(joint.name in pulled) for joint in self.robot.model.joints if joint.nv}
+                asked = [*self._free(standing, away), PostureTask(weight=weights)]
+                method = TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
+            self._trackers[key] = Tracker(
                 self.robot.model,
                 asked,
                 method,
-                dt=self._dt,
-                updates=max(1, int(np.ceil(self._dt / SUBSTEP - 1e-9))),
+                dt=self._dt / self._updates if self._alone else self._dt,
+                updates=1 if self._alone else self._updates,
                 limits=self._limits or True,
                 speed=self._speed,
                 settle=False,
             )
-        return self._trackers[standing, again]
+        return self._trackers[key]
 
     def _settling(self, standing: frozenset[str]) -> Tracker:
         """The one that comes to the first frame: its steps stand for no time."""
         if standing not in self._unhurried:
-            tracker = self._tracker(standing, again=False)
+            tracker = self._tracker(standing, False)
             self._unhurried[standing] = Tracker(self.robot.model, tracker.tasks, tracker.method)
         return self._unhurried[standing]
 
@@ -213,7 +289,7 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
 
     By a Gaussian with a standard deviation of a third of `frames`; at the ends of the path by what there is of it.
     """
-    reach = min(max(1, int(np.ceil(frames))), len(path) - 1)
+    reach = min(int(np.ceil(frames)), len(path) - 1)
     total, sum_of = np.zeros(len(path)), np.zeros((len(path), model.nv))
     for k in range(-reach, reach + 1):
         weight = float(np.exp(-0.5 * (3.0 * k / frames) ** 2))
@@ -244,15 +320,16 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
         elif parent is None:
             if not robot.stays:
                 made.append(PoseTask(frame, priority=1, offset=place))
-        elif not between(model, robot.frames[parent], frame):
-            continue
+        elif not between(model, robot.frames[robot.root if part in ENDS else parent], frame):
+            continue  # a hand without a wrist is moved by its elbow
         elif part == "chest":
             made.append(OrientationTask(frame, priority=1))
         elif part == "head":
             made.append(OrientationTask(frame, priority=2))
         elif part in ENDS:
             made.append(PositionTask(frame, priority=1, offset=place))
-            made.append(OrientationTask(frame, priority=2, weight=_HAND))
+            if between(model, robot.frames[parent], frame):
+                made.append(OrientationTask(frame, priority=2, weight=_HAND))
         elif part in BENDS and not any(end in robot.soles for end in BENDS[part]):
             root, end = BENDS[part]
             if root in robot.frames and end in robot.frames:
@@ -268,10 +345,14 @@ def between(model: Model, carrier: str, carried: str) -> int:
     return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)
 
 
-def _spans(contacts: Contacts) -> Iterator[tuple[frozenset[str], list[str], slice]]:
-    """Which parts stand, and which of them come to stand, over each span of frames in which that stays the same."""
-    edges = sorted({0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))})
-    for start, stop in pairwise(edges):
+def _spans(contacts: Contacts, detours: Sequence[Detour]) -> Iterator[tuple[frozenset[str], list[str], slice]]:
+    """Which parts stand, and which of them come to stand, over each span of frames in which that stays the same.
+
+    Spans end where a detour begins and ends.
+    """
+    edges = {0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))}
+    edges |= {edge for one in detours for edge in (one.start, one.stop)}
+    for start, stop in pairwise(sorted(edges)):
         standing = frozenset(part for part, on in zip(contacts.parts, contacts.on[start], strict=True) if on)
         coming = [one.part for one in contacts.intervals if one.start == start]
         yield standing, coming, slice(start, stop)
@@ -316,7 +397,7 @@ def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
             starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
     best, least = starts[0], np.inf
     for k, start in enumerate(starts):
-        end = tracker.rollout(start, np.broadcast_to(goals, (_SETTLING, *goals.shape)), threads=1)[-1]
+        end = settled(tracker, start[None], goals)[0]
         left = sum(
             _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
             for task, goal in zip(tracker.tasks, goals, strict=True)
@@ -326,3 +407,17 @@ def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
         if k == 0 and least < _GOOD:
             break
     return best
+
+
+def settled(tracker: Tracker, starts: Array, goals: Array) -> Array:
+    """(k, nq) where each of the starts (k, nq) is after some steps towards the goals (tasks, 7)."""
+    still = np.broadcast_to(goals, (_SETTLING, *goals.shape))
+    if not tracker.model.loops:
+        return np.array([tracker.rollout(start, still, threads=1)[-1] for start in starts])
+    out = np.array(starts)
+    for q in out:  # a rollout does not keep loops closed
+        tracker.reset()
+        tracker.targets = goals
+        for _ in range(_SETTLING):
+            tracker.step(q, out=q)
+    return out

@@ -21,7 +21,7 @@ _SHOWN: Final = 3
 
 def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple[str, ...]:
     """Of a motion of the robot: jumps of the source, feet that are not there, limits that kept it from its targets."""
-    return (*_jumps(source), *_feet(robot, source), *_held(motion, robot, done))
+    return (*_jumps(source), *_feet(robot, source), *_round(source, done), *_held(motion, robot, done))
 
 
 def _jumps(source: Source) -> list[str]:
@@ -42,7 +42,16 @@ def _feet(robot: Robot, source: Source) -> list[str]:
     if robot.stays:
         return [f"{robot.model.name} stands fixed in the world and its feet hang; base='floating' lets it walk"]
     never = [part for part in source.contacts.parts if not source.contacts[part].any()]
-    return [f"{' and '.join(never)} never stand on the ground"] if never else []
+    return [f"{' and '.join(never)} never {'stands' if len(never) == 1 else 'stand'} on the ground"] if never else []
+
+
+def _round(source: Source, done: Followed) -> list[str]:
+    """The limbs that went round what they could not pass."""
+    return [
+        f"from {source.times[way.start]:.2f} to {source.times[way.stop - 1]:.2f} s the {way.limb.name} goes round: its "
+        "joints cannot go where the source's do"
+        for way in done.detours
+    ]
 
 
 def _held(motion: Motion, robot: Robot, done: Followed) -> list[str]:
@@ -65,11 +74,12 @@ def _held(motion: Motion, robot: Robot, done: Followed) -> list[str]:
 def _at_limits(
     motion: Motion, robot: Robot, frames: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
 ) -> list[tuple[str, float]]:
-    """The joints that are at a limit in some of these frames, with the share of them, the most frequent first."""
+    """The joints that move a part and are at a limit in some of these frames, with the share of them, highest first."""
     model, found = robot.model, []
     q: Array = motion.q[frames]
+    moving = {joint.name for frame in robot.frames.values() for joint in model.root_path(model.frame(frame).link)}
     for joint in model.joints:
-        if joint.nq == 1 and np.isfinite([*joint.lower, *joint.upper]).all():
+        if joint.name in moving and joint.nq == 1 and np.isfinite([*joint.lower, *joint.upper]).all():
             x = q[:, model.index(joint.name)][:, 0]
             share = float(((x < joint.lower[0] + _TOUCH) | (x > joint.upper[0] - _TOUCH)).mean())
             if share > 0.0:

@@ -30,6 +30,8 @@ _HEIGHT: Final = 1.75
 """Of a body whose hips are not known [m]."""
 _UNEVEN: Final = 1e-3
 """How much the time from frame to frame may differ from its mean, as a share of it, before frames are made even."""
+_MOST: Final = 1e5
+"""Frames a second, at most."""
 _ALONE: Final = 30.0
 """Frames a second of a motion with a single one."""
 
@@ -152,6 +154,8 @@ def _carried(
             raise TypeError(f"motion must be a Motion, as load_motion gives, or several of them, got {one!r}")
     if fps is not None:
         finite_positive("fps", fps)
+        if fps > _MOST:
+            raise ValueError(f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
     if not 0.0 <= smooth < np.inf:
         raise ValueError(f"smooth must be seconds, 0 or more, got {smooth!r}")
     out: list[Retargeted] = []

@@ -19,6 +19,9 @@ from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import Span, held, held_turns, shares
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
+from poise.tasks.base import Task
+from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
+from poise.tasks.swivel import SwivelTask
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
@@ -89,6 +92,12 @@ class Robot:
         """The part whose frame this is."""
         return next(part for part, name in self.frames.items() if name == frame)
 
+    def part(self, task: Task) -> str | None:
+        """The part of a task."""
+        if isinstance(task, SwivelTask):
+            return self.part_at(task.middle)
+        return self.part_of(task.frame) if isinstance(task, PoseTask | PositionTask | OrientationTask) else None
+
     def pose(self, part: str, q: Array) -> SE3:
         """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
         return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
@@ -158,13 +167,13 @@ def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Target
     if robot.stays:
         source = seen_from(source, robot)
     turns, places = dict(source.turns), {}
-    lifts = []
+    stood_on = [part for part in robot.soles if source.contacts[part].any()] or [*robot.soles]
     for part in robot.soles:
         places[part], turns[part] = foot(source, robot, part)
-        lifts.append(
-            robot.standing(part, ankles[part])
-            - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
-        )
+    lifts = [
+        robot.standing(part, ankles[part]) - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
+        for part in stood_on
+    ]
     lift = float(np.mean(lifts)) if lifts else 0.0
     for part, parent in ancestors(robot.frames).items():
         if part in places:

@@ -1,0 +1,34 @@
+"""`poise retarget` writes nothing over what it reads, and says before it begins what it cannot write."""
+
+from pathlib import Path
+
+import pytest
+from walker import walk
+
+from poise.cli import main
+
+
+@pytest.fixture
+def walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    walk(30.0, 0.2).save("walk.bvh")
+    walk(30.0, 0.2).save("other.bvh")
+    (tmp_path / "folder.npz").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ("walk.bvh", "walk.bvh is a file that is read"),
+        ("other.bvh", "other.bvh is a file that is read"),
+        ("folder.npz", "it is a folder"),
+        ("none/out.npz", "there is no folder none"),
+        ("out.xyz", "whose name ends in"),
+    ],
+)
+def test_what_it_does_not_write(walked: Path, out: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {file.name: file.read_bytes() for file in walked.glob("*.bvh")}
+    assert main(["retarget", "walk.bvh", "other.bvh", "--out", out]) == 1
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert {file.name: file.read_bytes() for file in walked.glob("*.bvh")} == before
