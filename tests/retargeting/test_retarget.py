@@ -103,7 +103,7 @@ def test_a_robot_repeats_its_own_motion() -> None:
 
 
 def test_it_is_the_same_every_time_and_beside_others() -> None:
-    motions = [walk(seconds=1.0), walk(seconds=1.5, stride=0.6)]
+    motions = [walk(seconds=1.0), walk(seconds=1.5, stride=0.6), walk(seconds=0.5, size=1.3)]
     together = pz.retarget(motions, g1())
     for motion, done in zip(motions, together, strict=True):
         assert np.array_equal(done.motion.q, pz.retarget(motion, g1()).motion.q)

@@ -170,7 +170,8 @@ def _carried(
         seen = _seen(even, known, proportions)
         machine = _robot(robot, known, proportions, seen.contacts.parts)
         dt = 1.0 / (even.fps or fps or _ALONE)
-        same = (dt, *machine.frames.items(), *machine.soles)
+        points = (machine.points[part].tobytes() for part in machine.frames)
+        same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles)
         if same not in followers:
             followers[same] = Follower(machine, dt, limits, speed)
         done = followers[same].follow(seen, targets(seen, machine, proportions.robot_points), smooth=smooth)
@@ -204,7 +205,8 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
         toed = TOES.get(part) in body.source
         points[part] = toe(plane, axes) if toed else beneath(plane, axes, points[part])
     model = robot.with_limits(folds) if folds else robot
-    for part in {part for middle, ends in BENDS.items() for part in (middle, *ends)} & set(body.parts):
+    limbs = {part for middle, ends in BENDS.items() for part in (middle, *ends)}
+    for part in (part for part in body.parts if part in limbs):
         frame = robot.frame(body.robot[part])
         model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(points[part]))
     return Robot(
