@@ -56,8 +56,8 @@ def unit_quaternion(name: str, value: npt.ArrayLike) -> Array:
 
 def _unit(name: str, wxyz: Array) -> Array:
     """(..., 4) finite numbers normalised to unit length."""
-    norm: Any = math.hypot(*wxyz.tolist()) if wxyz.ndim == 1 else np.linalg.norm(wxyz, axis=-1, keepdims=True)
-    if norm < 1e-12 if wxyz.ndim == 1 else (norm < 1e-12).any():
+    norm = np.linalg.norm(wxyz, axis=-1, keepdims=True)
+    if (norm < 1e-12).any():
         raise ValueError(f"{name} is a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
     return wxyz / norm
 
@@ -712,8 +712,6 @@ def _told(flags: Any) -> Any:
 
 def _rescaled(wxyz: Array) -> Array:
     """(..., 4) quaternions of unit length but for rounding, brought back to it."""
-    if wxyz.ndim == 1:
-        return wxyz / math.sqrt(float(wxyz @ wxyz))
     return wxyz / np.sqrt(np.einsum("...i,...i->...", wxyz, wxyz))[..., None]
 
 

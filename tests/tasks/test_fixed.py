@@ -43,6 +43,7 @@ GIVEN: list[tuple[Any, dict[str, Any]]] = [
     (pz.LoopTask, {"base": "palm", "weight": one(), "tolerance": one()}),
     (pz.CentreOfMassTask, {"target": three(), "weight": np.ones(3), "tolerance": one()}),
     (pz.JointCouplingTask, {"coefficients": {"a": 1.0, "b": one()}, "target": one(), "weight": one()}),
+    (pz.VectorTask, {"origin": "palm", "tip": "tip", "target": three(), "scale": one(), "weight": one()}),
     (
         pz.SwivelTask,
         {"root": "arm", "middle": "palm", "end": "tip", "target": three(), "angle": one(), "weight": one()},

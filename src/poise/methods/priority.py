@@ -44,7 +44,7 @@ from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, shorten
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
-from poise.methods.checks import one_of
+from poise.methods.checks import not_negative, one_of
 from poise.methods.criteria import Manipulability
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
 from poise.methods.ranking import ranking
@@ -139,6 +139,7 @@ class TaskPriority(NullSpaceMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of("form", self.form, tuple(_RULES))
+        not_negative("first_damping", self.first_damping)
         if self.damping is not None and not isinstance(rule_of(self.damping), _RULES[self.form]):
             able = " or ".join(kind.__name__ for kind in _RULES[self.form])
             raise ValueError(

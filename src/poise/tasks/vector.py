@@ -194,6 +194,7 @@ class VectorTask(Task):
 
 
 def _positive(name: str, value: Any, unit: str = "") -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)) or not value > 0.0:
+    one = np.ndim(value) == 0 and not isinstance(value, bool | np.bool_ | str)
+    if not one or not numbers(name, value) > 0.0:
         raise ValueError(f"{name} is {value!r}; it must be a number above 0{unit and f' [{unit}]'}")
     return float(value)
