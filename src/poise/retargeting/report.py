@@ -63,7 +63,7 @@ class Report:
     slow_jerk: Jerk
     """The same of frames 1/30 s apart, so that the noise of a recording with many frames is not all that is seen."""
     pace: float | None = None
-    """Frames a second, on one core."""
+    """Frames a second, on one core, by what the median step takes."""
     latency: float | None = None
     """The time that 99 % of the frames keep [s]."""
     notes: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ class Report:
             ("jerk of the joints", _plain(rms(self.jerk.robot)), _plain(rms(self.jerk.source)), "rad/s^3"),
             ("jerk by the source's", _plain(self.jerk.ratio), "", ""),
             *self._slow_jerk(),
-            ("frames a second", "" if self.pace is None else f"{self.pace:,.0f}", "", "1/s"),
+            ("frames a second, by the steps", "" if self.pace is None else f"{self.pace:,.0f}", "", "1/s"),
             ("latency of 99 % of the frames", "" if self.latency is None else f"{1e6 * self.latency:.3g}", "", "us"),
         ]
         return [row for row in rows if row[1]]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from time import perf_counter
 from typing import Final, final, overload
 
 import numpy as np
@@ -41,7 +40,7 @@ class Retargeted:
     """What a robot does in place of a skeleton; print it for its report."""
 
     def __init__(
-        self, motion: Motion, source: Motion, body: BodyMap, robot: Robot, seen: Source, done: Followed, seconds: float
+        self, motion: Motion, source: Motion, body: BodyMap, robot: Robot, seen: Source, done: Followed
     ) -> None:
         self.motion = motion
         """Of the robot, frame by frame that of the source."""
@@ -51,7 +50,7 @@ class Retargeted:
         """Which joint became which frame."""
         self.contacts: Contacts = seen.contacts
         """When the parts that may stand do so, as found in the source."""
-        self._robot, self._seen, self._done, self._seconds = robot, seen, done, seconds
+        self._robot, self._seen, self._done = robot, seen, done
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -75,7 +74,7 @@ class Retargeted:
             if self.contacts.parts
             else 0.0,
             soles=self._robot.soles,
-            pace=len(self.motion) / self._seconds,
+            pace=1.0 / float(np.median(self._done.seconds)),
             latency=float(np.quantile(self._done.seconds, 0.99)),
             notes=self.notes,
         )
@@ -161,7 +160,6 @@ def _carried(
     out: list[Retargeted] = []
     followers: dict[tuple[object, ...], Follower] = {}
     for one in motions:
-        began = perf_counter()
         even = _even(one, fps)
         known = BodyMap.found(even, robot) if body is None else body
         if not known.parts:
@@ -176,7 +174,7 @@ def _carried(
             followers[same] = Follower(machine, dt, limits, speed)
         done = followers[same].follow(seen, targets(seen, machine, proportions.robot_points), smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
-        out.append(Retargeted(moved, even, known, machine, seen, done, perf_counter() - began))
+        out.append(Retargeted(moved, even, known, machine, seen, done))
     return out
 
 
