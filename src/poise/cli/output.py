@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 import sys
 from collections.abc import Collection, Sequence
@@ -34,15 +35,28 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
     console().print(aligned(columns, rows, numbers=numbers, width=width()))
 
 
-def refuse_out(out: Path | None, given: Path) -> None:
-    """Raises ValueError for a file that joints cannot go into: another kind, no folder, the one that was `given`."""
-    if out is None:
+def refuse_file(file: Path | None, kinds: Sequence[str], what: str) -> None:
+    """Raises ValueError for a file that cannot be written: another kind, no folder or one itself, no right.
+
+    `what` goes into it, as in `joints go`.
+    """
+    if file is None:
         return
-    if out.suffix.lower() not in (".csv", ".parquet"):
-        raise ValueError(f"{out} cannot be written: joints go into a file whose name ends in .csv or .parquet")
-    if not out.parent.is_dir():
-        raise ValueError(f"{out} cannot be written: there is no folder {out.parent}")
-    if out.exists() and given.exists() and out.samefile(given):
+    if file.suffix.lower() not in kinds:
+        ends = f"{', '.join(kinds[:-1])} or {kinds[-1]}" if len(kinds) > 1 else kinds[0]
+        raise ValueError(f"{file} cannot be written: {what} into a file whose name ends in {ends}")
+    if not file.parent.is_dir():
+        raise ValueError(f"{file} cannot be written: there is no folder {file.parent}")
+    if file.is_dir():
+        raise ValueError(f"{file} cannot be written: it is a folder")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ValueError(f"{file} cannot be written: you have no right to write there")
+
+
+def refuse_out(out: Path | None, given: Path) -> None:
+    """Raises ValueError for a file that joints cannot go into, or that is the one that was `given`."""
+    refuse_file(out, (".csv", ".parquet"), "joints go")
+    if out is not None and out.exists() and given.exists() and out.samefile(given):
         raise ValueError(f"{out} is the file that is read, and would be written over; name another output")
 
 

@@ -1,6 +1,5 @@
 """`poise retarget`: the motion of a skeleton, carried to a robot."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -52,11 +51,11 @@ class Retarget:
 
     def run(self) -> int:
         """Load, carry over, write and print."""
-        from poise.cli.output import print_json, say
+        from poise.cli.output import print_json, refuse_file, say
 
-        _refuse(self.out, _MOTIONS, "a motion")
-        _refuse(self.report, _REPORTS, "a report")
-        _refuse(self.save_map, (".toml",), "a map")
+        refuse_file(self.out, _MOTIONS, "a motion goes")
+        refuse_file(self.report, _REPORTS, "a report goes")
+        refuse_file(self.save_map, (".toml",), "a map goes")
         for read in (self.motion, Path(self.robot)):
             if self.out is not None and self.out.exists() and read.exists() and self.out.samefile(read):
                 raise ValueError(f"{self.out} is a file that is read, and would be written over; name another output")
@@ -87,17 +86,3 @@ class Retarget:
 def _accelerating(robot: "pz.Model", most: float) -> "pz.AccelerationLimit":
     """The limit for the joints; a base that floats has none."""
     return pz.AccelerationLimit({joint.name: most for joint in robot.joints if joint.nq == 1})
-
-
-def _refuse(file: Path | None, kinds: tuple[str, ...], what: str) -> None:
-    """Raises ValueError for a file that cannot be written: another kind, or no folder."""
-    if file is None:
-        return
-    if file.suffix.lower() not in kinds:
-        raise ValueError(f"{file} cannot be written: {what} goes into a file whose name ends in {', '.join(kinds)}")
-    if not file.parent.is_dir():
-        raise ValueError(f"{file} cannot be written: there is no folder {file.parent}")
-    if file.is_dir():
-        raise ValueError(f"{file} cannot be written: it is a folder")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ValueError(f"{file} cannot be written: you have no right to write there")

@@ -188,16 +188,17 @@ class Follower:
         """The one for these parts that stand, and these that go ways of their own."""
         key = (standing, again, away)
         if key not in self._trackers:
-            asked: list[AnyTask] = [*tasks(self.robot, standing)]
-            if not asked:
+            stated = tasks(self.robot, standing)
+            if not stated:
                 stays = "; base='floating' lets it move" if self.robot.stays else ""
                 raise ValueError(
                     f"no joint of {self.robot.model.name} moves one of {', '.join(self.robot.frames)} against another, "
                     f"so there is nothing to follow{stays}"
                 )
+            asked: list[AnyTask] = [*stated]
             method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
             if again:
-                held = [task for task in tasks(self.robot, standing) if task.priority == 0]
+                held = [task for task in stated if task.priority == 0]
                 asked, method = [*held, PostureTask()], TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
             elif away:
                 pulled = {name for limb in self._limbs if limb.parts & away for name in limb.joints}
@@ -226,15 +227,13 @@ class Follower:
 
 def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     """The numbers of the tasks that lead a place, and of those that lead a rotation, each with the part of which."""
-    parts = {frame: part for part, frame in robot.frames.items()}
     places, turns = [], []
     for k, task in enumerate(asked):
-        if isinstance(task, SwivelTask):
-            places.append((k, robot.part_at(task.middle)))
-        if isinstance(task, PoseTask | PositionTask):
-            places.append((k, parts[task.frame]))
-        if isinstance(task, PoseTask | OrientationTask):
-            turns.append((k, parts[task.frame]))
+        part = robot.part(task)
+        if part is not None and not isinstance(task, OrientationTask):
+            places.append((k, part))
+        if part is not None and isinstance(task, PoseTask | OrientationTask):
+            turns.append((k, part))
     return places, turns
 
 

@@ -13,6 +13,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.model.model import Model
+from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.holding import Span
 from poise.retargeting.parts import LIMBS, RIGID, ancestors
 from poise.retargeting.targets import Robot, Targets
@@ -119,7 +120,7 @@ def detour(
 
     Frames in `tried` are not looked at; those that are looked at are added to it.
     """
-    caught = (limb.off(robot, targets, path) > limb.away) & _at_a_limit(robot.model, limb, path)
+    caught = (limb.off(robot, targets, path) > limb.away) & at_ends(robot.model, path, limb.columns).any(axis=1)
     for span in _spans(caught, tried, max(2, int(np.ceil(_LASTS / dt)))):
         tried.append(span)
         found = _way(robot, limb, targets, path, span, dt, speed, settle)
@@ -178,19 +179,18 @@ def _duration(model: Model, limb: Limb, way: Array, dt: float, speed: float) -> 
     return int(np.ceil(max(longest, _LEAST) / dt))
 
 
-def _at_a_limit(model: Model, limb: Limb, path: Array) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
-    """(frames,) whether a joint of a limb is at an end of its range along a path (frames, nq)."""
-    x, lower, upper = (values[..., limb.columns] for values in (path, model.lower, model.upper))
-    return np.asarray(((x < lower + _TOUCH) | (x > upper - _TOUCH)).any(axis=1))
+def at_ends(model: Model, path: Array, columns: Array) -> Flags:
+    """(frames, k) whether coordinates (k,) are at an end of their range along a path (frames, nq)."""
+    x, lower, upper = (values[..., columns] for values in (path, model.lower, model.upper))
+    return np.asarray((x < lower + _TOUCH) | (x > upper - _TOUCH))
 
 
-def _spans(off: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]", but: Sequence[Span], least: int) -> list[Span]:
+def _spans(off: Flags, but: Sequence[Span], least: int) -> list[Span]:
     """The spans of frames in which `off` (frames,) holds for so long, apart from those in `but`."""
     those = off.copy()
     for start, stop in but:
         those[start:stop] = False
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], those, [False]]).astype(int)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a >= least]
+    return [(start, stop) for start, stop in runs(those) if stop - start >= least]
 
 
 def _places(robot: Robot, part: str, path: Array) -> Array:

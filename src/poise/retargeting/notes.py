@@ -5,17 +5,16 @@ from typing import Final
 import numpy as np
 
 from poise.motion.clip import Motion
+from poise.retargeting.contacts import Flags
 from poise.retargeting.following import Followed
+from poise.retargeting.going_round import at_ends
 from poise.retargeting.parts import ENDS
 from poise.retargeting.targets import Robot, Source
-from poise.spatial import Array
 
 _AWAY: Final = 0.05
 """A hand or a trunk that is this far from where it should be is told of [m]."""
 _JUMP: Final = 15.0
-"""No body moves faster than this from one frame to the next [m/s], as scaled to 1.75 m."""
-_TOUCH: Final = 1e-6
-"""How near to its limit a joint is at it [rad or m]."""
+"""No body moves faster than this from one frame to the next [m/s]; a giant's may."""
 _SHOWN: Final = 3
 
 
@@ -71,17 +70,12 @@ def _held(motion: Motion, robot: Robot, done: Followed) -> list[str]:
     return out
 
 
-def _at_limits(
-    motion: Motion, robot: Robot, frames: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
-) -> list[tuple[str, float]]:
+def _at_limits(motion: Motion, robot: Robot, frames: Flags) -> list[tuple[str, float]]:
     """The joints that move a part and are at a limit in some of these frames, with the share of them, highest first."""
-    model, found = robot.model, []
-    q: Array = motion.q[frames]
+    model = robot.model
     moving = {joint.name for frame in robot.frames.values() for joint in model.root_path(model.frame(frame).link)}
-    for joint in model.joints:
-        if joint.name in moving and joint.nq == 1 and np.isfinite([*joint.lower, *joint.upper]).all():
-            x = q[:, model.index(joint.name)][:, 0]
-            share = float(((x < joint.lower[0] + _TOUCH) | (x > joint.upper[0] - _TOUCH)).mean())
-            if share > 0.0:
-                found.append((joint.name, share))
+    names = [joint.name for joint in model.joints if joint.name in moving and joint.nq == 1]
+    columns = np.array([model.index(name).start for name in names], dtype=int)
+    shares = at_ends(model, motion.q[frames], columns).mean(axis=0)
+    found = [(name, float(share)) for name, share in zip(names, shares, strict=True) if share > 0.0]
     return sorted(found, key=lambda one: -one[1])
