@@ -76,6 +76,56 @@ def test_parquet_both_ways(tmp_path: Path) -> None:
     assert table["success"] == [True] * N
 
 
+def stops() -> pz.SE3:
+    """Three poses of a Panda's hand that looks down."""
+    place = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, -0.3, 0.5]]
+    return pz.SE3(np.hstack([place, np.tile([0.0, 1.0, 0.0, 0.0], (3, 1))]))
+
+
+def test_the_file_of_a_plan_says_of_every_row_what_is_so(tmp_path: Path) -> None:
+    """Rows between the poses can be gone too; what belongs to poses stands in their rows alone."""
+    arm, out = pz.load("panda"), tmp_path / "plan.csv"
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), stops())
+    assert path.success
+    assert len(path) > 3
+    path.to_csv(out)
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["success"] for row in rows] == ["true"] * len(path)
+    met = [i for i, row in enumerate(rows) if row["waypoint"]]
+    assert met == path.stations.tolist()
+    assert [rows[i]["waypoint"] for i in met] == ["0", "1", "2"]
+    for i, row in enumerate(rows):
+        for column in ("position_error_m", "rotation_error_rad"):
+            assert (0.0 <= float(row[column]) < 1e-6) if i in met else row[column] == ""
+    assert path.reached.all()
+    assert not np.isnan(path.position_errors).any()
+    assert repr(path).startswith(f"JointPath(FOLLOWED, 3 waypoints in {len(path)} rows")
+
+
+def test_the_same_in_parquet(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = pz.plan(pz.load("panda"), pz.PoseTask("panda_hand"), stops())
+    path.to_parquet(tmp_path / "plan.parquet")
+    table = pq.read_table(tmp_path / "plan.parquet").to_pydict()
+    assert table["success"] == [True] * len(path)
+    assert [i for i, x in enumerate(table["waypoint"]) if x is not None] == path.stations.tolist()
+    assert sum(x is not None for x in table["position_error_m"]) == 3
+
+
+def test_rows_that_lead_to_what_fails_do_not_succeed() -> None:
+    """A pose that is out of reach, and a jump between two poses that are met."""
+    arm = pz.load("planar2")
+    path = pz.plan(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [3.0, 0.0, 0.0], [1.0, -1.0, 0.0]])
+    fails = np.arange(len(path))
+    fails = (path.stations[0] < fails) & (fails <= path.stations[1])
+    assert np.array_equal(path.columns()["success"], ~fails)
+    jump = pz.solve_path(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [1.0, 0.9, 0.0], [-1.0, -1.0, 0.0]])
+    assert jump.status is pz.PathStatus.JUMP
+    assert jump.reached.all()
+    assert np.flatnonzero(~jump.columns()["success"]).tolist() == [failure.waypoint for failure in jump.failures]
+
+
 def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "far.csv"
     path.write_text("x,y,z\n1,0,0\n1.5,0,0\n\n2.5,0,0\n")

@@ -8,6 +8,7 @@ from poise.solving.path.clearance import Clearance
 from poise.solving.path.stations import planned
 
 PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
+DOWN = (0.0, 1.0, 0.0, 0.0)
 
 
 def poses() -> pz.SE3:
@@ -30,7 +31,7 @@ def test_pick_and_place() -> None:
     assert len(path.stations) == len(PICK)
     at = arm.pose("panda_hand", path.q[path.stations])
     assert np.abs(at.xyz - PICK).max() < 1e-6
-    assert path.reached[path.stations].all()
+    assert path.reached.all()
     assert arm.within_limits(path.q)
     assert path.largest_step <= 0.05 + 1e-9
     assert pz.jumps(path.q, arm) == []
@@ -75,7 +76,7 @@ def test_a_way_around_what_is_between() -> None:
     assert one.success, one.explain()
     assert distances(one.q).min() >= 0.02 - 1e-9
     assert np.array_equal(one.q, two.q)
-    assert one.reached[one.stations].all()
+    assert one.reached.all()
 
 
 def test_a_wall_without_a_door_is_said() -> None:
@@ -92,7 +93,7 @@ def test_a_wall_without_a_door_is_said() -> None:
     assert path.status is pz.PathStatus.COLLISION
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 1
-    assert path.reached[path.stations].all()
+    assert path.reached.all()
 
 
 def test_a_station_out_of_reach_or_inside_is_named() -> None:
@@ -183,6 +184,15 @@ def test_a_pose_in_an_obstacle_is_said_without_a_search(monkeypatch: pytest.Monk
     assert "'panda_hand'" in path.first_failure.reason
     assert "'ball'" in path.first_failure.reason
     assert not begun
+
+
+def test_rows_that_no_search_has_freed_do_not_succeed() -> None:
+    """The last pose is out of reach, so no way is searched for, and the straight one to the second is not free."""
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts([0.4, 0.0, 0.25]), [0.3, 0.04, 0.7])})
+    far = pz.SE3(np.array([[0.4, 0.3, 0.3, *DOWN], [0.4, -0.3, 0.3, *DOWN], [2.0, 0.0, 0.3, *DOWN]]))
+    path = pz.plan(armed(), pz.PoseTask("panda_hand"), far, limits=[pz.CollisionLimit(world)])
+    assert [failure.waypoint for failure in path.failures] == [1, 2]
+    assert path.columns()["success"].tolist() == [True] + [False] * (len(path) - 1)
 
 
 def test_a_search_is_bounded_unless_asked_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,8 @@ class PathFailure:
 class JointPath(Sequence[Array]):
     """A joint path: one configuration a waypoint, in their order, whether or not all of it can be followed.
 
-    Errors are measured by forward kinematics at the very configurations that it holds.  It is a sequence of them.
+    A path of `plan` has further rows between its waypoints, see `stations`.  Errors are measured by forward kinematics
+    at the very configurations that it holds.  It is a sequence of them.
     """
 
     __slots__ = (
@@ -81,17 +82,18 @@ class JointPath(Sequence[Array]):
     times: Array | None
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
     reached: npt.NDArray[np.bool_]
-    """(n,) whether each is within the tolerances of all tasks; False for rows between stations."""
+    """(waypoints,) whether each is within the tolerances of all tasks."""
     position_errors: Array
-    """(n, tasks) what is left of the position of each task [m]; NaN where a task has none."""
+    """(waypoints, tasks) what is left of the position of each task [m]; NaN where a task has none."""
     rotation_errors: Array
-    """(n, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
+    """(waypoints, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
     clearances: Array | None
     """(n,) how far each is from the nearest obstacle [m]; None without obstacles."""
     failures: tuple[PathFailure, ...]
     """What cannot be followed, by waypoint."""
     stations: npt.NDArray[np.int64]
-    """The rows of q that meet a pose: all of them, but for a path of `plan`, which goes from station to station."""
+    """(waypoints,) the rows of q that meet them: all of q, but for a path of `plan`, which goes from each to the next.
+    """
     time: float
     """Seconds that it took to find."""
     velocity: Array
@@ -170,7 +172,7 @@ class JointPath(Sequence[Array]):
             "status": self.status.name,
             "first_failure": None if first is None else {"waypoint": first.waypoint, "reason": first.reason},
             "waypoints": len(self.stations),
-            "reached": int(self.reached[self.stations].sum()),
+            "reached": int(self.reached.sum()),
             "length": self.length,
             "largest_step": self.largest_step,
             "largest_position_error": _largest(self.position_errors[self.reached]),
@@ -245,14 +247,29 @@ class JointPath(Sequence[Array]):
         write_parquet(path, self.columns())
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The path as columns (n,): `time_s` if there are times, `q_<coordinate>` [rad or m], `success`, whether the
-        waypoint is met, and its largest `position_error_m` and `rotation_error_rad`, NaN where there is none."""
+        """The path as columns (n,), a row a configuration.
+
+        `time_s` if there are times, `q_<coordinate>` [rad or m], and `success`, whether nothing is in the way of going
+        there from the waypoint before.  Where a path has rows between its waypoints, `waypoint` is the number of the
+        one that a row meets.  The largest `position_error_m` and `rotation_error_rad` of the waypoint are NaN where its
+        tasks have none.  What belongs to waypoints is masked in the rows between them.
+        """
         out: dict[str, npt.NDArray[Any]] = {} if self.times is None else {"time_s": np.array(self.times)}
         out |= {f"q_{name}": np.array(x) for name, x in zip(self.model.coordinates, self.q.T, strict=True)}
-        out["success"] = np.array(self.reached)
+        leads_to = np.searchsorted(self.stations, np.arange(len(self)))
+        out["success"] = ~np.isin(leads_to, [failure.waypoint for failure in self.failures])
+        if len(self.stations) < len(self):
+            out["waypoint"] = self._at_rows(np.arange(len(self.stations)))
         for name, errors in (("position_error_m", self.position_errors), ("rotation_error_rad", self.rotation_errors)):
-            out[name] = np.fmax.reduce(errors, axis=1) if errors.shape[1] else np.full(len(errors), np.nan)
+            largest = np.fmax.reduce(errors, axis=1) if errors.shape[1] else np.full(len(errors), np.nan)
+            out[name] = self._at_rows(largest)
         return out
+
+    def _at_rows(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """(n,) numbers (waypoints,) at the rows of the waypoints, masked between them."""
+        out, between = np.zeros(len(self), dtype=numbers.dtype), np.ones(len(self), dtype=np.bool_)
+        out[self.stations], between[self.stations] = numbers, False
+        return np.ma.MaskedArray(out, between) if between.any() else out
 
     def figure(self) -> "Figure":
         """The joints along the path between their limits, their steps or speeds, and the errors.
@@ -277,7 +294,9 @@ class JointPath(Sequence[Array]):
 
     def __repr__(self) -> str:
         takes = "" if self.times is None else f", {self.duration:.3g} s"
-        return f"JointPath({self.status.name}, {len(self):,} waypoints, {self.length:.4g} rad and m{takes})"
+        rows = f" in {len(self):,} rows" if len(self.stations) < len(self) else ""
+        many = f"{len(self.stations):,} waypoints{rows}"
+        return f"JointPath({self.status.name}, {many}, {self.length:.4g} rad and m{takes})"
 
 
 def _largest(errors: Array) -> float | None:

@@ -58,7 +58,7 @@ def draw(path: "JointPath") -> "Figure":
         ):
             if values.size and not np.isnan(values).all():
                 worst = np.fmax.reduce(values, axis=1)
-                errors.semilogy(along[path.stations], np.maximum(worst[path.stations], _LEAST), kind, label=name)
+                errors.semilogy(along[path.stations], np.maximum(worst, _LEAST), kind, label=name)
         errors.set_title(f"errors; {_LEAST:g} where they are less", color=_GREY)
         errors.set_ylabel("m or rad")
         errors.set_xlabel(word)

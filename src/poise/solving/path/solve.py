@@ -188,18 +188,16 @@ def path_of(
     blocks = route.problem.section("blocks")
     with np.errstate(invalid="ignore"):
         left = np.linalg.norm(e.reshape(len(e), -1, 3) * blocks["inverse_weight"], axis=2)
-    errors = {unit: np.full((len(q), len(route.tasks)), np.nan) for unit in ("m", "rad")}
+    errors = {unit: np.full((len(route), len(route.tasks)), np.nan) for unit in ("m", "rad")}
     at = 0
     for k, task in enumerate(route.tasks):
         for unit, found in errors.items():
             columns = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
             if columns:
-                found[stations, k] = np.sqrt((left[:, columns] ** 2).sum(axis=1))
+                found[:, k] = np.sqrt((left[:, columns] ** 2).sum(axis=1))
         at += len(task.blocks)
-    reached = np.zeros(len(q), dtype=np.bool_)
-    reached[stations] = scores <= 1.0
     return JointPath(
-        model=route.model, tasks=route.tasks, q=q, times=times, reached=reached, position_errors=errors["m"],
+        model=route.model, tasks=route.tasks, q=q, times=times, reached=scores <= 1.0, position_errors=errors["m"],
         rotation_errors=errors["rad"], clearances=None if clearance is None else clearance(q) + clearance.least,
         failures=tuple(failures), stations=np.array(stations), time=seconds, velocity=speeds,
         active=route.active.copy(), jacobians=jacobians,

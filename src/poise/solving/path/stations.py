@@ -114,6 +114,7 @@ def planned(
     if failures:
         chosen, _ = _chosen(route, found, start, first, set())
         legs = _straight(chosen, first)
+        failures += _unsearched(legs, failures, clearance, begins=first is not None)
     else:
         seconds = _SECONDS * len(route) if max_time is None else max_time
         legs, failures = _legs(route, found, start, first, clearance, seconds, began + seconds)
@@ -224,6 +225,24 @@ def _straight(q: Array, first: Array | None) -> list[Array]:
     """The two ends (2, nq) of each way, or the one configuration (1, nq) where there is no way."""
     ends = q if first is None else np.concatenate([first[None], q])
     return [ends[k : k + 2] for k in range(len(ends) - 1)] or [ends]
+
+
+def _unsearched(
+    legs: list[Array], failures: list[PathFailure], clearance: Clearance | None, *, begins: bool
+) -> list[PathFailure]:
+    """What is in the straight ways to poses that do not fail themselves, where none around it was looked for."""
+    if clearance is None or len(legs[0]) < 2:
+        return []
+    failed, shift = {failure.waypoint for failure in failures}, 0 if begins else 1
+    rooms = {k + shift: clearance.on_way(one, other) for k, (one, other) in enumerate(legs)}
+    return [
+        PathFailure(
+            k, PathStatus.COLLISION,
+            f"the straight way to it comes {-room:.3g} m nearer than asked; one around was not looked for.",
+        )
+        for k, room in rooms.items()
+        if room < 0.0 and k not in failed
+    ]  # fmt: skip
 
 
 def _connected(

@@ -18,7 +18,10 @@ _NONE: Final = "nan"
 
 
 def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write columns (n,) under a line of their names; truth is true or false.  Raises OSError that names the file."""
+    """Write columns (n,) under a line of their names; truth is true or false, and what is masked is left empty.
+
+    Raises OSError that names the file.
+    """
     with _whole(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
@@ -27,7 +30,7 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[An
 
 
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write columns (n,), NaN as null; raises as `write_csv`, and MissingExtra without pyarrow."""
+    """Write columns (n,), NaN and what is masked as null; raises as `write_csv`, and MissingExtra without pyarrow."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -59,6 +62,10 @@ def _whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _word(value: Any) -> str:
+    if value is np.ma.masked:
+        return ""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
+    if isinstance(value, np.integer):
+        return str(value)
     return _NONE if value != value else repr(float(value))
