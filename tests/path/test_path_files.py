@@ -54,6 +54,19 @@ def test_a_file_is_followed(poses: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_where_the_arm_stands_is_where_it_begins_or_it_fails(poses: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arm = pz.load("panda")
+    home, stands = (
+        [f"{x!r}" for x in q.tolist()] for q in (arm.home, pz.solve_path(arm, pz.PoseTask("panda_hand"), line()).q[0])
+    )
+    asked = ["path", "panda", str(poses), "--frame", "panda_hand"]
+    assert main([*asked, "--q0", *home]) == 0
+    assert "q0 does not meet the first pose" in capsys.readouterr().out
+    assert main([*asked, "--begin", *home]) == 2
+    assert "from the first pose" in capsys.readouterr().out
+    assert main([*asked, "--begin", *stands]) == 0
+
+
 def test_csv_needs_no_arrow(poses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, name, None)

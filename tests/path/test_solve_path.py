@@ -228,6 +228,65 @@ def test_the_first_configuration_is_q0_where_it_meets_the_first_pose() -> None:
     assert energy(free.q) <= energy(path.q) + 1e-9
 
 
+def test_a_q0_that_misses_the_first_pose_is_told_of() -> None:
+    """The robot stands at q0, and the path begins elsewhere: whoever sends it would jump."""
+    arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
+    path = pz.solve_path(arm, task, across(), q0=arm.home)
+    assert path.success
+    away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across()[0, :3])
+    change = path.q[0] - arm.home
+    for said in (path.explain(), path.report(), " ".join(path.facts()["notes"])):
+        assert "q0 does not meet the first pose" in said
+        assert f"{away:.3g} m" in said
+        assert f"begins {change[np.abs(change).argmax()]:.3g} from it" in said
+    assert pz.solve_path(arm, task, across()).notes == ()
+    assert pz.solve_path(arm, task, across(), q0=path.q[0]).notes == ()
+    outside = np.array(arm.home)
+    outside[3] = 0.5
+    assert "q0 was pulled in" in pz.solve_path(arm, task, across(), q0=outside).explain()
+
+
+def test_a_path_begins_where_it_must_or_fails() -> None:
+    arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
+    stands = pz.solve(arm, pz.PoseTask("panda_hand", across()[0]), q0=arm.home).q
+    path = pz.solve_path(arm, task, across(), begin=stands)
+    assert path.success
+    assert path.notes == ()
+    assert np.array_equal(path.q[0], stands)
+    other = pz.solve_path(arm, task, across(), begin=arm.home)
+    assert other.status is pz.PathStatus.NOT_REACHED
+    assert other.first_failure is not None
+    assert other.first_failure.waypoint == 0
+    away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across()[0, :3])
+    assert f"{away:.3g} m" in other.first_failure.reason
+    outside = np.array(arm.home)
+    outside[3] = 0.5
+    with pytest.raises(ValueError, match=r"begin is 0\.5 at 'panda_joint4', outside its limits"):
+        pz.solve_path(arm, task, across(), begin=outside)
+    with pytest.raises(ValueError, match="not both"):
+        pz.solve_path(arm, task, across(), begin=stands, q0=stands)
+    with pytest.raises(pz.ShapeError, match="begin must have 7 numbers"):
+        pz.solve_path(arm, task, across(), begin=stands[:3])
+
+
+def test_what_is_too_near_at_the_beginning_is_said_of_it() -> None:
+    """The configuration that is given meets the first pose and touches a ball; another does not."""
+    arm, task = armed(), pz.PoseTask("panda_hand")
+    free = pz.solve_path(arm, task, across())
+    ball = pz.Sphere(arm.pose("panda_link4", free.q[0]).xyz, 0.07)
+    limits = [pz.CollisionLimit(pz.World({"ball": ball}))]
+    wished = pz.solve_path(arm, task, across(), q0=free.q[0], limits=limits)
+    assert wished.success, wished.explain()
+    assert not np.array_equal(wished.q[0], free.q[0])
+    assert "'ball'" in " ".join(wished.notes)
+    must = pz.solve_path(arm, task, across(), begin=free.q[0], limits=limits)
+    assert must.status is pz.PathStatus.COLLISION
+    assert must.first_failure is not None
+    assert must.first_failure.waypoint == 0
+    assert "begin" in must.first_failure.reason
+    assert "'ball'" in must.first_failure.reason
+
+
 def test_joints_that_do_not_move_the_task_stay() -> None:
     builder = pz.ModelBuilder("two arms")
     for side in ("left", "right"):
@@ -312,7 +371,7 @@ def test_least_times_keep_speeds_and_accelerations() -> None:
 
 def settings(**changed: object) -> dict[str, object]:
     usual = {
-        "q0": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
+        "q0": None, "begin": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
         "max_jump": None, "optimise": True, "max_time": None, "seed": 0, "threads": 1,
     }  # fmt: skip
     return usual | changed

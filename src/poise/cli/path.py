@@ -30,7 +30,9 @@ class Path:
     frame: str | None = None
     """The frame to lead there; left out, the end of the longest chain."""
     q0: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
-    """Where the arm stands, nq numbers [rad or m]: the path begins there if that meets the first pose."""
+    """Where the search begins, nq numbers [rad or m], and the path too if that meets the first pose."""
+    begin: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
+    """Where the arm stands, nq numbers [rad or m]: the path begins there, and fails if that misses the first pose."""
     closed: bool = False
     """End in the configuration of the beginning; the last pose must be the first."""
     dt: float | None = None
@@ -85,6 +87,7 @@ class Path:
                 task,
                 poses,
                 q0=self.q0,
+                begin=self.begin,
                 limits=self.limits,
                 closed=self.closed,
                 dt=self.dt,

@@ -63,6 +63,7 @@ class JointPath(Sequence[Array]):
         "failures",
         "jacobians",
         "model",
+        "notes",
         "position_errors",
         "q",
         "reached",
@@ -91,6 +92,9 @@ class JointPath(Sequence[Array]):
     """(n,) how far each is from the nearest obstacle [m]; None without obstacles."""
     failures: tuple[PathFailure, ...]
     """What cannot be followed, by waypoint."""
+    notes: tuple[str, ...]
+    """Sentences of what was asked for and is not so, though nothing fails: such as a q0 where the path does not begin.
+    """
     stations: npt.NDArray[np.int64]
     """(waypoints,) the rows of q that meet them: all of q, but for a path of `plan`, which goes from each to the next.
     """
@@ -171,6 +175,7 @@ class JointPath(Sequence[Array]):
             "success": self.success,
             "status": self.status.name,
             "first_failure": None if first is None else {"waypoint": first.waypoint, "reason": first.reason},
+            "notes": list(self.notes),
             "waypoints": len(self.stations),
             "reached": int(self.reached.sum()),
             "length": self.length,
@@ -231,7 +236,10 @@ class JointPath(Sequence[Array]):
         ]
 
     def explain(self) -> str:
-        """Whether it can be followed, and what is in the way where it cannot, in sentences."""
+        """Whether it can be followed, what is in the way where it cannot, and the notes, in sentences."""
+        return " ".join([self._followed(), *self.notes])
+
+    def _followed(self) -> str:
         if self.success:
             return f"Followed: {self.status.message}."
         more = len(self.failures) - 1

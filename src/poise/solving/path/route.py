@@ -38,6 +38,8 @@ _FAR: Final = 1e12
 """Numbers of a goal beyond this are a mistake [m]."""
 _NO_TURN: Final = 1e-9
 """A quaternion whose numbers are all less is none."""
+_ROUNDING: Final = 1e-9
+"""How far a given configuration may be outside a limit [rad or m]."""
 _PIECE: Final = 64
 """Waypoints that a thread corrects at a time."""
 
@@ -85,6 +87,14 @@ class Route:
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
         return self.model.clip(q) if self.limits else q
+
+    def refuse_outside(self, q: Array, name: str) -> None:
+        """Raises ValueError if q (nq,), an argument of this name, is outside a limit."""
+        for i in np.flatnonzero((q < self.lower - _ROUNDING) | (q > self.upper + _ROUNDING)):
+            raise ValueError(
+                f"{name} is {q[i]:.6g} at {self.model.coordinates[i]!r}, outside its limits {self.lower[i]:.6g} to "
+                f"{self.upper[i]:.6g}: a path cannot begin there; move it inside, or leave {name} out"
+            )
 
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
@@ -227,6 +237,28 @@ class Route:
             scratch.tell_of(goals=self.goals, path=np.ascontiguousarray(q), answers=scores)
             rows_along(scratch.address, e, jacobians)
         return e, jacobians, scores
+
+    def errors(self, e: Array) -> dict[str, Array]:
+        """What residual rows e (n, m) leave of positions [m] and rotations [rad]: by unit, (n, tasks), NaN where a task
+        has none."""
+        with np.errstate(invalid="ignore"):
+            left = np.linalg.norm(e.reshape(len(e), -1, 3) * self.problem.section("blocks")["inverse_weight"], axis=2)
+        out = {unit: np.full((len(e), len(self.tasks)), np.nan) for unit in ("m", "rad")}
+        at = 0
+        for k, task in enumerate(self.tasks):
+            for unit, found in out.items():
+                columns = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
+                if columns:
+                    found[:, k] = np.sqrt((left[:, columns] ** 2).sum(axis=1))
+            at += len(task.blocks)
+        return out
+
+    def meets(self, q: Array) -> tuple[bool, str]:
+        """Whether q (nq,) meets the first waypoint, and how far it is from it, in words."""
+        alone = self.only(np.arange(len(self)) == 0)
+        e, _, scores = alone.rows(q[None])
+        away = [f"{np.nanmax(x):.3g} {unit}" for unit, x in alone.errors(e).items() if not np.isnan(x).all()]
+        return bool(scores[0] <= 1.0), " and ".join(away)
 
     def leaning(self, q: Array, q0: Array) -> Array:
         """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that

@@ -22,7 +22,7 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import refuse_ball_limits
-from poise.solving.suspicion import ask_for_degrees_in
+from poise.solving.suspicion import ask_for_degrees_in, pulled_in
 from poise.spatial import Array
 
 _STARTS: Final = 6 * WIDTH
@@ -50,6 +50,7 @@ def solve_path(
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
+    begin: npt.ArrayLike | None = None,
     limits: bool | Sequence[PathLimit] = True,
     closed: bool = False,
     dt: float | None = None,
@@ -70,9 +71,10 @@ def solve_path(
     waypoints and within the limits, until the sum of the squares of all steps falls no more; `optimise=False` leaves
     that out.  For at most `max_time` seconds, roughly.
 
-    If `q0` (nq,) meets the first pose, the path begins there.  Else, or at the model's home, it is where the search
-    begins, and where joints stay that do not move the tasks.  With `closed` the last configuration is the first, and
-    the last pose must be too.
+    A robot that stands at q is given as `begin` (nq,): the path begins there exactly, and fails, in words, if that does
+    not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
+    where the search begins, as the model's home is by default, and `JointPath.notes` tell of it.  Joints that do not
+    move the tasks stay as in either.  With `closed` the last configuration is the first, and the last pose must be too.
 
     `velocity` and `acceleration`, each a number or (nv,) [rad/s or m/s, and per s], are limits of speeds, the model's
     own by default, and of accelerations, none by default.  With `dt` [s] the waypoints are passed at these intervals,
@@ -90,11 +92,11 @@ def solve_path(
     Never an exception for a path that cannot be followed: see `JointPath.status` and `first_failure`.  The same seed
     gives the same path on any number of threads, unless `max_time` cuts it short.  Raises FrameNotFound, ShapeError,
     TypeError for limits that a path cannot keep, and ValueError for numbers that are not finite and settings that make
-    no sense.
+    no sense, and for a `begin` outside the limits.
     """
     with Clearance.lent(model, PathLimits.of(model, limits, velocity, acceleration).apart) as clearance:
         return followed(
-            model, tasks, poses, q0=q0, limits=limits, closed=closed, dt=dt, velocity=velocity,
+            model, tasks, poses, q0=q0, begin=begin, limits=limits, closed=closed, dt=dt, velocity=velocity,
             acceleration=acceleration, max_jump=max_jump, optimise=optimise, max_time=max_time, seed=seed,
             threads=threads, clearance=clearance,
         )  # fmt: skip
@@ -106,6 +108,7 @@ def followed(
     poses: Any,
     *,
     q0: npt.ArrayLike | None,
+    begin: npt.ArrayLike | None,
     limits: bool | Sequence[PathLimit],
     closed: bool,
     dt: float | None,
@@ -142,10 +145,7 @@ def followed(
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
     if closed:
         _refuse_open(route)
-    start = np.array(model.home if q0 is None else one_start(model, q0))
-    ask_for_degrees_in(model, start, "q0")
-    start = route.kept(model.normalize(start))
-    fixed = q0 is not None and bool(route.rows(np.tile(start, (len(route), 1)))[2][0] <= 1.0)
+    start, fixed, notes, wrong = _beginning(route, q0, begin, clearance)
     cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
     if dt is not None:
         cap = np.minimum(cap, speeds[route.active] * dt)
@@ -169,8 +169,55 @@ def followed(
         failures += _too_fast(route, q, speeds, dt)
     elif not np.isinf(speeds[route.active]).all() or not np.isinf(hardest[route.active]).all():
         times = least_schedule(model, q, speeds, hardest)
-    failures.sort(key=lambda failure: failure.waypoint)
-    return path_of(route, q, np.arange(len(q)), times, failures, speeds, clearance, perf_counter() - began)
+    failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
+    if notes and q0 is not None and not fixed:
+        notes.append(_elsewhere(model, start, q[0]))
+    return path_of(route, q, np.arange(len(q)), times, failures, notes, speeds, clearance, perf_counter() - began)
+
+
+def _beginning(
+    route: Route, q0: npt.ArrayLike | None, begin: npt.ArrayLike | None, clearance: Clearance | None
+) -> tuple[Array, bool, list[str], list[PathFailure]]:
+    """(nq,) where the search begins, whether the path does, what is to be said of it, and why `begin` is not met."""
+    model = route.model
+    if begin is not None and q0 is not None:
+        raise ValueError("give q0, from where the search begins, or begin, where the path must begin: not both")
+    name, given = ("q0", q0) if begin is None else ("begin", begin)
+    stated = np.array(model.home if given is None else one_start(model, given, name))
+    ask_for_degrees_in(model, stated, name)
+    unit = model.normalize(stated)
+    if begin is not None:
+        route.refuse_outside(unit, name)
+    start = route.kept(unit)
+    if given is None:
+        return start, False, [], []
+    met, away = route.meets(start)
+    blocked = clearance is not None and float(clearance(start[None])[0]) < 0.0
+    if begin is not None:
+        wrong = []
+        if not met:
+            reason = f"the path must begin at begin, which is {away} from the first pose: lead the arm there first."
+            wrong.append(PathFailure(0, PathStatus.NOT_REACHED, reason))
+        elif blocked and clearance is not None:
+            reason = "the path must begin at begin, where " + clearance.words(start)
+            wrong.append(PathFailure(0, PathStatus.COLLISION, reason))
+        return start, met, [], wrong
+    notes = [pulled_in(model, stated).strip()] if route.limits else []
+    if not met:
+        notes.append(f"q0 does not meet the first pose, which is {away} away.")
+    elif blocked and clearance is not None:
+        notes.append("q0 meets the first pose, but there " + clearance.words(start))
+    return start, met and not blocked, [note for note in notes if note], []
+
+
+def _elsewhere(model: Model, start: Array, q: Array) -> str:
+    """That a path begins at q (nq,) and not at q0, and how far apart these are."""
+    away = model.difference(start, q)
+    j = int(np.abs(away).argmax())
+    return (
+        f"The path begins {away[j]:.3g} from it in {_velocity_names(model)[j]}: lead the arm there first, or say where "
+        "it stands by begin=."
+    )
 
 
 def path_of(
@@ -179,27 +226,18 @@ def path_of(
     stations: npt.NDArray[np.int64],
     times: Array | None,
     failures: Sequence[PathFailure],
+    notes: Sequence[str],
     speeds: Array,
     clearance: Clearance | None,
     seconds: float,
 ) -> JointPath:
     """The path with all that is measured at its configurations; those of `stations` meet the waypoints of the route."""
     e, jacobians, scores = route.rows(q[stations])
-    blocks = route.problem.section("blocks")
-    with np.errstate(invalid="ignore"):
-        left = np.linalg.norm(e.reshape(len(e), -1, 3) * blocks["inverse_weight"], axis=2)
-    errors = {unit: np.full((len(route), len(route.tasks)), np.nan) for unit in ("m", "rad")}
-    at = 0
-    for k, task in enumerate(route.tasks):
-        for unit, found in errors.items():
-            columns = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
-            if columns:
-                found[:, k] = np.sqrt((left[:, columns] ** 2).sum(axis=1))
-        at += len(task.blocks)
+    errors = route.errors(e)
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, times=times, reached=scores <= 1.0, position_errors=errors["m"],
         rotation_errors=errors["rad"], clearances=None if clearance is None else clearance(q) + clearance.least,
-        failures=tuple(failures), stations=np.array(stations), time=seconds, velocity=speeds,
+        failures=tuple(failures), notes=tuple(notes), stations=np.array(stations), time=seconds, velocity=speeds,
         active=route.active.copy(), jacobians=jacobians,
     )  # fmt: skip
 

@@ -35,8 +35,6 @@ _SECONDS: Final = 10.0
 """What the search for free ways takes at most, for each of them, where nothing else is said [s]."""
 _SHARE: Final = 0.5
 """Of that, what one choice of configurations gets."""
-_ROUNDING: Final = 1e-9
-"""How far q0 may be outside a limit [rad or m]."""
 
 
 def plan(
@@ -104,7 +102,7 @@ def planned(
     start = model.normalize(start)
     if q0 is not None:
         ask_for_degrees_in(model, start, "q0")
-        _refuse_outside(route, start)
+        route.refuse_outside(start, "q0")
     start = np.clip(start, route.lower, route.upper)
     first = None if q0 is None else start
     found, failures = _candidates(route, start, clearance)
@@ -120,17 +118,7 @@ def planned(
         legs, failures = _legs(route, found, start, first, clearance, seconds, began + seconds)
     rows, stations, times = _rows(model, legs, step, speeds, hardest, first is not None)
     failures.sort(key=lambda failure: failure.waypoint)
-    return path_of(route, rows, stations, times, failures, speeds, clearance, perf_counter() - began)
-
-
-def _refuse_outside(route: Route, q0: Array) -> None:
-    """Raises ValueError if q0 (nq,) is outside a limit."""
-    outside = (q0 < route.lower - _ROUNDING) | (q0 > route.upper + _ROUNDING)
-    for i in np.flatnonzero(outside):
-        raise ValueError(
-            f"q0 is {q0[i]:.6g} at {route.model.coordinates[i]!r}, outside its limits {route.lower[i]:.6g} to "
-            f"{route.upper[i]:.6g}: a path cannot begin there; move it inside, or leave q0 out"
-        )
+    return path_of(route, rows, stations, times, failures, (), speeds, clearance, perf_counter() - began)
 
 
 def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tuple[list[Array], list[PathFailure]]:
