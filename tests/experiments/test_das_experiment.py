@@ -40,7 +40,8 @@ def results() -> Results:
 
 def test_the_open_field_is_that_of_the_independent_script(results: Results) -> None:
     for name, clearance in MEASURED.items():
-        assert results.passages["open"][name].clearances.min() == pytest.approx(clearance, abs=6e-4)
+        passage = results.passages["open"][name]
+        assert passage.least[0] == passage.clearances.min() == pytest.approx(clearance, abs=6e-4)
     strong = results.passages["open"][STRONG]
     assert strong.errors.max() == pytest.approx(0.21, abs=0.005)
     assert strong.errors.mean() == pytest.approx(0.0027, abs=5e-5)
@@ -84,6 +85,25 @@ def test_what_differs_from_the_paper(results: Results) -> None:
     differs = [claim.claim for claim in claims(results) if claim.verdict == "differs"]
     assert [claim.split()[0] for claim in differs] == ["the", "the", "the", "S", "any", "joints"]
     assert any("twice" in claim for claim in differs)
+
+
+def test_no_verdict_hangs_on_the_last_digits_of_the_start(results: Results) -> None:
+    starts = len(results.passages["open"][STRONG].least)
+    assert starts > 2
+    verdicts = [claim.verdict for claim in claims(results)]
+    assert "undecided" not in verdicts
+    for k in range(starts):
+        passages = {
+            field: {name: replace(passage, least=(passage.least[k],)) for name, passage in row.items()}
+            for field, row in results.passages.items()
+        }
+        assert [claim.verdict for claim in claims(replace(results, passages=passages))] == verdicts
+
+
+def test_with_the_printed_sign_the_arm_is_drawn_onto_an_obstacle(results: Results) -> None:
+    for row in results.passages.values():
+        assert max(row[LITERAL].least) < 0.3 * min(row[STRONG].least)
+    assert max(results.passages["open"][LITERAL].least) < 0.01
 
 
 def swap(a: str, b: str) -> Callable[[Results], Results]:

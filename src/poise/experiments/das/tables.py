@@ -6,7 +6,7 @@ import numpy as np
 
 from poise.experiments.base import Table
 from poise.experiments.das.claims import Results
-from poise.experiments.das.fields import MEASURED, UPDATES, WAYPOINTS
+from poise.experiments.das.fields import APART, MEASURED, UPDATES, WAYPOINTS
 
 _OPEN: Final = "open"
 
@@ -23,6 +23,8 @@ def _fields(results: Results) -> Table:
             "field": "",
             "terms": "",
             "clearance": ".4f",
+            "least": ".4f",
+            "most": ".4f",
             "independent": ".3f",
             "largest error": ".4f",
             "mean error": ".5f",
@@ -33,6 +35,8 @@ def _fields(results: Results) -> Table:
                 field,
                 name,
                 float(passage.clearances.min()),
+                min(passage.least),
+                max(passage.least),
                 MEASURED.get(name) if field == _OPEN else None,
                 float(passage.errors.max()),
                 float(passage.errors.mean()),
@@ -45,6 +49,8 @@ def _fields(results: Results) -> Table:
             "clearance: from the nearest joint to the nearest obstacle over all waypoints [links]",
             "joints at waypoints count, links do not: on the way to the first waypoint of the open field the "
             "repelled arm sweeps over an obstacle",
+            f"least and most: of starts at most {APART:.0e} rad from the first; the printed sign draws the arm towards "
+            "the obstacles, and rounding decides how near it comes",
             "beta is 1 but where the rule is named; every start, path and number is ours, for the paper has none",
         ),
     )
