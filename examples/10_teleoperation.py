@@ -29,7 +29,7 @@ q = arm.home
 held, before, fastest, sharpest = [], np.zeros(arm.nv), 0.0, 0.0
 rate = pz.Rate(DT)
 for tick in rate:
-    q = drive.step(q, joystick(tick * DT))  # on a robot: send q here, and hand in what the encoders say
+    q = drive.step(q, joystick(tick * DT))  # on a robot: send q here, and add measured=
     fastest = max(fastest, (np.abs(drive.velocity) / arm.velocity).max())
     sharpest = max(sharpest, np.abs(drive.velocity - before).max() / DT)
     before = drive.velocity

@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from poise.solving.inequalities import LinearLimit as LinearLimit
     from poise.solving.inequalities import TwistLimit as TwistLimit
     from poise.solving.inequalities import VelocityLimit as VelocityLimit
+    from poise.solving.leash import Leash as Leash
     from poise.solving.outcome import Status as Status
     from poise.solving.outcome import Trace as Trace
     from poise.solving.path.jumps import Jump as Jump
@@ -215,6 +216,7 @@ _HOME = {
     "JointKind": "poise.model.joint",
     "JointNotFound": "poise.errors",
     "LevenbergMarquardt": "poise.methods.newton",
+    "Leash": "poise.solving.leash",
     "LimitDistance": "poise.methods.criteria",
     "LineTask": "poise.tasks.surface",
     "ActiveLimit": "poise.solving.active",

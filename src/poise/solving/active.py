@@ -13,7 +13,7 @@ from poise.solving.collision import RESERVE, CollisionLimit
 from poise.solving.problem import Problem
 from poise.spatial import Array
 
-Kind = Literal["position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance"]
+Kind = Literal["position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance", "leash"]
 
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] is at it; of speeds and accelerations, this share of them."""
@@ -28,16 +28,18 @@ class ActiveLimit:
 
     `kind` is "position", "velocity" or "acceleration" of one joint; "braking", where a joint goes as fast as it may if
     it shall still stop before the limit of its position; "jerk", where it goes as fast, or as slowly, as its jerk lets
-    it; "twist" of a free base, "linear" of a LinearLimit, "distance" of two shapes.
+    it; "twist" of a free base, "linear" of a LinearLimit, "distance" of two shapes, "leash" of what is as far ahead of
+    the measured q as it may be.
     """
 
     kind: Kind
     name: str
     """The joint, with the number of its velocity if it has several, or `.swing` or `.twist` of a spherical one; the
-    joints of a LinearLimit; the two shapes."""
+    joints of a LinearLimit; the two shapes; of a leash the joint, or the frame of a task."""
     value: float
     """The position [rad or m], the velocity [per s] if it is of a velocity, braking, a jerk or a twist, the
-    acceleration [per s^2]; the sum of a LinearLimit over its largest coefficient; the distance [m]."""
+    acceleration [per s^2]; the sum of a LinearLimit over its largest coefficient; the distance [m]; how far ahead of
+    the measured q [rad or m]."""
     bound: float
     """The same at the limit, with its sign."""
 
@@ -52,6 +54,7 @@ class ActiveLimit:
             "twist": f"is at its TwistLimit, {bound}",
             "linear": f"are at their LinearLimit, {bound}",
             "distance": f"are {self.value:.3g} m apart",
+            "leash": f"waits on its leash, {bound} ahead of the measured q",
         }
         return f"{self.name} {words[self.kind]}"
 

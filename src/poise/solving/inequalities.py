@@ -81,13 +81,13 @@ class VelocityLimit:
 
     def __post_init__(self) -> None:
         if self.most is not None:
-            _check_values(self, self.most)
+            check_values(self, self.most)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The velocity limits times dt; see `Limit`."""
         seconds, speeds = _seconds(self, dt), model.velocity
         if self.most is not None:
-            speeds = np.minimum(speeds, _values(self, model, self.most))
+            speeds = np.minimum(speeds, values_of(self, model, self.most))
         return _bounds(speeds[list(velocities)] * seconds)
 
 
@@ -103,13 +103,13 @@ class AccelerationLimit:
     most: Values
 
     def __post_init__(self) -> None:
-        _check_values(self, self.most)
+        check_values(self, self.most)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The accelerations; see `Limit`."""
         _seconds(self, dt)
         n = len(velocities)
-        return replace(_bounds(np.full(n, NONE)), accelerations=_values(self, model, self.most)[list(velocities)])
+        return replace(_bounds(np.full(n, NONE)), accelerations=values_of(self, model, self.most)[list(velocities)])
 
 
 @final
@@ -124,13 +124,13 @@ class JerkLimit:
     most: Values
 
     def __post_init__(self) -> None:
-        _check_values(self, self.most)
+        check_values(self, self.most)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The jerks; see `Limit`."""
         _seconds(self, dt)
         n = len(velocities)
-        return replace(_bounds(np.full(n, NONE)), jerks=_values(self, model, self.most)[list(velocities)])
+        return replace(_bounds(np.full(n, NONE)), jerks=values_of(self, model, self.most)[list(velocities)])
 
 
 @final
@@ -193,7 +193,7 @@ def _seconds(limit: Limit, dt: float | None) -> float:
     return dt
 
 
-def _check_values(limit: Any, most: Values) -> None:
+def check_values(limit: Any, most: Values) -> None:
     """Raises ValueError for a number that is none, or not above 0."""
     kind = type(limit).__name__
     parts = list(most.items()) if isinstance(most, Mapping) else [("", most)]
@@ -209,7 +209,7 @@ def _check_values(limit: Any, most: Values) -> None:
             raise ValueError(f"{kind} holds {part!r}{place}; it must be above 0; math.inf is none")
 
 
-def _values(limit: Any, model: Model, most: Values) -> Array:
+def values_of(limit: Any, model: Model, most: Values) -> Array:
     """(nv,) what holds for each velocity, narrowed for joints that others follow; raises ValueError, JointNotFound."""
     kind, found = type(limit).__name__, np.full(model.nv, NONE)
     if not isinstance(most, Mapping):

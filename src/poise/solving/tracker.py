@@ -43,6 +43,7 @@ from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
 from poise.solving.kept import kept
+from poise.solving.leash import Leash, Leashed
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
@@ -67,6 +68,9 @@ _FAR: Final = 1e20
 """A sum of squares of a posture above which each of its numbers is looked at."""
 
 
+_LEASH: Final = Leash()
+
+
 _AT_ONCE: Final = 8192
 """Steps of characters that a call of a kernel takes at most, or those of eight, so that Python hears of signals."""
 
@@ -86,7 +90,8 @@ class Tracker:
     an arm that limits or obstacles hold back from a target looks for a way round and follows it, within the same
     limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
-    its frame than `lead`: metres, or metres and radians.
+    its frame than `lead`: metres, or metres and radians.  A command is never farther ahead of a `measured` q than its
+    `leash`.
 
     A PostureTask among the tasks is the last level: each step goes as far towards its posture as they leave it, with
     `dls` and `priority`, also of joints that no task moves.  The posture may be another at each step.
@@ -120,6 +125,8 @@ class Tracker:
         "_guide",
         "_kept",
         "_lead",
+        "_leash",
+        "_leashed",
         "_lock",
         "_memory",
         "_points",
@@ -154,6 +161,7 @@ class Tracker:
         explore: bool = False,
         speed: float = 1.0,
         lead: float | tuple[float, float] = (0.1, 0.5),
+        leash: Leash = _LEASH,
     ) -> None:
         a_model(model)
         whole("updates", updates, 1)
@@ -205,6 +213,9 @@ class Tracker:
         )
         self._count, self._dt, self._settles = updates, dt, settle
         self._lead = Lead.of(lead)
+        if not isinstance(leash, Leash):
+            raise TypeError(f"leash must be a Leash, as in leash=Leash(joints=0.2, distance=0.05), got {leash!r}")
+        self._leash = leash
         self._explorer, self._guide = None, None
         if explore:
             if any(isinstance(limit, JerkLimit) for limit in stated):
@@ -228,6 +239,7 @@ class Tracker:
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
         self._lock, self._warned = Lock(), False
+        self._leashed: Leashed | None = None
         self._bound = self._prepared.bound()
         scratch = self._scratch = Scratch(self._bound)
         scratch.tell(updates=self._count, settle=int(self._settles))
@@ -248,8 +260,8 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_lead", "_posture_task",
-            "_prepared", "_settles", "method", "model", "tasks",
+            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_lead", "_leash",
+            "_posture_task", "_prepared", "_settles", "method", "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         return {**kept, "work": self._scratch.narrow.copy()}
@@ -296,9 +308,19 @@ class Tracker:
         self._posture[:] = given
 
     def step(
-        self, q: npt.ArrayLike, target: Any = None, *, posture: npt.ArrayLike | None = None, out: Array | None = None
+        self,
+        q: npt.ArrayLike | None,
+        target: Any = None,
+        *,
+        measured: npt.ArrayLike | None = None,
+        posture: npt.ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
+
+        With None for `q` it begins where the last step led, which is what was commanded; the first one, and the first
+        after `reset`, at `measured`.  `measured` (nq,) is where the robot is, by its encoders: the command is then no
+        farther ahead of it than the tracker's `leash`, and waits there; `active_limits` and `explain` tell.
 
         The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
         back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
@@ -316,7 +338,7 @@ class Tracker:
             try:
                 self._start[:] = q
             except (TypeError, ValueError):  # no doubles, or not as many
-                put_start(self._scratch.start, self.model, q, "q")
+                put_start(self._scratch.start, self.model, self._last_command(measured) if q is None else q, "q")
             if target is not None:
                 if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                     self._goal[:] = target.array
@@ -329,7 +351,9 @@ class Tracker:
             if self._apart is not None:
                 self._scratch.look_around()
             if self._explorer is None or not self._go_round(self._explorer):
-                code: int = self._step()
+                code: int = (
+                    self._step() if measured is None and self._leashed is None else self._step_on_leash(measured)
+                )
                 if code != SOLVED:
                     self._complain(code)
                 if self._aside is not None:
@@ -345,6 +369,42 @@ class Tracker:
             raise
         finally:
             self._lock.release()
+
+    def _last_command(self, measured: npt.ArrayLike | None) -> npt.ArrayLike:
+        """(nq,) where the last step led, or `measured` before the first."""
+        if self._memory[FRESH] > 0.5:
+            return self._q
+        if measured is None:
+            raise ValueError("q is None, and no step has led anywhere yet: give q, or measured, where the robot is")
+        return one_start(self.model, measured, "measured")
+
+    def _step_on_leash(self, measured: npt.ArrayLike | None) -> int:
+        """A step that is not farther ahead of `measured` (nq,) than the leash; a code."""
+        scratch = self._scratch
+        if self._leashed is None:
+            if self._explorer is not None:
+                raise ValueError("explore=True keeps no leash: leave measured out, or make a Tracker without explore")
+            if not self.method.capabilities.limits:
+                raise ValueError(
+                    f"the method {self.method.name!r} keeps no limits of joints, and so no leash: leave measured out, "
+                    "or choose another method, such as 'dls'"
+                )
+            self._leashed = Leashed(self._leash, self.model, self.tasks, self._prepared.problem)
+        if measured is not None:
+            measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
+        before = scratch.narrow.copy()
+        code: int = self._step()
+        rows = (self._prepared.problem.rows(name) for name in ("travel", "surge"))
+        travel, surge = (scratch.narrow[at] for at in rows)
+        start = self.model.normalize(scratch.start)
+        if code == SOLVED and self._leashed.shortens(start, self._q, travel, surge, measured):
+            scratch.narrow[:] = before
+            scratch.tell(problem=self._leashed.words.ctypes.data)
+            try:
+                code = self._step()
+            finally:
+                scratch.tell(problem=self._bound.words.ctypes.data)
+        return code
 
     def _complain(self, code: int) -> None:
         """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
@@ -531,6 +591,8 @@ class Tracker:
         before = self.model.normalize(self._scratch.start)
         problem, work = self._prepared.problem, self._scratch.narrow
         found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
+        if self._leashed is not None:
+            found = tuple(self._leashed.active(found, q))
         return found if self._apart is None else (*found, *at_distance(self._apart, self._apart.nearest(self.model, q)))
 
     @property
