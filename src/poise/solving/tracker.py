@@ -531,7 +531,9 @@ class Tracker:
         before = self.model.normalize(self._scratch.start)
         problem, work = self._prepared.problem, self._scratch.narrow
         found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
-        return found if self._apart is None else (*found, *at_distance(self._apart, self._apart.nearest(self.model, q)))
+        if self._apart is None:
+            return found
+        return (*found, *at_distance(self._apart, self.model, self._apart.nearest(self.model, q)))
 
     @property
     def failed(self) -> bool:
