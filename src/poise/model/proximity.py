@@ -4,6 +4,7 @@ import math
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
@@ -131,6 +132,7 @@ class _Pools:
 
 _POOLS: Final = "scenes of a model"
 _UNMET: Final = "pairs of links that do not meet"
+_AT_HOME: Final = "distances of links at home"
 
 
 def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity | Proximities:
@@ -169,14 +171,17 @@ def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity 
 
 
 def nearest_in(scene: Scene, q: Array) -> Proximity:
-    """The nearest two shapes of a scene at q (nq,)."""
+    """The nearest two shapes of a scene at q (nq,), eased pairs by their eased distance; it tells the true one."""
     prepare(queries.nearest_at)
     scene.q[:] = q
-    return Proximity(queries.nearest_at(*scene.addresses), scene.near.copy(), scene.names)
+    distance, near = queries.nearest_at(*scene.addresses), scene.near.copy()
+    if scene.eases.any() and distance < math.inf:
+        distance = near[DISTANCE] = distance - scene.eases[int(near[FIRST]), int(near[SECOND])]
+    return Proximity(distance, near, scene.names)
 
 
 def nearest_of_many(scene: Scene, q: Array) -> Proximities:
-    """The nearest two shapes at each of q (n, nq)."""
+    """The nearest two shapes at each of q (n, nq); distances are eased, as the scene has it."""
     found = np.empty((len(q), NEAR))
     if len(q):
         prepare(queries.nearest_of_many)
@@ -211,6 +216,19 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
             found = found | _left_out(model, shapes, found)
         model.queries[_UNMET] = found
     return found
+
+
+def at_home(model: "Model", margin: float) -> Mapping[frozenset[str], float]:
+    """The distances at the model's home [m] of the links that are nearer there than `margin`, and looked at."""
+    kept: dict[float, Mapping[frozenset[str], float]] = model.queries.setdefault(_AT_HOME, {})
+    if margin not in kept:
+        scene = Scene(model, model.fitted_shapes, apart=unmet(model))
+        _, least = _meetings(scene, model.home[None], np.array([margin]))
+        names = [name for _, name in scene.groups]
+        pairs = ((names[j], names[i], float(least[i, j])) for i in range(len(names)) for j in range(i))
+        found = {frozenset((a, b)): d for a, b, d in pairs if d < margin and WORLD not in (a, b)}
+        kept[margin] = MappingProxyType(found)
+    return kept[margin]
 
 
 def meshless(model: "Model") -> "Model":

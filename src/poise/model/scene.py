@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -73,7 +74,9 @@ class Scene:
     """The shapes of a model's links, and of a world if there is one; `sync` takes over what has changed in that.
 
     `apart` are the pairs of links that need no look, None for all of them; `allowed` are pairs of links or shapes of
-    the world that may meet.  `ahead` [s]: shapes of the world are taken to where their velocities bring them by then.
+    the world that may meet.  `eases` are pairs of links that may come nearer than others, and by how much [m]: their
+    distances are longer by that.  `ahead` [s]: shapes of the world are taken to where their velocities bring them by
+    then.
     `addresses` are those of its words, of the workspace of one configuration, and of the routines for it; `q` and
     `near` are the configuration there and the first pair that is near.
     """
@@ -83,6 +86,7 @@ class Scene:
         "_allowed",
         "_apart",
         "_arrays",
+        "_eases",
         "_entries",
         "_model",
         "_number",
@@ -93,6 +97,7 @@ class Scene:
         "_structure",
         "_world",
         "addresses",
+        "eases",
         "groups",
         "names",
         "narrow",
@@ -111,6 +116,7 @@ class Scene:
         *,
         apart: frozenset[frozenset[str]] | None = frozenset(),
         allowed: frozenset[frozenset[str]] = frozenset(),
+        eases: Mapping[frozenset[str], float] = MappingProxyType({}),
         ahead: float = 0.0,
     ) -> None:
         """`shapes` are those of links, seen from there.
@@ -118,6 +124,7 @@ class Scene:
         Raises ValueError for a half-space that a joint moves, FrameNotFound for a link that the model does not have.
         """
         self._model, self._shapes, self._apart, self._allowed, self._ahead = model, shapes, apart, allowed, ahead
+        self._eases = eases
         self._world = None if world is None else weakref.ref(world)
         self._structure, self._seen = -2, -2
         self.sync()
@@ -165,6 +172,7 @@ class Scene:
         bounded = sum(piece.core.kind != HALF_SPACE for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
         unmet, group = _apart(groups, pieces, self._apart, self._allowed), [groups.index(p.group) for p in pieces]
+        eases = _between_links(groups, self._eases)
         self.words = layout.pack(
             {
                 "units": joined(UNIT, arrays.numbers, arrays.places),
@@ -175,6 +183,7 @@ class Scene:
                 "chains": joined(CHAIN, [[*c, g] for c, g in zip(chains, group, strict=True)], ()),
                 "levers": levers,
                 "unmet": unmet.ravel(),
+                "eases": eases.ravel() if self._eases else (),
             },
             {
                 "q": model.nq,
@@ -207,6 +216,7 @@ class Scene:
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
         self.q, self.near = self.rows("q"), self.rows("near")[1 : 1 + NEAR]
+        self.eases = eases[np.ix_(group, group)]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
         self._structure = now.structure
@@ -332,6 +342,16 @@ def _apart(
     }
     for one, other in pairs:
         out[place[one], place[other]] = out[place[other], place[one]] = 1
+    return out
+
+
+def _between_links(groups: Sequence[tuple[str, str]], numbers: Mapping[frozenset[str], float]) -> Array:
+    """(groups, groups) the numbers of pairs of links; 0 of all others."""
+    out = np.zeros((len(groups), len(groups)))
+    place = {name: i for i, (kind, name) in enumerate(groups) if kind == "link"}
+    for (one, other), number in ((tuple(pair), number) for pair, number in numbers.items()):
+        if one in place and other in place:
+            out[place[one], place[other]] = out[place[other], place[one]] = number
     return out
 
 

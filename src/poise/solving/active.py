@@ -78,11 +78,12 @@ def active_limits(
     return tuple(found)
 
 
-def at_distance(limit: CollisionLimit, near: Proximity) -> tuple[ActiveLimit, ...]:
+def at_distance(limit: CollisionLimit, model: Model, near: Proximity) -> tuple[ActiveLimit, ...]:
     """The limit of the two shapes that are nearest, where they are at it."""
-    if near.distance > limit.min_distance + _AT_DISTANCE:
+    least = limit.least(model, *near.pair)
+    if near.distance > least + _AT_DISTANCE:
         return ()
-    return (ActiveLimit("distance", " and ".join(near.pair), near.distance, limit.min_distance),)
+    return (ActiveLimit("distance", " and ".join(near.pair), near.distance, least),)
 
 
 def _positions(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:

@@ -1,5 +1,6 @@
 """Shapes that must not come near each other: the limit, and how a method and a search are told of it."""
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.methods.checks import positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import Proximity, nearest_in, unmet
+from poise.model.proximity import Proximity, at_home, nearest_in, unmet
 from poise.model.scene import Scene
 from poise.solving.problem import Problem
 from poise.spatial import Array
@@ -25,6 +26,12 @@ _RETREAT: Final = 0.01
 _TRAVEL: Final = 0.05
 """Of an update without a time step: the share of what is left that a pair may get nearer by, how much one that is too
 near gets apart at most [m], and how far any point goes at most [m]."""
+
+_ROUNDING: Final = 1e-6
+"""How much nearer than at home links may come that are near there [m]: rounding, and the curvature of steps."""
+_SAID: Final = "least distances of which a note has told"
+_SHOWN: Final = 4
+"""Pairs that a note names."""
 
 _FASTEST: Final = 10.0
 """No point goes faster where a speed has no limit, as that of a floating base [m/s]."""
@@ -39,6 +46,9 @@ class CollisionLimit:
     more than 1 - exp(-rate dt) of what is left of it (a velocity damper, Faverjon and Tournassoud 1987).  The step is
     then taken as far as distances at its end and along it say that nothing is too near.  Pairs that are too near
     already are pushed apart at `retreat`.  In `solve` a solution counts where all pairs are that far apart.
+
+    Links of the robot that are nearer to each other at the model's home are built so.  What they have there is what is
+    asked of them, see `least`; a note to the logger `poise` names them, once for a model and a `min_distance`.
     """
 
     ties: ClassVar[bool] = True
@@ -74,6 +84,7 @@ class CollisionLimit:
 
         Raises ValueError for a model without shapes.
         """
+        self._tell(model)
         shapes = model.fitted_shapes
         carried = () if self.world is None else [x for x in self.world.snapshot().entries if x.link is not None]
         if not shapes and not carried:
@@ -87,13 +98,45 @@ class CollisionLimit:
             self.world,
             apart=unmet(model) if self.self_collision else None,
             allowed=self._pairs(model),
+            eases={pair: self.min_distance - least for pair, least in self._built_near(model).items()},
             ahead=ahead,
         )
 
     def nearest(self, model: Model, q: Array) -> Proximity:
-        """The two shapes that are nearest to each other at q (nq,)."""
+        """The two shapes at q (nq,) that are nearest to each other, or to the least distance that is their own."""
         scene = self.scene(model)
         return nearest_in(scene, q)
+
+    def is_kept(self, model: Model, q: Array) -> bool:
+        """Whether all shapes are as far apart as asked at q (nq,)."""
+        near = self.nearest(model, q)
+        return near.distance >= self.least(model, *near.pair)
+
+    def least(self, model: Model, one: str, other: str) -> float:
+        """How near two links, or shapes of the world, may come [m]: `min_distance`, or what links have at home."""
+        return self._built_near(model).get(frozenset((one, other)), self.min_distance)
+
+    def _built_near(self, model: Model) -> dict[frozenset[str], float]:
+        """The least distances of links that are nearer at home than a tracker keeps them."""
+        if not self.self_collision:
+            return {}
+        near = at_home(model, self.min_distance + RESERVE)
+        return {pair: min(distance, self.min_distance) - _ROUNDING for pair, distance in near.items()}
+
+    def _tell(self, model: Model) -> None:
+        """Say once which links are nearer at home than `min_distance`."""
+        said: set[float] = model.queries.setdefault(_SAID, set())
+        near = at_home(model, self.min_distance) if self.self_collision and self.min_distance not in said else {}
+        pairs = sorted((d, " and ".join(sorted(pair))) for pair, d in near.items() if pair not in self._pairs(model))
+        if pairs:
+            said.add(self.min_distance)
+            words = [f"{names} ({1e3 * d:.3g} mm)" for d, names in pairs[:_SHOWN]]
+            more = f" and {len(pairs) - _SHOWN} pairs more" if len(pairs) > _SHOWN else ""
+            logging.getLogger("poise").warning(
+                "%s: %s%s are nearer to each other at home than the %g mm that its CollisionLimit asks for; they are "
+                "kept as far apart as they are there",
+                model.name, ", ".join(words), more, 1e3 * self.min_distance,
+            )  # fmt: skip
 
     def _pairs(self, model: Model) -> frozenset[frozenset[str]]:
         """What may touch; raises ShapeNotFound for a name that is neither a link's nor a shape's."""

@@ -593,7 +593,9 @@ class Tracker:
         found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
         if self._leashed is not None:
             found = tuple(self._leashed.active(found, q))
-        return found if self._apart is None else (*found, *at_distance(self._apart, self._apart.nearest(self.model, q)))
+        if self._apart is None:
+            return found
+        return (*found, *at_distance(self._apart, self.model, self._apart.nearest(self.model, q)))
 
     @property
     def failed(self) -> bool:

@@ -200,8 +200,7 @@ class Session:
                 return
             before = perf_counter()
             found = self._lead.settle(self._goals, self._q)
-            near = self._apart is not None and self._apart.nearest(self.model, found.q)
-            if found.success or self._apart is None or float(near) >= self._apart.min_distance:
+            if found.success or self._apart is None or self._apart.is_kept(self.model, found.q):
                 self._q = found.q.copy()
             self._words = found.explain()
             self._stir()

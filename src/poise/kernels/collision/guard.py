@@ -21,6 +21,7 @@ from poise.kernels.collision.near import (
     SECOND,
     distance_between,
     distance_row,
+    ease,
     find_near,
     place_all,
     place_movers,
@@ -81,7 +82,10 @@ def watch(p, w, address):
         brake = 0.0
         for a in range(len(p.paces)):
             brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
-        w.guard_most[k] = may_approach(guard, pair[DISTANCE], drifted(x, pair), brake if len(p.paces) > 0 else np.inf)
+        # Links that are as near as they are built are not to be pushed apart.
+        reserve = guard.reserve if ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) == 0.0 else 0.0
+        drift, brake = drifted(x, pair), brake if len(p.paces) > 0 else np.inf
+        w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake)
         if not asks:
             w.guard_most[k] = NONE
         if w.guard_most[k] < 0.0:
@@ -93,13 +97,14 @@ def watch(p, w, address):
 
 
 @kernel
-def may_approach(guard, distance, drift, brake):
+def may_approach(guard, distance, reserve, drift, brake):
     """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
 
     `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it;
-    `brake` is by how much less it may be an update later, where accelerations are limited: v^2 / 2 of it stop v.
+    `reserve` is what is to be kept beyond the least; `brake` is by how much less it may be an update later, where
+    accelerations are limited: v^2 / 2 of it stop v.
     """
-    room = distance - drift - guard.distance - guard.reserve
+    room = distance - drift - guard.distance - reserve
     left = guard.share * room
     if room > 0.0:
         left = min(left, np.sqrt(brake * room))

@@ -54,17 +54,26 @@ def looked_at(s, i, j):
 
 @routine
 def measure(s, x, i, j):
-    """x.pair is what is known of shapes i and j.
+    """x.pair is what is known of shapes i and j; their distance is longer by their ease.
 
     A routine of its own, for it is by far the longest part of all that measure.
     """
     store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
     signed_distance(s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY))
+    eased = ease(s, i, j)
+    if eased > 0.0:
+        store(x.pair, DISTANCE, load(x.pair, DISTANCE) + eased)
+
+
+@kernel
+def ease(s, i, j):
+    """By how much shapes i and j may come nearer than others [m]."""
+    return s.eases[s.chains[i].group * s.scene[0].groups + s.chains[j].group] if len(s.eases) > 0 else 0.0
 
 
 @functools.partial(kernel, inline=True)
 def distance_between(s, x, i, j):
-    """x.pair is what is known of shapes i and j; their distance [m]."""
+    """x.pair is what is known of shapes i and j; their distance and ease [m]."""
     call(x.routines[MEASURE], s, x, i, j)
     return load(x.pair, DISTANCE)
 

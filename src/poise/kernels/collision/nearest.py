@@ -15,6 +15,7 @@ from poise.kernels.collision.near import (
     FIRST,
     SECOND,
     distance_between,
+    ease,
     looked_at,
     place_movers,
     ways_between,
@@ -175,7 +176,7 @@ def _bounds(s, x, i, j, least):
     way = minus(part(x.shape_frames, j, ORIGIN), part(x.shape_frames, i, ORIGIN))
     way = minus(way, scaled(clamped(dot(z, way), h), z))
     gap = sqrt(dot(way, way))
-    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - _ROUNDING)
+    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - _ROUNDING - ease(s, i, j))
     return gap - (outer + s.shapes[j].bound), smaller(least, above)
 
 

@@ -171,7 +171,7 @@ the distance changes by its product with the velocity of the second point less t
 
 SCENE: Final = Record("Scene", "movers bounded groups")
 """Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others are half-spaces and
-stand still too.  They are in `groups`, which `unmet` tells of."""
+stand still too.  They are in `groups`, which `unmet` and `eases` tell of."""
 
 CHAIN: Final = Record("Chain", "first_column last_column first_lever group")
 """What moves a shape: the COLUMNs from `first_column` to `last_column`, from the root on, each with the number of its
@@ -236,6 +236,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "chains": CHAIN,
     "levers": REAL,
     "unmet": WHOLE,
+    "eases": REAL,
     # What a method adds.
     "common": COMMON,
     "settings": REAL,
@@ -260,7 +261,8 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
 `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
 vertices have three numbers each.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how they move;
-`unmet` (groups x groups): 1 where two groups need no look.
+`unmet` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much two groups
+may come nearer than others [m], for which their distances count as so much longer.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `paces`: one

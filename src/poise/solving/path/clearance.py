@@ -39,8 +39,8 @@ class Clearance:
     ) -> None:
         """`distances` gives (n,) signed distances [m] at q (n, nq); `least` is what they must be [m].
 
-        `slopes` gives (n, nv) how they change with velocities; without, differences do.  `words` says what is nearest
-        at q (nq,).
+        `slopes` gives (n, nv) how they change with velocities; without, differences do.  `words` says what is too
+        near at q (nq,).
         """
         self.model, self._distances, self.least = model, distances, least
         self._slopes, self._words = slopes, words
@@ -78,8 +78,10 @@ class Clearance:
         """What a limit asks for of the shapes of a scene."""
 
         def words(q: Array) -> str:
-            one, other = nearest_in(scene, q).pair
-            return f"{one!r} and {other!r}"
+            near = nearest_in(scene, q)
+            one, other = near.pair
+            least = limit.least(model, one, other)
+            return f"{one!r} and {other!r} are {near.distance:.3g} m from each other, and {least:.3g} m is asked for."
 
         def distances(q: Array) -> Array:
             return nearest_of_many(scene, np.ascontiguousarray(q)).distance
@@ -91,9 +93,10 @@ class Clearance:
 
     def words(self, q: Array) -> str:
         """What is too near at q (nq,), as a sentence."""
+        if self._words is not None:
+            return self._words(q)
         room = float(self(q[None])[0])
-        found = "shapes" if self._words is None else self._words(q)
-        return f"{found} are {room + self.least:.3g} m from each other, and {self.least:.3g} m is asked for."
+        return f"shapes are {room + self.least:.3g} m from each other, and {self.least:.3g} m is asked for."
 
     def __call__(self, q: Array) -> Array:
         """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""

@@ -89,7 +89,8 @@ class JointPath(Sequence[Array]):
     rotation_errors: Array
     """(waypoints, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
     clearances: Array | None
-    """(n,) how far each is from the nearest obstacle [m]; None without obstacles."""
+    """(n,) how far each is from the nearest obstacle [m]; None without obstacles.  Links that are nearer to each other
+    at home than `min_distance` count as farther apart by what they lack there."""
     failures: tuple[PathFailure, ...]
     """What cannot be followed, by waypoint."""
     notes: tuple[str, ...]

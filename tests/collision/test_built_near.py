@@ -1,0 +1,98 @@
+"""Links that are built near to each other keep what they have at home, so a CollisionLimit fits every robot."""
+
+import itertools
+import logging
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.io.installed import installed_robots
+from poise.model.proximity import nearest_in, unmet
+from poise.model.scene import Scene
+from poise.solving.path.clearance import Clearance
+
+FILES = {file: name for name, file in reversed(installed_robots().items())}
+
+
+def tip(robot: pz.Model) -> str | None:
+    """The last link that a joint carries, of a robot with shapes that move."""
+    carried = [link for link in robot.links if robot.tree.links[link][0] >= 0]
+    return carried[-1] if carried and robot.shapes.keys() & set(carried) else None
+
+
+def room(limit: pz.CollisionLimit, robot: pz.Model, q: np.ndarray) -> float:
+    """How much farther apart shapes are than asked [m]."""
+    near = limit.nearest(robot, q)
+    return near.distance - limit.least(robot, *near.pair)
+
+
+@pytest.mark.filterwarnings("ignore::poise.ModelWarning")
+@pytest.mark.parametrize("name", sorted(FILES.values()))
+def test_every_robot_solves_and_tracks_from_its_home(name: str) -> None:
+    robot, limit = pz.load(name), pz.CollisionLimit()
+    frame = tip(robot)
+    if frame is None:
+        pytest.skip("nothing that moves has a shape")
+    here = robot.pose(frame, robot.home)
+    answer = pz.solve(robot, pz.PoseTask(frame, here), q0=robot.home, limits=[limit])
+    assert answer.success
+    assert np.abs(robot.difference(robot.home, answer.q)).max() < 1e-6
+    tracker = pz.Tracker(robot, pz.PoseTask(frame), dt=0.01, limits=[limit])
+    stays = tracker.rollout(robot.home, np.tile(here.array, (20, 1, 1)))
+    assert np.abs(robot.difference(robot.home, stays)).max() < 1e-9
+    way = np.random.default_rng(0).uniform(-0.3, 0.3, robot.nv)
+    there = robot.pose(frame, robot.clip(robot.integrate(robot.home, way)))
+    path = tracker.rollout(robot.home, np.tile(there.array, (40, 1, 1)))
+    assert all(room(limit, robot, q) >= -1e-9 for q in path[::8])
+
+
+def test_the_feet_of_a_humanoid_stay_where_they_are_planted() -> None:
+    robot = pz.load("g1", base="floating")
+    limit = pz.CollisionLimit()
+    feet = [f"{side}_ankle_roll_link" for side in ("left", "right")]
+    places = [robot.pose(foot, robot.home) for foot in feet]
+    hand = robot.pose("right_rubber_hand", robot.home).xyz + np.array((0.1, 0.05, 0.1))
+    tasks = [*map(pz.PoseTask, feet), pz.PositionTask("right_rubber_hand", priority=1)]
+    tracker, path = pz.Tracker(robot, tasks, dt=0.01, limits=[limit]), [robot.home]
+    for _ in range(200):
+        path.append(tracker.step(path[-1], [*places, hand]).copy())
+    for foot, place in zip(feet, places, strict=True):
+        assert np.linalg.norm(robot.pose(foot, np.array(path)).xyz - place.xyz, axis=-1).max() < 1e-3
+    assert np.linalg.norm(robot.pose("right_rubber_hand", path[-1]).xyz - hand) < 1e-3
+    assert all(room(limit, robot, q) >= -1e-9 for q in path[::20])
+
+
+def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
+    robot, limit = pz.load("ur10"), pz.CollisionLimit(min_distance=0.012)
+    shapes, apart = robot.fitted_shapes, unmet(robot)
+    pairs = [(a, b) for a, b in itertools.combinations(shapes, 2) if frozenset((a, b)) not in apart]
+    scenes = {(a, b): Scene(robot, {a: shapes[a], b: shapes[b]}) for a, b in pairs}
+    home = {pair: nearest_in(scene, robot.home).distance for pair, scene in scenes.items()}
+    least = {pair: min(0.012, distance) for pair, distance in home.items()}
+    assert min(least.values()) < 0.01
+    for pair in pairs:
+        assert limit.least(robot, *pair) == pytest.approx(least[pair], abs=2e-6)
+    q = robot.sample(60, seed=0)
+    rooms = np.array([[nearest_in(s, x).distance - least[pair] for pair, s in scenes.items()] for x in q])
+    np.testing.assert_allclose(Clearance.of(robot, limit)(q), rooms.min(axis=1), atol=2e-6)
+    for x, room in zip(q, rooms, strict=True):
+        near = limit.nearest(robot, x)
+        assert near.distance - limit.least(robot, *near.pair) == pytest.approx(room.min(), abs=2e-6)
+        assert near.points[1] - near.points[0] == pytest.approx(near.distance * near.normal, abs=1e-7)
+        assert limit.is_kept(robot, x) == (room.min() >= 0.0)
+
+
+def test_a_note_says_once_which_links_are_built_near(caplog: pytest.LogCaptureFixture) -> None:
+    robot = pz.load("ur10")
+    with caplog.at_level(logging.WARNING, logger="poise"):
+        for _ in range(2):
+            pz.CollisionLimit().nearest(robot, robot.home)
+        assert len(caplog.messages) == 1
+        assert "base_link and upper_arm_link (8.49 mm) are nearer to each other at home than the 10 mm" in caplog.text
+        pz.CollisionLimit(min_distance=0.005).nearest(robot, robot.home)
+        pz.CollisionLimit(allowed=[("base_link", "upper_arm_link")], min_distance=0.009).nearest(robot, robot.home)
+        pz.CollisionLimit(self_collision=False, world=pz.World()).nearest(robot, robot.home)
+        assert len(caplog.messages) == 1
+        pz.CollisionLimit(min_distance=0.009).nearest(robot, robot.home)
+        assert len(caplog.messages) == 2
