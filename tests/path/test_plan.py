@@ -115,6 +115,21 @@ def test_a_station_out_of_reach_or_inside_is_named() -> None:
     assert path.first_failure.waypoint == 1
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pose_is_searched_for_before_it_is_blamed(seed: int) -> None:
+    """Free where the last of three links points along one direction, which chance hardly ever finds."""
+    arm = pz.load("planar3")
+
+    def distances(q: np.ndarray) -> np.ndarray:
+        return 0.006 - np.abs(np.remainder(q.sum(axis=-1) - 0.3 + np.pi, 2.0 * np.pi) - np.pi)
+
+    path = planned(
+        arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0]], clearance=Clearance(arm, distances), **settings(seed=seed)
+    )
+    assert path.success, path.explain()
+    assert distances(path.q).min() >= 0.0
+
+
 def test_one_station_and_bad_questions() -> None:
     arm, task = pz.load("planar2"), pz.PositionTask("tool")
     alone = pz.plan(arm, task, [[1.0, 1.0, 0.0]])

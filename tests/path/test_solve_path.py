@@ -410,6 +410,31 @@ def test_a_way_that_is_blocked_is_said() -> None:
     assert path.first_failure.waypoint == int(np.argmax(inside))
 
 
+def corridor(q: np.ndarray) -> np.ndarray:
+    """Free where the last of three links points along one direction: hardly ever by chance, and at each place by two
+    configurations."""
+    return 0.02 - np.abs(np.remainder(q.sum(axis=-1) - 0.3 + np.pi, 2.0 * np.pi) - np.pi)
+
+
+@pytest.mark.parametrize("max_jump", [0.02, 0.1])
+def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
+    """Every waypoint has a configuration that is free; what cannot be done is to go on without a jump."""
+    arm = pz.load("planar3")
+    path = followed(
+        arm, pz.PositionTask("tool"), circle(10), clearance=Clearance(arm, corridor), **settings(max_jump=max_jump)
+    )
+    assert path.status is pz.PathStatus.JUMP
+    assert path.reached.all()
+    assert corridor(path.q).min() >= 0.0
+    assert path.first_failure is not None
+    t = path.first_failure.waypoint
+    change = path.steps[t - 1]
+    j = int(np.abs(change).argmax())
+    said = path.first_failure.reason
+    assert f"joint{j + 1} would have to change by {change[j]:.3g}" in said
+    assert f"max_jump is {max_jump}" in said
+
+
 # The rest -----------------------------------------------------------------------------------------------------------
 
 

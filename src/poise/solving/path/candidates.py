@@ -5,7 +5,7 @@ strand's are by construction.  Where a limit or the edge of the reach ends all s
 that was missed.
 """
 
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ _ANCHORS: Final = 6
 """Waypoints from which strands begin, at most."""
 _STRANDS: Final = 128
 """Strands that begin at a waypoint, at most."""
+ROUNDS: Final = 12
+"""Rounds of starts at a waypoint that is searched by itself for a configuration that is free."""
 _FEW: Final = 8
 """Starts that tell whether a waypoint is in reach, where its neighbour is not."""
 
@@ -153,9 +155,42 @@ class Candidates:
         found = distinct(found)
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
 
-    def spread(self, waypoint: int, starts: int) -> Array:
-        """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""
-        spread = self.route.model.sample(starts - 1, seed=(self.route.seed + waypoint) % 2**62)
+    def search_alone(self) -> bool:
+        """Search each waypoint that no strand reaches by itself, and lead strands from what is found to both ends.
+
+        Whether there are any; it ends at the first waypoint for which there is nothing.
+        """
+        known = np.array(self.reached.any(axis=0))
+        before = len(self.q)
+        for waypoint in np.flatnonzero(~known):
+            if not known[waypoint]:
+                found = self._free_solutions(int(waypoint))
+                if not len(found):
+                    break
+                self.add(*self.route.both_ways(found, int(waypoint)))
+                known |= self.reached.any(axis=0)
+        return len(self.q) > before
+
+    def _free_solutions(self, waypoint: int) -> Array:
+        """(k, nq) a few solutions of a waypoint that are far enough from obstacles."""
+        if self.fixed and waypoint == 0:
+            return np.zeros((0, len(self.q0)))
+        for turn in range(ROUNDS):
+            found = self.route.solutions(waypoint, self.spread(waypoint, _STRANDS, turn))
+            if waypoint in self.answers:
+                found = np.concatenate([found, self.answers[waypoint].q[None]])
+            if self.clearance is not None:
+                found = found[self.clearance(found) >= 0.0]
+            if len(found):
+                break
+        return distinct(found, _FEW)
+
+    def spread(self, waypoint: int, starts: int, turn: int = 0) -> Array:
+        """(k, nq) where the strands come to at a waypoint, and random configurations, others each turn."""
+        seed: Any = (self.route.seed + waypoint) % 2**62
+        if turn:
+            seed = np.random.default_rng([self.route.seed, waypoint, turn])
+        spread = self.route.model.sample(starts - 1, seed=seed)
         spread[:, ~self.route.moved] = self.q0[~self.route.moved]
         return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
 

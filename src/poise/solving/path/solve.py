@@ -274,19 +274,25 @@ class _Run:
         candidates.gather(_STARTS)
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
-        q, reached = self._best()
-        if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
-            pushed = self._pushed()
-            if pushed:
-                q, reached = pushed[0], np.ones(len(q), dtype=np.bool_)
-                self.freed = pushed
+        q, reached = self._freed(*self._best())
+        if not reached.all() and candidates.search_alone():
+            q, reached = self._freed(*self._best())
         if not self.optimise or not reached.all() or len(q) < 2:
             return q, reached
         return self._shortest(q), reached
 
+    def _freed(self, q: Array, reached: npt.NDArray[np.bool_]) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """The path, or what comes of pushing others out of obstacles, where some of its waypoints are missed or its
+        joints jump, and those have less of it."""
+        if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
+            self.freed = self._pushed()
+            if self.freed and (not reached.all() or self._jumps(self.freed[0]) < self._jumps(q)):
+                return self.freed[0], np.ones(len(q), dtype=np.bool_)
+        return q, reached
+
     def _pushed(self) -> list[Array]:
-        """Paths of strands that meet all waypoints, pushed out of the obstacles; the first alone, or some."""
-        candidates, out = self.candidates, list[Array]()
+        """Paths of strands that meet all waypoints, pushed out of the obstacles; those with the fewest jumps first."""
+        candidates, out, good = self.candidates, list[Array](), 0
         tried: list[Array] = []
         for k in candidates.blocked():
             one = self._closing(candidates.q[k].copy())
@@ -294,15 +300,18 @@ class _Run:
                 continue
             if len(tried) == _PUSHED or perf_counter() > self.end:
                 break
-            if self._jumps(one) or any(np.abs(one - other).max() <= _APART for other in tried):
+            # What is a little beyond its cap may come within it.
+            far = np.abs(self.route.steps(one)).max(initial=0.0) > candidates.jump
+            if far or any(np.abs(one - other).max() <= _APART for other in tried):
                 continue
             tried.append(one)
             free = self.smoother.shorten(one, _PUSHES, self.end, until_free=True)
-            if self.smoother.free(free) and not self._jumps(free):
+            if self.smoother.free(free):
                 out.append(free)
-                if len(out) == (_FREED if self.optimise else 1):
+                good += self._jumps(free) == 0
+                if good == (_FREED if self.optimise else 1):
                     break
-        return out
+        return sorted(out, key=self._jumps)
 
     def _best(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The best strand that meets all waypoints without a jump, or else the best sequence through all strands."""
@@ -377,7 +386,7 @@ class _Run:
             # Near a singular pose steps grow, and yet a strand comes from one end to the other.
             for t in np.flatnonzero(jumping & both):
                 jumping[t] = not route.continues(int(t), q[t], q[t + 1])
-        out += [self._jumped(int(t), q) for t in np.flatnonzero(jumping & both)]
+        out += [self._jumped(int(t), q, max_jump) for t in np.flatnonzero(jumping & both)]
         if self.clearance is not None and len(q) > 1:
             free = self.clearance.on_steps(q)
             out += [
@@ -399,7 +408,7 @@ class _Run:
         reason = "not reached either." if solution is None else solution.explain()
         return PathFailure(t, PathStatus.NOT_REACHED, reason)
 
-    def _jumped(self, t: int, q: Array) -> PathFailure:
+    def _jumped(self, t: int, q: Array, max_jump: float | None) -> PathFailure:
         route = self.route
         change = np.zeros(route.model.nv)
         change[route.active] = route.steps(q[t : t + 2])[0]
@@ -413,10 +422,13 @@ class _Run:
             if abs(near[i] - limit) < _AT_LIMIT and route.moved[i]
         ]
         tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
+        most = ""
+        if max_jump is not None:
+            most = f", and max_jump is {max_jump:.4g}: put waypoints between these two, or allow more"
         many = f"{len(self.candidates.q)} strands were tried."
         return PathFailure(
             t + 1, PathStatus.JUMP,
-            f"from waypoint {t} on, {names[j]} would have to change by {change[j]:.3g} at once; {many}{tail}",
+            f"from waypoint {t} on, {names[j]} would have to change by {change[j]:.3g} at once{most}; {many}{tail}",
         )  # fmt: skip
 
 

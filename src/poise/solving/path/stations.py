@@ -12,7 +12,7 @@ from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
-from poise.solving.path.candidates import distinct
+from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.connect import connect
 from poise.solving.path.limits import PathLimit, PathLimits
@@ -126,12 +126,13 @@ def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tupl
     found: list[Array] = []
     failures: list[PathFailure] = []
     for k in range(len(route)):
-        spread = route.model.sample(_STARTS, seed=(route.seed + k) % 2**62)
-        spread[:, ~route.moved] = start[~route.moved]
-        near = found[-1] if found else start[None]
-        some = np.concatenate(
-            [route.solutions(k, np.concatenate([start[None], near, spread])), route.branches(k, start)]
-        )
+        near = np.concatenate([start[None], found[-1] if found else start[None]])
+        some = np.concatenate([route.solutions(k, _spread(route, k, near)), route.branches(k, start)])
+        if clearance is not None:
+            for turn in range(1, ROUNDS):
+                if len(some) and clearance(some).max() >= 0.0:
+                    break
+                some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
         met = len(some) > 0
         if not met:
             answer = route.solve(k, start)
@@ -148,6 +149,16 @@ def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tupl
                 some = some[room >= 0.0]
         found.append(distinct(some))
     return found, failures
+
+
+def _spread(route: Route, waypoint: int, near: Array, turn: int = 0) -> Array:
+    """(k, nq) `near` (m, nq), and random configurations, others for each waypoint and turn."""
+    seed: Any = (route.seed + waypoint) % 2**62
+    if turn:
+        seed = np.random.default_rng([route.seed, waypoint, turn])
+    spread = route.model.sample(_STARTS, seed=seed)
+    spread[:, ~route.moved] = near[0, ~route.moved]
+    return np.concatenate([near, spread])
 
 
 def _legs(
