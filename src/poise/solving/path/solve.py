@@ -1,7 +1,6 @@
 """solve_path: candidates for each waypoint, the best sequence through them, all of it made shorter, and its times."""
 
 from collections.abc import Sequence
-from math import inf
 from time import perf_counter
 from typing import Any, Final, final
 
@@ -12,8 +11,10 @@ from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.clock import Clock
 from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.limits import PathLimit, PathLimits
@@ -22,6 +23,7 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import refuse_ball_limits
+from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in, pulled_in
 from poise.spatial import Array
 
@@ -40,6 +42,7 @@ _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
+SPENT: Final = "max_time was spent before all was tried, so this proves little."
 _SLACK: Final = 1.0 + 1e-9
 """Rounding that a speed or a step may be over its limit by."""
 
@@ -69,7 +72,8 @@ def solve_path(
     side, from many solutions of its first waypoint and of those where others end; the best sequence through them is
     found by dynamic programming, and all its configurations are then moved together, on the solutions of their
     waypoints and within the limits, until the sum of the squares of all steps falls no more; `optimise=False` leaves
-    that out.  For at most `max_time` seconds, roughly.
+    that out.  After `max_time` seconds, roughly, it is what was found by then: it is made no shorter, and waypoints for
+    which nothing was found fail as MAX_TIME.
 
     A robot that stands at q is given as `begin` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
@@ -142,17 +146,16 @@ def followed(
             f"dt is {dt!r}, and accelerations are limited, which a path in given times does not keep: leave dt out, "
             "and the times are the least that keep them, or leave the accelerations out"
         )
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
     if closed:
         _refuse_open(route)
     start, fixed, notes, wrong = _beginning(route, q0, begin, clearance)
     cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
     if dt is not None:
         cap = np.minimum(cap, speeds[route.active] * dt)
-    end = inf if max_time is None else began + max_time
 
     def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-        made = _Run(some, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise, end=end)
+        made = _Run(some, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise)
         return made.followed(max_jump)
 
     changing = route.changing()
@@ -172,6 +175,8 @@ def followed(
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
+    if failures and route.clock.late:
+        notes.append(SPENT)
     return path_of(route, q, np.arange(len(q)), times, failures, notes, speeds, clearance, perf_counter() - began)
 
 
@@ -248,10 +253,10 @@ class _Run:
 
     def __init__(
         self, route: Route, start: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
-        optimise: bool, end: float,
+        optimise: bool,
     ) -> None:  # fmt: skip
         """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
-        self.route, self.clearance, self.closed, self.cap, self.end = route, clearance, closed, cap, end
+        self.route, self.clearance, self.closed, self.cap = route, clearance, closed, cap
         self.optimise = optimise
         self.candidates = Candidates(route, start, clearance, cap, fixed=fixed, closed=closed)
         self.smoother = Smoother(route, clearance, fixed, closed, cap)
@@ -298,14 +303,14 @@ class _Run:
             one = self._closing(candidates.q[k].copy())
             if candidates.fixed and not (one[0] == candidates.q0).all():
                 continue
-            if len(tried) == _PUSHED or perf_counter() > self.end:
+            if len(tried) == _PUSHED or self.route.clock.late:
                 break
             # What is a little beyond its cap may come within it.
             far = np.abs(self.route.steps(one)).max(initial=0.0) > candidates.jump
             if far or any(np.abs(one - other).max() <= _APART for other in tried):
                 continue
             tried.append(one)
-            free = self.smoother.shorten(one, _PUSHES, self.end, until_free=True)
+            free = self.smoother.shorten(one, _PUSHES, until_free=True)
             if self.smoother.free(free):
                 out.append(free)
                 good += self._jumps(free) == 0
@@ -355,9 +360,9 @@ class _Run:
         for one in [*others, *self.freed, q]:
             if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
                 tried.append(one)
-        trials = [smoother.shorten(one, _TRIAL, self.end) for one in tried]
+        trials = [smoother.shorten(one, _TRIAL) for one in tried]
         best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._leaning(one)))
-        best = smoother.shorten(best, _ITERATIONS, self.end)
+        best = smoother.shorten(best, _ITERATIONS)
         return best if self._jumps(best) <= self._jumps(q) else q
 
     def _leaning(self, q: Array) -> float:
@@ -373,7 +378,7 @@ class _Run:
         out: list[PathFailure] = []
         for t in np.flatnonzero(~reached):
             solution = self.candidates.missed.get(int(t))
-            if solution is None and not out:
+            if solution is None and not out and (int(t) in self.candidates.barren or not route.clock.late):
                 solution = route.solve(int(t), q[t])
             out.append(self._missed(int(t), q[t], solution))
         sizes = np.abs(route.steps(q)).max(axis=1, initial=0.0)
@@ -398,7 +403,10 @@ class _Run:
             ]  # fmt: skip
         return out
 
-    def _missed(self, t: int, q: Array, solution: Any) -> PathFailure:
+    def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:
+        unsure = solution is None or solution.success or solution.status is Status.MAX_TIME
+        if self.route.clock.late and unsure and t not in self.candidates.barren:
+            return PathFailure(t, PathStatus.MAX_TIME, "nothing was found for it in max_time.")
         if solution is not None and solution.success:
             if self.clearance is not None and float(self.clearance(q[None])[0]) < 0.0:
                 reason = "no configuration that was found for it is free: at the one chosen "
