@@ -137,7 +137,7 @@ def test_shapes_are_packed_once_and_the_world_is_seen_as_it_is(monkeypatch: pyte
     assert not packed
     assert np.array_equal(first.q, again.q)
     world.move("ball", pz.SE3.from_parts([0.5, 0.0, 0.3]))
-    blocked = pz.solve_path(arm, TASK, across(), limits=limits, optimise=False, max_time=1.0)
+    blocked = pz.solve_path(arm, TASK, across(), limits=limits, optimise=False)
     assert blocked.status is pz.PathStatus.COLLISION
 
 

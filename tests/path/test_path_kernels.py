@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.sequence import best_sequence
+from poise.solving.path.clock import Clock
 from poise.solving.path.program import Program, System
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import pack
@@ -76,7 +77,7 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     n, size = 6, 3
     blocks, ties, right = system(n, size, seed)
     low, high = np.full((n, size), -0.05), np.full((n, size), 0.08)
-    found = Program(blocks, ties, right, low, high, None, np.zeros(0), None, False).solve()
+    found = Program(blocks, ties, right, low, high, None, np.zeros(0), None, False, Clock(None)).solve()
     assert found is not None
     changes, forces = found
     assert (changes >= low).all()
@@ -103,8 +104,8 @@ def brute(q: np.ndarray, price: np.ndarray, jump: float, fine: float) -> float:
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_the_best_sequence_is_that_of_all(seed: int) -> None:
+@given(seed=st.integers(0, 10**6), stop=st.integers(1, 4))
+def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
     prepare(best_sequence)
     arm = pz.load("planar3")
     problem = pack(arm, [pz.PositionTask("tool")])
@@ -112,10 +113,10 @@ def test_the_best_sequence_is_that_of_all(seed: int) -> None:
     q, price = rng.normal(size=(5, 4, 3)), rng.choice([0.0, 0.5, np.inf], (5, 4), p=[0.6, 0.3, 0.1])
     price[:, 0] = 0.0
     chosen = np.zeros(5, dtype=np.int64)
-    total = best_sequence(
-        problem.words.ctypes.data, q, price, np.array([1.0, 100.0, -1.0]), np.empty((2, 4)),
-        np.zeros((5, 4), dtype=np.int64), chosen,
-    )  # fmt: skip
+    totals, before, total = np.empty((2, 4)), np.zeros((5, 4), dtype=np.int64), 0.0
+    for begin, end in ((0, stop), (stop, 5)):
+        stretch = np.array([1.0, 100.0, -1.0, begin, end])
+        total = best_sequence(problem.words.ctypes.data, q, price, stretch, totals, before, chosen)
     assert total == pytest.approx(brute(q, price, 1.0, 100.0))
     own = price[np.arange(5), chosen].sum()
     moves = np.diff(q[np.arange(5), chosen], axis=0)

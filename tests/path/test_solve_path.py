@@ -1,12 +1,15 @@
 """Whole paths: known answers, closed loops, singular poses, dead ends, what cannot be followed, limits of speed."""
 
 import pickle
+from time import sleep
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import poise as pz
+from poise.solving.path import program, route
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.solve import followed
 
@@ -410,6 +413,31 @@ def test_a_way_that_is_blocked_is_said() -> None:
     assert path.first_failure.waypoint == int(np.argmax(inside))
 
 
+def corridor(q: np.ndarray) -> np.ndarray:
+    """Free where the last of three links points along one direction: hardly ever by chance, and at each place by two
+    configurations."""
+    return 0.02 - np.abs(np.remainder(q.sum(axis=-1) - 0.3 + np.pi, 2.0 * np.pi) - np.pi)
+
+
+@pytest.mark.parametrize("max_jump", [0.02, 0.1])
+def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
+    """Every waypoint has a configuration that is free; what cannot be done is to go on without a jump."""
+    arm = pz.load("planar3")
+    path = followed(
+        arm, pz.PositionTask("tool"), circle(10), clearance=Clearance(arm, corridor), **settings(max_jump=max_jump)
+    )
+    assert path.status is pz.PathStatus.JUMP
+    assert path.reached.all()
+    assert corridor(path.q).min() >= 0.0
+    assert path.first_failure is not None
+    t = path.first_failure.waypoint
+    change = path.steps[t - 1]
+    j = int(np.abs(change).argmax())
+    said = path.first_failure.reason
+    assert f"joint{j + 1} would have to change by {change[j]:.3g}" in said
+    assert f"max_jump is {max_jump}" in said
+
+
 # The rest -----------------------------------------------------------------------------------------------------------
 
 
@@ -459,10 +487,94 @@ def test_a_path_is_read_only_a_sequence_and_travels() -> None:
     assert path.facts()["status"] == "FOLLOWED"
 
 
-def test_time_that_is_spent_still_gives_a_path() -> None:
+class Looks:
+    """A clock that a second has gone by on at every look, and what was done between two."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: float) -> None:
+        self.now, self.most, self.after = 0.0, most, 0
+        """What is done after the end counts as after."""
+        self.work: dict[float, float] = {}
+        monkeypatch.setattr("poise.solving.path.clock.perf_counter", self.look)
+        for module, name, size in (
+            (route, "follow_lanes", 8 * 64), (route, "best_sequence", 1), (program, "solve_blocks", 1),
+            (program, "solve_again", 1),
+        ):  # fmt: skip
+            monkeypatch.setattr(module, name, self.counted(getattr(module, name), size))
+
+    def look(self) -> float:
+        self.now += 1.0
+        return self.now
+
+    def counted(self, kernel: Any, size: int) -> Any:
+        def called(*given: Any) -> Any:
+            self.work[self.now] = self.work.get(self.now, 0) + size
+            self.after += self.now > self.most + 1.0
+            return kernel(*given)
+
+        return called
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize("most", [1.0, 6.0, 20.0, 60.0])
+def test_the_clock_is_looked_at_inside_strands_and_newtons_steps(
+    most: float, optimise: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arm, task = armed(), pz.PoseTask("panda_hand")
+    world = pz.World({"post": pz.Capsule([0.25, -0.3, 0.0], [0.25, -0.3, 0.9], 0.04)})
+    looks = Looks(monkeypatch, most)
+    there_and_back = np.concatenate([across(200), across(200)[::-1]])
+    path = pz.solve_path(
+        arm, task, there_and_back, limits=[pz.CollisionLimit(world)], closed=True, max_time=most, optimise=optimise,
+        threads=1,
+    )  # fmt: skip
+    assert len(path) == 400
+    assert np.isfinite(path.q).all()
+    # Between two looks at most one stretch of eight strands, or two solves of a system; none when the time is spent.
+    assert max(looks.work.values(), default=0.0) <= 8 * 64
+    assert looks.after == 0
+    if not path.success:
+        assert "max_time was spent" in path.explain()
+        assert path.reached.all() or path.status is pz.PathStatus.MAX_TIME
+
+
+def test_time_that_is_spent_still_gives_what_was_found() -> None:
     arm = pz.load("panda")
-    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), max_time=1e-6)
-    assert path.success
+    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), max_time=1e-9)
+    assert path.q.shape == (80, arm.nq)
+    assert path.status is pz.PathStatus.MAX_TIME
+    assert [failure.waypoint for failure in path.failures] == list(range(80))
+    far = pz.plan(pz.load("planar3"), pz.PositionTask("tool"), circle(3), max_time=1e-9)
+    assert far.status is pz.PathStatus.MAX_TIME
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_it_between_two_stretches(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal comes while strands are led: no further stretch begins, in any thread."""
+    calls = []
+    follow = route.follow_lanes
+
+    def interrupted(address: int) -> int:
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        sleep(0.02)
+        return int(follow(address))
+
+    monkeypatch.setattr(route, "follow_lanes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pz.solve_path(pz.load("panda"), pz.PoseTask("panda_hand"), across(2000), threads=threads)
+    assert len(calls) <= 2 * threads
+    monkeypatch.undo()
+    assert pz.solve_path(pz.load("panda"), pz.PoseTask("panda_hand"), across(10)).success
+
+
+def test_strands_are_the_same_in_one_stretch_or_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through a part that is out of reach, where a strand remembers that it is off the path."""
+    arm, x = pz.load("planar3"), np.concatenate([np.linspace(2.0, 3.3, 40), np.linspace(3.3, 2.0, 40)])
+    away = points(np.stack([x, 0.2 + 0.0 * x], axis=1))
+    whole = pz.solve_path(arm, pz.PositionTask("tool"), away)
+    monkeypatch.setattr(route, "_PIECE", 7)
+    assert np.array_equal(pz.solve_path(arm, pz.PositionTask("tool"), away).q, whole.q)
 
 
 def test_a_question_that_is_wrong_is_refused() -> None:
@@ -530,7 +642,7 @@ def test_a_collision_limit_holds_along_the_whole_path(optimise: bool) -> None:
 
 def test_what_swallows_the_poses_is_named() -> None:
     world = pz.World({"block": pz.Box(pz.SE3.from_parts([0.5, 0.3, 0.3]), [0.2, 0.2, 0.2])})
-    path = pz.solve_path(armed(), pz.PoseTask("panda_hand"), across(), limits=[pz.CollisionLimit(world)], max_time=5.0)
+    path = pz.solve_path(armed(), pz.PoseTask("panda_hand"), across(), limits=[pz.CollisionLimit(world)])
     assert path.status is pz.PathStatus.COLLISION
     assert path.first_failure is not None
     assert "'block'" in path.first_failure.reason

@@ -6,7 +6,6 @@ corners are what the tracker follows next, joint by joint, by steps that keep th
 """
 
 from collections.abc import Sequence
-from time import perf_counter
 from typing import Final, final
 
 import numpy as np
@@ -15,6 +14,7 @@ from poise.kernels.machine.layout import ANSWER, SOLVED
 from poise.model.model import Model
 from poise.solving.collision import CollisionLimit
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.search import Search
 from poise.spatial import Array
@@ -139,5 +139,5 @@ class Explorer:
         moved = np.zeros(model.nq, dtype=np.bool_)
         moved[self._places] = True
         clearance = Clearance.of(model, self._limit)
-        way = connect(clearance, q, end, moved, seed=self._tried, end=perf_counter() + _LONG)
+        way = connect(clearance, q, end, moved, seed=self._tried, clock=Clock(_LONG))
         return None if way is None else way[1:]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from time import perf_counter_ns
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
@@ -267,15 +268,18 @@ class Search:
         finally:
             self._idle.append(scratch)
 
-    def solve_one(self, model: Model, scratch: Scratch, seed: int) -> tuple[int, bool]:
-        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
+    def solve_one(self, model: Model, scratch: Scratch, seed: int, end: float = inf) -> tuple[int, bool]:
+        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent.
+
+        It goes on until the time `end` [s] of `perf_counter`, at most.
+        """
         began = perf_counter_ns()
         scratch.call[SEED] = seed
         try:
             code: int = self._entry(scratch.address)
             late = False
             if code == RUNNING:
-                code, late = self._go_on(scratch, began)
+                code, late = self._go_on(scratch, began, end)
             elif self._soft and code == UNSOLVED:
                 code, late = self._search_required(model, scratch)
             if code >= 0 and self._posture is not None:
@@ -361,13 +365,13 @@ class Search:
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 
-    def _go_on(self, scratch: Scratch, began: int) -> tuple[int, bool]:
+    def _go_on(self, scratch: Scratch, began: int, end: float = inf) -> tuple[int, bool]:
         """Search on in chunks, between which Python hears of signals; the code, and whether the time was spent."""
-        end = None if self.max_time is None else began + int(self.max_time * 1e9)
+        end = min(1e9 * end, inf if self.max_time is None else began + 1e9 * self.max_time)
         code, spent = RUNNING, False
         try:
             while code == RUNNING:
-                spent = end is not None and perf_counter_ns() >= end
+                spent = perf_counter_ns() >= end
                 scratch.call[PHASE] = END if spent else GO_ON
                 code = self._entry(scratch.address)
         finally:

@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import BATCH, TABLE, WHOLE, entry_point
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GOAL_NUMBERS, SOLVED, WIDTH
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.solver.lm_solver import (
     AGE,
@@ -36,7 +36,8 @@ def follow_lanes(address):
     """Lead up to eight `problems` from starts (problems x nq) along goals (steps x GOAL_NUMBERS an effector); a code.
 
     Writes `path` (problems x steps x nq) and into `answers` (problems x steps) the scores, at most 1 where a waypoint
-    is reached.  The row MEASURE of a lane's state says whether it is off the path.
+    is reached.  The row MEASURE of a lane's state says whether it is off the path.  In the phase GO_ON the strands that
+    were led last in this scratch go on along further goals, as if they had not been stopped.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -44,12 +45,13 @@ def follow_lanes(address):
     count, numbers, steps, strands = len(w.q), GOAL_NUMBERS * len(p.effectors), told.steps, told.problems
     goals, starts = rows_at(told.goals, steps * numbers), rows_at(told.starts, strands * count)
     path, scores = rows_at(told.path, strands * steps * count), rows_at(told.answers, strands * steps)
-    for lane in range(WIDTH):
-        if not clip_start(p, section(starts, min(lane, strands - 1) * count, count), w.q):
-            return BAD_START
-        for i in range(count):
-            v.q[i, lane] = w.q[i]
-    store(v.state, STARTED, 0.0), store(v.state, MEASURE, 0.0)
+    if told.phase != GO_ON:
+        for lane in range(WIDTH):
+            if not clip_start(p, section(starts, min(lane, strands - 1) * count, count), w.q):
+                return BAD_START
+            for i in range(count):
+                v.q[i, lane] = w.q[i]
+        store(v.state, STARTED, 0.0), store(v.state, MEASURE, 0.0)
     for k in range(steps):
         if not aim_at(p, section(goals, k * numbers, numbers), w.target):
             return BAD_GOAL

@@ -29,14 +29,17 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
     square of its length, and if a coordinate changes by more than settings[0], settings[1] as well, at the beginning
     twice as much as at the end, so that a sequence without a jump goes on as long as can be.  With settings[2]
     from 0 on the sequence begins at this candidate, and the step from the last back to it counts too.  `totals` (2, m)
-    and `before` (n, m) are room to work in.  Returns the sum.
+    and `before` (n, m) are room to work in, which remembers: the waypoints are gone through from settings[3] to
+    settings[4], one stretch after the other.  Returns the sum, and before the last stretch infinity.
     """
     p = problem_at(problem)
     n, m = price.shape
     jump, fine, first = settings[0], settings[1], int(settings[2])
-    for j in range(m):
-        totals[0, j] = price[0, j] if first < 0 or j == first else np.inf
-    for t in range(1, n):
+    begin, end = int(settings[3]), int(settings[4])
+    if begin == 0:
+        for j in range(m):
+            totals[0, j] = price[0, j] if first < 0 or j == first else np.inf
+    for t in range(max(begin, 1), end):
         now, last = t % 2, 1 - t % 2
         for j in range(m):
             least, found = np.inf, 0
@@ -50,6 +53,8 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
                             if total < least:
                                 least, found = total, i
             totals[now, j], before[t, j] = least + price[t, j], found
+    if end < n:
+        return np.inf
     last, least, found = (n - 1) % 2, np.inf, 0
     for j in range(m):
         total = totals[last, j]

@@ -5,7 +5,7 @@ strand's are by construction.  Where a limit or the edge of the reach ends all s
 that was missed.
 """
 
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,10 @@ _ANCHORS: Final = 6
 """Waypoints from which strands begin, at most."""
 _STRANDS: Final = 128
 """Strands that begin at a waypoint, at most."""
+ROUNDS: Final = 12
+"""Rounds of starts at a waypoint that is searched by itself for a configuration that is free."""
+_MEASURED: Final = 1024
+"""Configurations whose distances are measured between two looks at the clock; the others then count as too near."""
 _FEW: Final = 8
 """Starts that tell whether a waypoint is in reach, where its neighbour is not."""
 
@@ -49,6 +53,8 @@ class Candidates:
         """What the solver says of waypoints that it did not reach."""
         self.answers: dict[int, Solution] = {}
         """What it says of those that it did, and no strand."""
+        self.barren: set[int] = set()
+        """Waypoints that were searched by themselves, for nothing."""
         self._anchors: set[int] = set()
 
     def gather(self, starts: int) -> None:
@@ -57,7 +63,7 @@ class Candidates:
         known = np.zeros(len(self.route), dtype=np.bool_)
         here: int | None = 0
         for _ in range(_ANCHORS):
-            if here is None:
+            if here is None or self.route.clock.late:
                 return
             self._begin_at(here, starts)
             if len(self.complete()):
@@ -109,7 +115,13 @@ class Candidates:
         """Add strands q (k, n, nq), of which those that come too near to obstacles do not count there."""
         inside = np.zeros(reached.shape)
         if self.clearance is not None:
-            inside = np.maximum(-self.clearance(q.reshape(-1, q.shape[-1])).reshape(reached.shape), 0.0)
+            rows, clock = q.reshape(-1, q.shape[-1]), self.route.clock
+            room = np.full(len(rows), -np.inf)
+            for at in range(0, len(rows), _MEASURED):
+                if clock.late:
+                    break
+                room[at : at + _MEASURED] = self.clearance(rows[at : at + _MEASURED])
+            inside = np.maximum(-room.reshape(reached.shape), 0.0)
         self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
         self.inside = np.concatenate([self.inside, inside])
         sizes = np.abs(self.route.model.difference(q[:, :-1], q[:, 1:])).max(axis=2, initial=0.0)
@@ -146,16 +158,56 @@ class Candidates:
             return self.q0[None]
         found = self.route.solutions(waypoint, self.spread(waypoint, starts))
         found = np.concatenate([found, self.route.branches(waypoint, self.q0)])
-        if not len(found) and waypoint not in self.missed:
+        if not len(found) and waypoint not in self.missed and not self.route.clock.late:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
         found = distinct(found)
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
 
-    def spread(self, waypoint: int, starts: int) -> Array:
-        """(k, nq) where the strands that there are come to at a waypoint, and random configurations."""
-        spread = self.route.model.sample(starts - 1, seed=(self.route.seed + waypoint) % 2**62)
+    def search_alone(self) -> bool:
+        """Search each waypoint that no strand reaches by itself, and lead strands from what is found to both ends.
+
+        Whether there are any; it ends at the first waypoint for which there is nothing.
+        """
+        known = np.array(self.reached.any(axis=0))
+        before = len(self.q)
+        for waypoint in np.flatnonzero(~known):
+            if self.route.clock.late:
+                break
+            if not known[waypoint]:
+                found = self._free_solutions(int(waypoint))
+                if not len(found):
+                    if not self.route.clock.late:
+                        self.barren.add(int(waypoint))
+                    break
+                self.add(*self.route.both_ways(found, int(waypoint)))
+                known |= self.reached.any(axis=0)
+        return len(self.q) > before
+
+    def _free_solutions(self, waypoint: int) -> Array:
+        """(k, nq) a few solutions of a waypoint that are far enough from obstacles."""
+        found = np.zeros((0, len(self.q0)))
+        if self.fixed and waypoint == 0:
+            return found
+        for turn in range(ROUNDS):
+            if self.route.clock.late:
+                break
+            found = self.route.solutions(waypoint, self.spread(waypoint, _STRANDS, turn))
+            if waypoint in self.answers:
+                found = np.concatenate([found, self.answers[waypoint].q[None]])
+            if self.clearance is not None:
+                found = found[self.clearance(found) >= 0.0]
+            if len(found):
+                break
+        return distinct(found, _FEW)
+
+    def spread(self, waypoint: int, starts: int, turn: int = 0) -> Array:
+        """(k, nq) where the strands come to at a waypoint, and random configurations, others each turn."""
+        seed: Any = (self.route.seed + waypoint) % 2**62
+        if turn:
+            seed = np.random.default_rng([self.route.seed, waypoint, turn])
+        spread = self.route.model.sample(starts - 1, seed=seed)
         spread[:, ~self.route.moved] = self.q0[~self.route.moved]
         return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
 
@@ -170,11 +222,13 @@ class Candidates:
 
         The solver tells of the first, and why it has none; for the others a few starts must do.
         """
-        if first not in self.missed:
+        if first not in self.missed and not self.route.clock.late:
             self._search(first)
         if first in self.answers:
             return first
         for waypoint in range(first + 1, end):
+            if self.route.clock.late:
+                break
             if len(self.route.solutions(waypoint, self.spread(waypoint, _FEW))):
                 return waypoint
         return None

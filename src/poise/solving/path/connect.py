@@ -4,7 +4,6 @@ Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Pa
 doi:10.1109/ROBOT.2000.844730.
 """
 
-from time import perf_counter
 from typing import Final, final
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from poise.model.model import Model
 from poise.solving.path.clearance import RESERVE, Clearance
+from poise.solving.path.clock import Clock
 from poise.spatial import Array
 
 _REACH: Final = 0.3
@@ -48,9 +48,9 @@ class _Tree:
 
 
 def connect(
-    clearance: Clearance, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], *, seed: int, end: float
+    clearance: Clearance, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], *, seed: int, clock: Clock
 ) -> Array | None:
-    """(k, nq) corners of a free way from q0 to q1, both among them; None where none was found until the time `end` [s].
+    """(k, nq) corners of a free way from q0 to q1, both among them; None where none was found until the time is spent.
 
     Numbers of q that are not `moved` (nq,) stay as in q0.  The same seed gives the same way.
     """
@@ -64,17 +64,17 @@ def connect(
     high = np.minimum(np.maximum(q0, q1) + _ASIDE, model.upper)[plain]
     low, high = np.minimum(low, high), np.maximum(low, high)
     one, other = _Tree(q0), _Tree(q1)
-    while one.count < _NODES and other.count < _NODES and perf_counter() < end:
+    while one.count < _NODES and other.count < _NODES and not clock.late:
         aim = model.sample(seed=rng)
         aim[plain] = rng.uniform(low, high)
         node = _grow(clearance, one, np.where(moved, aim, q0))
         if node is not None:
-            met = _reach(clearance, other, one.q[node])
+            met = _reach(clearance, other, one.q[node], clock)
             if met is not None:
                 way = one.way(node) + other.way(met)[::-1][1:]
                 if (way[0] == q1).all() and not (q0 == q1).all():
                     way = way[::-1]
-                return _shortened(clearance, np.array(way), rng)
+                return _shortened(clearance, np.array(way), rng, clock)
         if one.count > other.count:
             one, other = other, one
     return None
@@ -105,10 +105,10 @@ def _grow(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
     return tree.add(q, near) if _free(clearance, tree.q[near], q) else None
 
 
-def _reach(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
-    """Grow towards `aim` until it is there; its node, None if an obstacle is in the way."""
+def _reach(clearance: Clearance, tree: _Tree, aim: Array, clock: Clock) -> int | None:
+    """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the time is spent."""
     near = _nearest(clearance, tree, aim)
-    while tree.count < _NODES:
+    while tree.count < _NODES and not clock.late:
         length = float(np.linalg.norm(clearance.model.difference(tree.q[near], aim)))
         if not length > 0.0:
             return near
@@ -127,10 +127,10 @@ def _free(clearance: Clearance, q0: Array, q1: Array) -> bool:
     return ends >= 0.0 and clearance.on_way(q0, q1) >= min(RESERVE, ends)
 
 
-def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator) -> Array:
+def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator, clock: Clock) -> Array:
     """The way (k, nq), of which parts are replaced by straight ones where these are free."""
     for _ in range(_CUTS):
-        if len(way) < 3:
+        if len(way) < 3 or clock.late:
             break
         i, j = sorted(rng.uniform(0.0, len(way) - 1.0, 2))
         a, b = int(i), int(j)

@@ -31,6 +31,8 @@ def first_paths(candidates: Candidates) -> Iterator[Array]:
     """Paths (n, nq) that meet all waypoints, free of obstacles there and without a jump, a few of each place."""
     route, last = candidates.route, len(candidates.route) - 1
     for waypoint in dict.fromkeys([0] if candidates.fixed else [round(place * last) for place in _PLACES]):
+        if route.clock.late:
+            return
         starts = _solutions(candidates, waypoint)
         if not len(starts):
             continue

@@ -27,6 +27,7 @@ class PathStatus(Enum):
     JUMP = "between two waypoints the joints have to jump"
     TOO_FAST = "between two waypoints a joint is faster than its limit in the time given"
     COLLISION = "no way was found that keeps its distance from the obstacles"
+    MAX_TIME = "the time was spent before all of it was found"
 
     @property
     def message(self) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.blocks import solve_again, solve_blocks
+from poise.solving.path.clock import Clock
 from poise.spatial import Array
 
 _ITERATIONS: Final = 16
@@ -52,9 +53,12 @@ class Program:
     """(n - 1, k) the least and the largest differences of neighbours; None where they are free."""
     closed: bool
     """Whether the last change is the first."""
+    clock: Clock
+    """Until when."""
 
     def solve(self, *, roughly: bool = False) -> tuple[Array, Array] | None:
-        """(n, k) changes, and (n, k) the forces of bounds, positive at an upper one; None if A is not definite."""
+        """(n, k) changes, and (n, k) the forces of bounds, positive at an upper one; None if A is not definite, or
+        the time is spent."""
         done = _ROUGHLY if roughly else _DONE
         d = np.zeros_like(self.right)
         gaps = [gap(d) for gap in self._gaps()]
@@ -63,6 +67,8 @@ class Program:
         forces = [scale / s for s in slacks]
         first = scale
         for _ in range(_ITERATIONS):
+            if self.clock.late:
+                return None
             mean = _mean(slacks, forces)
             apart = max(float(np.abs(g - s).max(initial=0.0)) for g, s in zip(gaps, slacks, strict=True))
             if mean < done * first and apart < done * _SLACK:

@@ -1,8 +1,9 @@
 """The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from threading import Event
 from typing import Any, Final, final
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, CODE, DIRECTION, SOLVED, TURN, WIDTH
+from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, DIRECTION, GO_ON, SOLVED, TURN, WIDTH
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
@@ -19,6 +20,7 @@ from poise.solving.arguments import AnyTask, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
 from poise.solving.closure import refuse_loops
+from poise.solving.path.clock import Clock
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -41,7 +43,9 @@ _NO_TURN: Final = 1e-9
 _ROUNDING: Final = 1e-9
 """How far a given configuration may be outside a limit [rad or m]."""
 _PIECE: Final = 64
-"""Waypoints that a thread corrects at a time."""
+"""Waypoints that a thread corrects, or leads eight strands along, between two looks at the clock."""
+_WORK: Final = 1_000_000
+"""Steps between candidates that are priced between two looks."""
 
 
 @final
@@ -49,7 +53,15 @@ class Route:
     """Tasks with the goals of n waypoints.  Its methods may be called from one thread at a time."""
 
     def __init__(
-        self, model: Model, tasks: AnyTask | Sequence[AnyTask], poses: Any, *, limits: bool, seed: int, threads: int
+        self,
+        model: Model,
+        tasks: AnyTask | Sequence[AnyTask],
+        poses: Any,
+        *,
+        limits: bool,
+        seed: int,
+        threads: int,
+        clock: Clock,
     ) -> None:
         given = several(tasks)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
@@ -59,7 +71,7 @@ class Route:
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
         refuse_loops(model, self.tasks, "a path")
-        self.model, self.seed, self.threads = model, seed, threads
+        self.model, self.seed, self.threads, self.clock = model, seed, threads, clock
         self.search, self.near = (
             prepared_search(
                 model, self.tasks, method=None, limits=limits, prefer="nearest", max_iterations=None,
@@ -121,7 +133,7 @@ class Route:
         code, late = 0, False
         with self.search.scratch(self.model) as scratch:
             scratch.goal[:], scratch.start[:] = self.goals[waypoint], start
-            code, late = self.search.solve_one(self.model, scratch, self.seed)
+            code, late = self.search.solve_one(self.model, scratch, self.seed, self.clock.end)
             out = scratch.out.copy()
         return Solution(self.model, self.search, out, self.goals[waypoint], code, 0, late)
 
@@ -172,14 +184,24 @@ class Route:
     def _led(self, goals: Array, starts: Array) -> tuple[Array, Array]:
         """Strands from starts (k, nq) along goals (n, .): (k, n, nq) configurations and (k, n) scores."""
         k, n = len(starts), len(goals)
-        path, scores = np.empty((k, n, self.model.nq)), np.empty((k, n))
+        path, scores = np.repeat(starts[:, None], n, axis=1), np.full((k, n), np.inf)
 
-        def lead(group: slice) -> None:
+        def lead(group: slice, late: Callable[[], bool]) -> None:
+            first = np.ascontiguousarray(starts[group])
             with self.search.scratch(self.model) as scratch:
-                part, score = path[group], scores[group]
-                scratch.tell(problems=len(part), steps=n)
-                scratch.tell_of(goals=goals, starts=np.ascontiguousarray(starts[group]), path=part, answers=score)
-                follow_lanes(scratch.address)
+                for at in range(0, n, _PIECE):
+                    if at and late():
+                        path[group, at:] = path[group, at - 1 : at]
+                        break
+                    some = slice(at, min(at + _PIECE, n))
+                    part, score = np.empty_like(path[group, some]), np.empty_like(scores[group, some])
+                    scratch.tell(problems=len(part), steps=part.shape[1], phase=GO_ON if at else BEGIN)
+                    scratch.tell_of(goals=goals[some], starts=first, path=part, answers=score)
+                    try:
+                        follow_lanes(scratch.address)
+                    finally:
+                        scratch.tell(phase=BEGIN)
+                    path[group, some], scores[group, some] = part, score
 
         self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
         return path, scores
@@ -215,7 +237,7 @@ class Route:
             width = len(scratch.out)
         raw = np.full((len(goals), width), np.nan)
 
-        def work(some: slice) -> None:
+        def work(some: slice, late: Callable[[], bool]) -> None:
             with self.near.scratch(self.model) as scratch:
                 self.near.solve_many(
                     scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
@@ -272,28 +294,50 @@ class Route:
     def sequence(self, q: Array, price: Array, jump: float, *, closed: bool) -> npt.NDArray[np.int64]:
         """(n,) the best of the candidates q (n, m, nq) of each waypoint, which cost price (n, m); see `best_sequence`.
 
-        A closed sequence begins and ends at one candidate, each of those at the first waypoint in turn.
+        A closed sequence begins and ends at one candidate, each of those at the first waypoint in turn.  When the time
+        is spent it is the best of those, or the same candidate all along, the cheapest.
         """
         n, m = price.shape
         totals, before = np.empty((2, m)), np.zeros((n, m), dtype=np.int64)
-        best, least = np.zeros(n, dtype=np.int64), np.inf
+        together = price.sum(axis=0)
+        best = np.full(n, together.argmin()) if together.min() < np.inf else price.argmin(axis=1)
+        least, stretch = np.inf, max(1, _WORK // m**2)
         q, price = np.ascontiguousarray(q), np.ascontiguousarray(price)
         for first in np.flatnonzero(price[0] < np.inf) if closed else [-1]:
-            chosen = np.zeros(n, dtype=np.int64)
-            settings = np.array([jump, FINE, float(first)])
-            total = best_sequence(self.problem.words.ctypes.data, q, price, settings, totals, before, chosen)
+            chosen, total = np.zeros(n, dtype=np.int64), np.inf
+            for begin in range(0, n, stretch):
+                if self.clock.late:
+                    return best
+                settings = np.array([jump, FINE, float(first), begin, min(begin + stretch, n)])
+                total = best_sequence(self.problem.words.ctypes.data, q, price, settings, totals, before, chosen)
             if total < least:
                 best, least = chosen, total
         return best
 
-    def _share(self, work: Any, parts: list[slice]) -> None:
-        """Work on all parts, in the threads; what is made of a part depends on the part alone."""
+    def _share(self, work: Callable[[slice, Callable[[], bool]], None], parts: list[slice]) -> None:
+        """Work on all parts, in the threads, until the time is spent; what is made of a part depends on it alone.
+
+        Work is told how to see that it is to end, after time or because of an exception such as KeyboardInterrupt.
+        """
+        stopped = Event()
+
+        def late() -> bool:
+            return stopped.is_set() or self.clock.late
+
+        def do(part: slice) -> None:
+            if not late():
+                work(part, late)
+
         if min(self.threads, len(parts)) <= 1:
             for part in parts:
-                work(part)
+                do(part)
             return
         with ThreadPoolExecutor(min(self.threads, len(parts))) as pool:
-            list(pool.map(work, parts))
+            try:
+                list(pool.map(do, parts))
+            except BaseException:
+                stopped.set()
+                raise
 
 
 def _goals(model: Model, tasks: Sequence[Task], poses: Any) -> Array:

@@ -9,7 +9,6 @@ the ends are free, fixed, or the same.
 """
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Final, final
 
 import numpy as np
@@ -68,10 +67,10 @@ class Smoother:
     cap: Array
     """(active velocities,) what each may change by in a step [rad or m]; infinite where there is none."""
 
-    def shorten(self, q: Array, iterations: int, end: float, *, until_free: bool = False) -> Array:
+    def shorten(self, q: Array, iterations: int, *, until_free: bool = False) -> Array:
         """(n, nq) a path with a smaller sum of squares of its steps, from q (n, nq), all of it reached.
 
-        At most so many iterations, until the time `end` [s] of `perf_counter`.  A path that is free stays so; one that
+        At most so many iterations, until the time is spent.  A path that is free stays so; one that
         is not is pushed out of the obstacles, and returned `until_free` as soon as it is, if that is all that is asked.
         """
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
@@ -81,7 +80,7 @@ class Smoother:
                 idle >= _LAST
                 or damping > _MOST_DAMPING
                 or longest < _SHORTEST
-                or perf_counter() > end
+                or self.route.clock.late
                 or not cost > 0.0
                 or (until_free and free)
             ):
@@ -170,7 +169,7 @@ class Smoother:
             least = np.where(room < 0.0, -_WIDE, np.minimum(_MARGIN - room, 0.0))
         program = Program(
             blocks, np.full(steps.shape, -1.0), right, np.maximum(low, -longest) - _LEEWAY,
-            np.minimum(high, longest) + _LEEWAY, lean, least, self._widest(steps), self.closed,
+            np.minimum(high, longest) + _LEEWAY, lean, least, self._widest(steps), self.closed, self.route.clock,
         )  # fmt: skip
         if self.fixed:
             blocks[0, every, every] += _HELD

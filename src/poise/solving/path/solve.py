@@ -1,7 +1,6 @@
 """solve_path: candidates for each waypoint, the best sequence through them, all of it made shorter, and its times."""
 
 from collections.abc import Sequence
-from math import inf
 from time import perf_counter
 from typing import Any, Final, final
 
@@ -12,8 +11,10 @@ from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.clock import Clock
 from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.limits import PathLimit, PathLimits
@@ -22,6 +23,7 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import refuse_ball_limits
+from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in, pulled_in
 from poise.spatial import Array
 
@@ -40,6 +42,7 @@ _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
+SPENT: Final = "max_time was spent before all was tried, so this proves little."
 _SLACK: Final = 1.0 + 1e-9
 """Rounding that a speed or a step may be over its limit by."""
 
@@ -69,7 +72,8 @@ def solve_path(
     side, from many solutions of its first waypoint and of those where others end; the best sequence through them is
     found by dynamic programming, and all its configurations are then moved together, on the solutions of their
     waypoints and within the limits, until the sum of the squares of all steps falls no more; `optimise=False` leaves
-    that out.  For at most `max_time` seconds, roughly.
+    that out.  After `max_time` seconds, roughly, it is what was found by then: it is made no shorter, and waypoints for
+    which nothing was found fail as MAX_TIME.
 
     A robot that stands at q is given as `begin` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
@@ -142,17 +146,16 @@ def followed(
             f"dt is {dt!r}, and accelerations are limited, which a path in given times does not keep: leave dt out, "
             "and the times are the least that keep them, or leave the accelerations out"
         )
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
     if closed:
         _refuse_open(route)
     start, fixed, notes, wrong = _beginning(route, q0, begin, clearance)
     cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
     if dt is not None:
         cap = np.minimum(cap, speeds[route.active] * dt)
-    end = inf if max_time is None else began + max_time
 
     def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-        made = _Run(some, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise, end=end)
+        made = _Run(some, start, clearance, cap, fixed=fixed, closed=closed, optimise=optimise)
         return made.followed(max_jump)
 
     changing = route.changing()
@@ -172,6 +175,8 @@ def followed(
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
+    if failures and route.clock.late:
+        notes.append(SPENT)
     return path_of(route, q, np.arange(len(q)), times, failures, notes, speeds, clearance, perf_counter() - began)
 
 
@@ -248,10 +253,10 @@ class _Run:
 
     def __init__(
         self, route: Route, start: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool,
-        optimise: bool, end: float,
+        optimise: bool,
     ) -> None:  # fmt: skip
         """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
-        self.route, self.clearance, self.closed, self.cap, self.end = route, clearance, closed, cap, end
+        self.route, self.clearance, self.closed, self.cap = route, clearance, closed, cap
         self.optimise = optimise
         self.candidates = Candidates(route, start, clearance, cap, fixed=fixed, closed=closed)
         self.smoother = Smoother(route, clearance, fixed, closed, cap)
@@ -274,35 +279,44 @@ class _Run:
         candidates.gather(_STARTS)
         if not len(candidates.q):
             return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
-        q, reached = self._best()
-        if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
-            pushed = self._pushed()
-            if pushed:
-                q, reached = pushed[0], np.ones(len(q), dtype=np.bool_)
-                self.freed = pushed
+        q, reached = self._freed(*self._best())
+        if not reached.all() and candidates.search_alone():
+            q, reached = self._freed(*self._best())
         if not self.optimise or not reached.all() or len(q) < 2:
             return q, reached
         return self._shortest(q), reached
 
+    def _freed(self, q: Array, reached: npt.NDArray[np.bool_]) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """The path, or what comes of pushing others out of obstacles, where some of its waypoints are missed or its
+        joints jump, and those have less of it."""
+        if len(q) > 1 and self.clearance is not None and (not reached.all() or self._jumps(q)):
+            self.freed = self._pushed()
+            if self.freed and (not reached.all() or self._jumps(self.freed[0]) < self._jumps(q)):
+                return self.freed[0], np.ones(len(q), dtype=np.bool_)
+        return q, reached
+
     def _pushed(self) -> list[Array]:
-        """Paths of strands that meet all waypoints, pushed out of the obstacles; the first alone, or some."""
-        candidates, out = self.candidates, list[Array]()
+        """Paths of strands that meet all waypoints, pushed out of the obstacles; those with the fewest jumps first."""
+        candidates, out, good = self.candidates, list[Array](), 0
         tried: list[Array] = []
         for k in candidates.blocked():
             one = self._closing(candidates.q[k].copy())
             if candidates.fixed and not (one[0] == candidates.q0).all():
                 continue
-            if len(tried) == _PUSHED or perf_counter() > self.end:
+            if len(tried) == _PUSHED or self.route.clock.late:
                 break
-            if self._jumps(one) or any(np.abs(one - other).max() <= _APART for other in tried):
+            # What is a little beyond its cap may come within it.
+            far = np.abs(self.route.steps(one)).max(initial=0.0) > candidates.jump
+            if far or any(np.abs(one - other).max() <= _APART for other in tried):
                 continue
             tried.append(one)
-            free = self.smoother.shorten(one, _PUSHES, self.end, until_free=True)
-            if self.smoother.free(free) and not self._jumps(free):
+            free = self.smoother.shorten(one, _PUSHES, until_free=True)
+            if self.smoother.free(free):
                 out.append(free)
-                if len(out) == (_FREED if self.optimise else 1):
+                good += self._jumps(free) == 0
+                if good == (_FREED if self.optimise else 1):
                     break
-        return out
+        return sorted(out, key=self._jumps)
 
     def _best(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The best strand that meets all waypoints without a jump, or else the best sequence through all strands."""
@@ -346,9 +360,9 @@ class _Run:
         for one in [*others, *self.freed, q]:
             if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
                 tried.append(one)
-        trials = [smoother.shorten(one, _TRIAL, self.end) for one in tried]
+        trials = [smoother.shorten(one, _TRIAL) for one in tried]
         best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._leaning(one)))
-        best = smoother.shorten(best, _ITERATIONS, self.end)
+        best = smoother.shorten(best, _ITERATIONS)
         return best if self._jumps(best) <= self._jumps(q) else q
 
     def _leaning(self, q: Array) -> float:
@@ -364,7 +378,7 @@ class _Run:
         out: list[PathFailure] = []
         for t in np.flatnonzero(~reached):
             solution = self.candidates.missed.get(int(t))
-            if solution is None and not out:
+            if solution is None and not out and (int(t) in self.candidates.barren or not route.clock.late):
                 solution = route.solve(int(t), q[t])
             out.append(self._missed(int(t), q[t], solution))
         sizes = np.abs(route.steps(q)).max(axis=1, initial=0.0)
@@ -377,7 +391,7 @@ class _Run:
             # Near a singular pose steps grow, and yet a strand comes from one end to the other.
             for t in np.flatnonzero(jumping & both):
                 jumping[t] = not route.continues(int(t), q[t], q[t + 1])
-        out += [self._jumped(int(t), q) for t in np.flatnonzero(jumping & both)]
+        out += [self._jumped(int(t), q, max_jump) for t in np.flatnonzero(jumping & both)]
         if self.clearance is not None and len(q) > 1:
             free = self.clearance.on_steps(q)
             out += [
@@ -389,7 +403,10 @@ class _Run:
             ]  # fmt: skip
         return out
 
-    def _missed(self, t: int, q: Array, solution: Any) -> PathFailure:
+    def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:
+        unsure = solution is None or solution.success or solution.status is Status.MAX_TIME
+        if self.route.clock.late and unsure and t not in self.candidates.barren:
+            return PathFailure(t, PathStatus.MAX_TIME, "nothing was found for it in max_time.")
         if solution is not None and solution.success:
             if self.clearance is not None and float(self.clearance(q[None])[0]) < 0.0:
                 reason = "no configuration that was found for it is free: at the one chosen "
@@ -399,7 +416,7 @@ class _Run:
         reason = "not reached either." if solution is None else solution.explain()
         return PathFailure(t, PathStatus.NOT_REACHED, reason)
 
-    def _jumped(self, t: int, q: Array) -> PathFailure:
+    def _jumped(self, t: int, q: Array, max_jump: float | None) -> PathFailure:
         route = self.route
         change = np.zeros(route.model.nv)
         change[route.active] = route.steps(q[t : t + 2])[0]
@@ -413,10 +430,13 @@ class _Run:
             if abs(near[i] - limit) < _AT_LIMIT and route.moved[i]
         ]
         tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
+        most = ""
+        if max_jump is not None:
+            most = f", and max_jump is {max_jump:.4g}: put waypoints between these two, or allow more"
         many = f"{len(self.candidates.q)} strands were tried."
         return PathFailure(
             t + 1, PathStatus.JUMP,
-            f"from waypoint {t} on, {names[j]} would have to change by {change[j]:.3g} at once; {many}{tail}",
+            f"from waypoint {t} on, {names[j]} would have to change by {change[j]:.3g} at once{most}; {many}{tail}",
         )  # fmt: skip
 
 

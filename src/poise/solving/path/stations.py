@@ -12,14 +12,15 @@ from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, cores, one_start, whole
-from poise.solving.path.candidates import distinct
+from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.limits import PathLimit, PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
-from poise.solving.path.solve import path_of
+from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
@@ -97,7 +98,9 @@ def planned(
     if kept.positions:
         refuse_ball_limits(model, "plan")
     speeds, hardest = kept.velocity, kept.acceleration
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads)
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
+    if max_time is None:
+        route.clock = Clock(_SECONDS * len(route))
     start = np.array(model.home if q0 is None else one_start(model, q0))
     start = model.normalize(start)
     if q0 is not None:
@@ -114,11 +117,11 @@ def planned(
         legs = _straight(chosen, first)
         failures += _unsearched(legs, failures, clearance, begins=first is not None)
     else:
-        seconds = _SECONDS * len(route) if max_time is None else max_time
-        legs, failures = _legs(route, found, start, first, clearance, seconds, began + seconds)
+        legs, failures = _legs(route, found, start, first, clearance)
     rows, stations, times = _rows(model, legs, step, speeds, hardest, first is not None)
     failures.sort(key=lambda failure: failure.waypoint)
-    return path_of(route, rows, stations, times, failures, (), speeds, clearance, perf_counter() - began)
+    notes = [SPENT] if failures and route.clock.late else []
+    return path_of(route, rows, stations, times, failures, notes, speeds, clearance, perf_counter() - began)
 
 
 def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tuple[list[Array], list[PathFailure]]:
@@ -126,14 +129,18 @@ def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tupl
     found: list[Array] = []
     failures: list[PathFailure] = []
     for k in range(len(route)):
-        spread = route.model.sample(_STARTS, seed=(route.seed + k) % 2**62)
-        spread[:, ~route.moved] = start[~route.moved]
-        near = found[-1] if found else start[None]
-        some = np.concatenate(
-            [route.solutions(k, np.concatenate([start[None], near, spread])), route.branches(k, start)]
-        )
+        near = np.concatenate([start[None], found[-1] if found else start[None]])
+        some = np.concatenate([route.solutions(k, _spread(route, k, near)), route.branches(k, start)])
+        if clearance is not None:
+            for turn in range(1, ROUNDS):
+                if route.clock.late or (len(some) and clearance(some).max() >= 0.0):
+                    break
+                some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
         met = len(some) > 0
-        if not met:
+        if not met and route.clock.late:
+            failures.append(PathFailure(k, PathStatus.MAX_TIME, "nothing was found for it in max_time."))
+            some = start[None]
+        elif not met:
             answer = route.solve(k, start)
             some, met = answer.q[None].copy(), answer.success
             if not met:
@@ -150,28 +157,33 @@ def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tupl
     return found, failures
 
 
+def _spread(route: Route, waypoint: int, near: Array, turn: int = 0) -> Array:
+    """(k, nq) `near` (m, nq), and random configurations, others for each waypoint and turn."""
+    seed: Any = (route.seed + waypoint) % 2**62
+    if turn:
+        seed = np.random.default_rng([route.seed, waypoint, turn])
+    spread = route.model.sample(_STARTS, seed=seed)
+    spread[:, ~route.moved] = near[0, ~route.moved]
+    return np.concatenate([near, spread])
+
+
 def _legs(
     route: Route,
     found: list[Array],
     start: Array,
     first: Array | None,
     clearance: Clearance | None,
-    seconds: float,
-    end: float,
 ) -> tuple[list[Array], list[PathFailure]]:
-    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone.
-
-    For `seconds` in all, until the time `end` [s] of `perf_counter`.
-    """
+    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone."""
     best: tuple[list[Array], list[PathFailure]] | None = None
     banned: set[tuple[int, int]] = set()
     for _ in range(_TRIES):
         chosen, numbers = _chosen(route, found, start, first, banned)
-        chosen = _together(route, chosen, first, clearance, end)
-        legs, blocked = _connected(route, chosen, first, clearance, _SHARE * seconds / len(route), end)
+        chosen = _together(route, chosen, first, clearance)
+        legs, blocked = _connected(route, chosen, first, clearance)
         if best is None or len(blocked) < len(best[1]):
             best = legs, blocked
-        if not blocked or perf_counter() > end:
+        if not blocked or route.clock.late:
             break
         wrong = blocked[0].waypoint
         banned.add((wrong, numbers[wrong]))
@@ -197,7 +209,7 @@ def _chosen(
     return q[np.arange(len(sets)), numbers][shift:], [int(i) for i in numbers[shift:]]
 
 
-def _together(route: Route, q: Array, first: Array | None, clearance: Clearance | None, end: float) -> Array:
+def _together(route: Route, q: Array, first: Array | None, clearance: Clearance | None) -> Array:
     """The configurations moved nearer to each other, where all poses are met; `first` stays."""
     if first is not None:
         route = route.beginning_at(first)
@@ -205,7 +217,7 @@ def _together(route: Route, q: Array, first: Array | None, clearance: Clearance 
     if len(q) < 2 or route.rows(q)[2].max() > 1.0:
         return q if first is None else q[1:]
     cap = np.full(len(route.active), np.inf)
-    moved = Smoother(route, clearance, first is not None, False, cap).shorten(q, _ITERATIONS, end)
+    moved = Smoother(route, clearance, first is not None, False, cap).shorten(q, _ITERATIONS)
     return moved if first is None else moved[1:]
 
 
@@ -234,16 +246,16 @@ def _unsearched(
 
 
 def _connected(
-    route: Route, q: Array, first: Array | None, clearance: Clearance | None, seconds: float, end: float
+    route: Route, q: Array, first: Array | None, clearance: Clearance | None
 ) -> tuple[list[Array], list[PathFailure]]:
-    """The ways between configurations, each in `seconds`, or straight ones where none was found, which fail."""
+    """The ways between configurations, or straight ones where none was found, which fail."""
     legs, failures = _straight(q, first), list[PathFailure]()
     if clearance is None or len(legs[0]) < 2:
         return legs, failures
     shift = 1 if first is None else 0
     for k, (one, other) in enumerate(legs):
-        until = min(end, perf_counter() + seconds)
-        way = connect(clearance, one, other, route.moved, seed=(route.seed + k) % 2**62, end=until)
+        clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
+        way = connect(clearance, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
         if way is None:
             reason = "no way to it was found that keeps its distance from the obstacles."
             failures.append(PathFailure(k + shift, PathStatus.COLLISION, reason))
