@@ -14,6 +14,7 @@ from typing import Any
 
 import platformdirs
 import pytest
+from fresh import fresh
 
 import poise
 from poise.kernels.machine import cache, jit
@@ -29,7 +30,7 @@ SOURCE = Path(poise.__file__).parent
 
 
 def start(code: str, home: Path, **environment: str) -> subprocess.Popen[str]:
-    env = {**os.environ, "POISE_CACHE_DIR": str(home), **environment}
+    env = fresh(home, **environment)
     return subprocess.Popen(
         [sys.executable, "-c", code], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

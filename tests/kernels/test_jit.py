@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from fresh import fresh
 
 from poise.kernels.machine import jit
 
@@ -79,8 +80,7 @@ assert found[0][0] == 4.0
 
 
 def run(code: str, home: Path) -> None:
-    environment = {**os.environ, "POISE_CACHE_DIR": str(home)}
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=environment, check=True, timeout=120)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=fresh(home), check=True, timeout=300)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork there")

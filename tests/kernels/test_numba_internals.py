@@ -1,11 +1,11 @@
 """What of Numba's private parts a version lacks costs time, and nothing else."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fresh import fresh
 
 PARTS = {  # and whether kernels are then lowered for their callers alone, and kept
     "no library to link alone": ("numba.core.codegen", "CPUCodeLibrary._finalize_dynamic_globals", "False True"),
@@ -49,10 +49,9 @@ print(cubed(3.0), numba_internals.LINKS_ONLY, numba_internals.KEEPS)
 
 def run(module: str, name: str, home: Path) -> str:
     """What is printed where the module lacks the name as long as poise is imported."""
-    environment = {**os.environ, "POISE_CACHE_DIR": str(home)}
     code = CODE.format(module=module, name=name)
     return subprocess.run(
-        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code], env=fresh(home), check=True, capture_output=True, text=True, timeout=300
     ).stdout
 
 

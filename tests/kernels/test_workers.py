@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fresh import fresh
 
 from poise.kernels.kinematics import query
 from poise.kernels.machine import jit, workers
@@ -43,10 +44,9 @@ print(sum(sum(function.stats.cache_hits.values()) for function in (small.twice, 
 def run(home: Path, change: str = "") -> int:
     """How many of three functions were compiled elsewhere."""
     (home / "small.py").write_text(MODULE)
-    environment = {**os.environ, "POISE_CACHE_DIR": str(home / "cache")}
     answer = subprocess.run(
         [sys.executable, "-c", CODE.format(change=change)],
-        cwd=home, env=environment, check=True, capture_output=True, text=True, timeout=120,
+        cwd=home, env=fresh(home / "cache"), check=True, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert len(list(home.rglob("*.compiled"))) == 3
     return int(answer.stdout)

@@ -225,6 +225,7 @@ def test_nothing_reached_is_a_map_too() -> None:
     assert np.isnan(result.manipulability).all()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_half_a_map_is_none() -> None:
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()

@@ -260,6 +260,7 @@ def test_other_arguments_are_refused(panda, problems) -> None:
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_returns_what_is_done(panda, problems, threads, monkeypatch) -> None:
     expected = pz.solve_batch(panda, POSE, problems[0]).q
@@ -358,6 +359,7 @@ def test_what_is_no_index_is_refused(panda, problems, index) -> None:
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch) -> None:
     solve_in_lanes = batch._Batch._solve_in_lanes
     pieces = iter(range(1000))

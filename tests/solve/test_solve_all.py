@@ -526,6 +526,7 @@ def test_a_batch_says_how_many_targets_are_beyond_the_limits() -> None:
     assert nearest(without.q, q) < FOUND
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("way", ["closed form", "search"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_batch_soon(way: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:

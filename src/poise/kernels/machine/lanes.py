@@ -274,6 +274,13 @@ def _unary(name):
     return function
 
 
+class _Exact(set[str]):
+    """The flags of a call that fast arithmetic must leave as it is: whoever adds one is not heard."""
+
+    def add(self, flag: str) -> None:
+        pass
+
+
 @intrinsic
 def _fma(typing, a, b, c):
     if any(isinstance(x, _LanesType) for x in (a, b, c)):
@@ -288,7 +295,9 @@ def _fma(typing, a, b, c):
     def emit(context, builder, sig, args):
         x = [context.cast(builder, v, k, types.float64) for k, v in zip(sig.args, args, strict=True)]
         shape = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 3)
-        return builder.call(cgutils.get_or_insert_function(builder.module, shape, "llvm.fma.f64"), x)
+        called = builder.call(cgutils.get_or_insert_function(builder.module, shape, "llvm.fma.f64"), x)
+        called.fastmath = _Exact()
+        return called
 
     return types.float64(a, b, c), emit
 

@@ -1,0 +1,14 @@
+"""A process that finds no compiled code but its own."""
+
+import os
+from pathlib import Path
+
+
+def fresh(home: Path, **more: str) -> dict[str, str]:
+    """Its environment: what it compiles is kept in `home`, and so are its temporary files, among which an earlier
+    process may have kept some.
+    """
+    temporary = home / "temporary"
+    temporary.mkdir(parents=True, exist_ok=True)
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
+    return {**os.environ, "POISE_CACHE_DIR": str(home), **places, **more}
