@@ -12,6 +12,7 @@ from apart import Apart
 from judge import Array
 from peers import GUARDS, load, version
 from report import print_table
+from robots import branching
 from scenes import HAND, Scene, crowd, fixed_panda, free, guarded_panda, line_through
 from through import ACCELERATION, STEPS, Run, run
 
@@ -20,6 +21,8 @@ from poise.kernels.collision import queries
 
 ASKED = 0.02
 """Of the other libraries, and of steps [m]."""
+BALL = 0.05
+"""Radius of those that links carry [m]."""
 DT = 0.002
 """[s]"""
 SPEEDS, DTS = (0.5, 1.0, 2.0), (0.002, 0.02)
@@ -60,7 +63,7 @@ class Kept:
 
 def collisions(count: int, names: Sequence[str]) -> tuple[list[Cost], list[Kept]]:
     """Everything, shown as it comes."""
-    costs = [*steps(), solves(count), *looks(count), *humanoids()]
+    costs = [*steps(), solves(count), *closed_forms(count), *looks(count), *humanoids()]
     show_costs(costs)
     kept: list[Kept] = []
     for dt in DTS:
@@ -132,6 +135,38 @@ def solves(count: int) -> Cost:
                 near, good = min(near, least), good + bool(least >= 0.01 - 1e-9 and inside)
     note = f"{100 * good / len(took):.2f} % of {len(took)} solved and apart by coal, nearest {1e3 * near:.3f} mm of 10"
     return cost("solve from a random start", took, 100.0, note)
+
+
+def closed_forms(count: int) -> list[Cost]:
+    """Solves of arms with a closed form, whose links carry balls, among balls: free branches are taken, and no others.
+
+    The poses are random, so of some no branch is free.  What is free is said by the judge's kinematics.
+    """
+    costs, crowds, asked = [], 10, 0.01
+    for robot in branching():
+        links = robot.judge.tips
+        arm = pz.load(str(robot.urdf)).with_shapes(dict.fromkeys(links, pz.Sphere((0, 0, 0), BALL)))
+        task, took, solved, wrong = pz.PoseTask(links[-1]), [], 0, 0
+        for seed in range(crowds):
+            rng = np.random.default_rng(seed)
+            centres = robot.judge.poses(arm.sample(14, seed=seed))[:, -1, :3, 3]
+            radii = rng.uniform(0.05, 0.15, len(centres))
+            world = pz.World({f"ball{i}": pz.Sphere(c, r) for i, (c, r) in enumerate(zip(centres, radii, strict=True))})
+            limit = pz.CollisionLimit(world, min_distance=asked, self_collision=False)
+            solver = pz.Solver(arm, task, limits=[limit])
+            goals = arm.pose(links[-1], arm.sample(count // crowds, seed=100 + seed))
+            for goal in goals:
+                every = pz.solve_all(arm, task, goal)
+                before = perf_counter_ns()
+                answer = solver(goal)
+                took.append(1e-3 * (perf_counter_ns() - before))
+                carried = robot.judge.poses(np.vstack([every.q, answer.q]))[:, :, None, :3, 3]
+                room = (np.linalg.norm(carried - centres, axis=-1) - radii - BALL).min(axis=(1, 2))
+                solved += answer.success
+                wrong += answer.success != (room[:-1].max() >= asked) or (answer.success and room[-1] < asked - 1e-9)
+        note = f"{solved} of {len(took)} have a free branch, {wrong} wrong"
+        costs.append(cost(f"solve by closed form, {robot.name}", took, None, note))
+    return costs
 
 
 def looks(count: int) -> list[Cost]:

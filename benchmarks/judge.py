@@ -150,7 +150,7 @@ def joint(element: ET.Element) -> Joint:
         parent=attribute(element, "parent", "link", ""),
         child=attribute(element, "child", "link", ""),
         origin=origin,
-        axis=axis / np.linalg.norm(axis),
+        axis=axis / (np.linalg.norm(axis) or 1.0),
         lower=float(attribute(element, "limit", "lower", "0")) if bounded else -np.inf,
         upper=float(attribute(element, "limit", "upper", "0")) if bounded else np.inf,
         speed=float(attribute(element, "limit", "velocity", "inf")),

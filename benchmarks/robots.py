@@ -67,6 +67,17 @@ def arms() -> tuple[Robot, ...]:
     )
 
 
+def branching() -> tuple[Robot, ...]:
+    """Arms of six joints that have a closed form, with the links from the forearm on."""
+    universal = tuple(f"{name}_link" for name in ("forearm", "wrist_1", "wrist_2", "wrist_3"))
+    kinova = tuple(f"j2s6s200_link_{i}" for i in (3, 4, 5, 6))
+    files = {name: f"ur_description/urdf/{name.lower()}_robot.urdf" for name in ("UR3", "UR5", "UR10")}
+    return (
+        *(Robot(name, example(file), universal) for name, file in files.items()),
+        Robot("j2s6s200", example("kinova_description/robots/kinova.urdf"), kinova),
+    )
+
+
 def humanoid() -> Robot:
     """Unitree G1, 29 joints on a floating base: both hands and both feet."""
     tips = ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link")

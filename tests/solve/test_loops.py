@@ -5,6 +5,7 @@ import gc
 import pickle
 import warnings
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +370,15 @@ def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_ba
             pz.Tracker(bar, task, dt=0.01, limits=limits)
     with pytest.raises(ValueError, match="explore=True does not keep loops closed"):
         pz.Tracker(bar, task, dt=0.01, explore=True)
+    over = pz.HalfSpace((0.0, 0.2, 0.0), (0.0, -1.0, 0.0))
+    loop = pz.LoopTask("coupler_end", "rocker_end")
+    for one in (pz.RegionTask("pen", over), pz.DistanceTask("pen", (0.1, 0.9), target=(0.0, 0.0, 0.0))):
+        for tasks in ([task, one], [task, loop, one], [replace(task, priority=1), one]):
+            with pytest.raises(ValueError, match=r"no wall where loops are closed, such as LoopTask\('coupler_end'"):
+                pz.Tracker(bar, tasks, dt=0.01)
+        assert pz.Tracker(bar, replace(one, priority=1), dt=0.01) is not None  # felt from outside only
+        assert pz.Tracker(bar, [task, one], "dls", dt=0.01) is not None
+        assert gap(bar, pz.solve(bar, one).q) < CLOSED  # an answer has both
     with pytest.raises(ValueError, match=r"the method 'fabrik' .* not LoopTask"):
         pz.solve(bar, task, method="fabrik", limits=False)
     assert pz.Tracker(bar, task, dt=0.01, limits=[pz.VelocityLimit(1.0)]) is not None

@@ -315,7 +315,9 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
                 made.append(PositionTask(frame, priority=1, offset=place))
                 made.append(OrientationTask(frame, priority=1, weight=_HAND))
             above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
-            made += [RegionTask(frame, above, offset=SE3.from_parts(ball)) for ball in robot.balls(part)]
+            level = 1 if model.loops else 0  # the way back to closed loops may lead below the ground
+            balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
+            made += [RegionTask(frame, above, priority=level, offset=ball) for ball in balls]
         elif parent is None:
             if not robot.stays:
                 made.append(PoseTask(frame, priority=1, offset=place))

@@ -433,9 +433,8 @@ class _Batch:
             given=self.given, closest=self.closest,
         )  # fmt: skip
         codes = self.raw[some, CODE].astype(np.int8)
-        for row in self.raw[some]:
-            if row[CODE] == SOLVED:
-                self.search.close_aside(self.model, row[ANSWER : ANSWER + self.model.nq])
+        for k, row in enumerate(self.raw[some] if self.search.has_aside else ()):
+            codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
         self.raw[some, CODE] = 0.0
         if not self.closest:
             codes[codes == RUNNING] = GIVEN_UP

@@ -103,3 +103,13 @@ def kept(
         raise ValueError(f"explore=True does not keep loops closed, such as {loops[0].label}: leave it out")
     bounds = [*stated, *(() if dt is None else (pace,))]
     return Kept(model, loops, limits=limits, bounds=bounds, dt=dt)
+
+
+def refuse_ranges(kept: Kept | None, ranges: Sequence[Task]) -> None:
+    """Raises ValueError for ranges that steps shall not leave, where the way back to closed loops may lead outside."""
+    if kept is not None:
+        for task in ranges:
+            raise ValueError(
+                f"{task.label} is no wall where loops are closed, such as {kept.labels}: leave one of them out; with a "
+                "later priority, or a method that keeps no inequalities, such as 'dls', it is felt from outside only"
+            )

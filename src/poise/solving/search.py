@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
+from poise.kernels.machine.layout import ANSWER, BEGIN, BLOCKED, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
 from poise.model.model import Model, a_model
+from poise.model.proximity import nearest_in
 from poise.solving.arguments import (
     AnyTask,
     joined,
@@ -245,7 +246,7 @@ class Search:
             if self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
             start = None if q0 is None else scratch.start_view.tobytes()
-            self._close(model, scratch, code)
+            code = self._close(model, scratch, code)
             out = scratch.out.copy()
             trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
         finally:
@@ -284,28 +285,39 @@ class Search:
                 code, late = self._search_required(model, scratch)
             if code >= 0 and self._posture is not None:
                 code = self._posture.settle(model, scratch, code)
-            self._close(model, scratch, code)
+            code = self._close(model, scratch, code)
         finally:
             scratch.call[SEED] = self.seed
         return code, late
 
-    def close_aside(self, model: Model, q: Array) -> None:
-        """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not."""
-        if self._aside is not None:
-            self._aside.close(model, q)
+    @property
+    def has_aside(self) -> bool:
+        """Whether the model has loops that no task moves."""
+        return self._aside is not None
 
-    def _close(self, model: Model, scratch: Scratch, code: int) -> None:
-        """Let the loops that no task moves be closed, and those of an answer that missed its target between both."""
-        if self._aside is None and self._closure is None:
-            return
+    def close_aside(self, model: Model, scratch: Scratch, q: Array, code: int) -> int:
+        """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not; the code.
+
+        What moves then may be too near to something.
+        """
+        if self._aside is None or code not in (SOLVED, UNSOLVED, BLOCKED):
+            return code
+        self._aside.close(model, q)
+        if code == SOLVED and self.apart is not None and scratch.scene is not None:
+            near = nearest_in(scratch.scene, q)
+            return SOLVED if near.distance >= self.apart.min_distance else BLOCKED
+        return code
+
+    def _close(self, model: Model, scratch: Scratch, code: int) -> int:
+        """Let the loops that no task moves be closed, and those of an answer that missed its target between both; the
+        code."""
         at = slice(ANSWER, ANSWER + model.nq)
-        if code in (SOLVED, UNSOLVED):
-            self.close_aside(model, scratch.out[at])
+        code = self.close_aside(model, scratch, scratch.out[at], code)
         if self._closure is None or code != UNSOLVED or scratch.out[CODE] == SOLVED:
-            return  # where the posture alone is missed, loops are closed
+            return code  # where the posture alone is missed, loops are closed
         q = self._closure.closed(model, scratch.out[at].copy())
         if q is None:
-            return
+            return code
         goals, sizes = scratch.goal.reshape(-1, 1, 7), []
         for task, goal in zip(self.frame_tasks, goals, strict=True):
             sizes.append(task.judged(model, goal, q[None])[0])
@@ -315,6 +327,7 @@ class Search:
         scratch.out[COST] = e @ e
         if self._posture is not None:
             self._posture.measure(model, scratch)
+        return code
 
     def _search_required(self, model: Model, scratch: Scratch) -> tuple[int, bool]:
         """Solve for the required tasks alone, then lessen the soft ones from there; the code, and whether time was

@@ -192,9 +192,11 @@ class Solution:
             return f"Not solved: {self.status.message}."
         if self._code == BLOCKED and self.nearest is not None:
             near = self.nearest
+            every = self.start == BY_CLOSED_FORM
+            proof = "the pose has no other branches" if every else "that is no proof that there is none"
             return (
                 f"Not solved: {self.status.message}. The best has {near.pair[0]!r} and {near.pair[1]!r} "
-                f"{near.distance:.3g} m apart; that is no proof that there is none."
+                f"{near.distance:.3g} m apart; {proof}."
             )
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."

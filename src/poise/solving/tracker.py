@@ -42,7 +42,7 @@ from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
-from poise.solving.kept import kept
+from poise.solving.kept import kept, refuse_ranges
 from poise.solving.leash import Leash, Leashed
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
@@ -106,7 +106,8 @@ class Tracker:
     The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
     rad, within joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is
     open is closed first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks
-    have priorities.  Of other limits only a VelocityLimit is kept together with loops, and `explore` is not.
+    have priorities.  Of other limits only a VelocityLimit is kept together with loops; ranges that no step leaves and
+    `explore` are not.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -211,6 +212,7 @@ class Tracker:
             updates=updates,
             posture=self._posture_task,
         )
+        refuse_ranges(self._kept, self._prepared.ranges)
         self._count, self._dt, self._settles = updates, dt, settle
         self._lead = Lead.of(lead)
         if not isinstance(leash, Leash):

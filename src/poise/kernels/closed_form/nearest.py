@@ -4,10 +4,11 @@ import numpy as np
 
 from poise.kernels.closed_form.branches import PLACE_ERROR, TURN_ERROR, measure
 from poise.kernels.closed_form.candidates import FITS, LOOSE, candidates, give_choices
-from poise.kernels.machine.jit import routine
+from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import any_of, load, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
+    BLOCKED,
     BY_CLOSED_FORM,
     CALL,
     CODE,
@@ -24,14 +25,20 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at
 from poise.kernels.solver.lm_solver import INSIDE, is_clear
 
+_SQUARE, _SCORE, _COST = range(3)
+"""Rows of `state` here: the square of a lane's distance from q0, its score, the sum of the squares of its errors."""
+_TIGHT = 1e6
+"""One over the square of the largest tolerance [m, rad] within which there is nothing but the branches themselves."""
+
 
 @routine
 def nearest_branch(p, w, v, address):
     """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0.
 
-    Where there is a scene, it is the nearest whose shapes are apart.  Its code is UNSOLVED if none fits, and at a
-    singular pose with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose
-    candidates are branches to rounding.
+    Where there is a scene, it is the nearest whose shapes are apart; if there are branches and none is so, its code is
+    BLOCKED, and it is the one that comes nearest to that.  The code is UNSOLVED if none fits, and at a singular pose
+    with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose candidates are
+    branches to rounding.
     """
     out, count = w.out, len(w.q)
     for i in range(len(w.target)):
@@ -45,27 +52,49 @@ def nearest_branch(p, w, v, address):
         way = load(v.q, i) - w.pool[i]
         square = square + way * way
     # Rows of the state, which no search is using yet.
-    store(v.state, 0, square), store(v.state, 1, score), store(v.state, 2, cost)
-    scene = entry_at(address, CALL).scene
-    nearest, least = 0, np.inf
-    for _ in range(WIDTH):
-        nearest, least = 0, np.inf
-        for lane in range(WIDTH):
-            if v.branches[FITS, lane] > 0.5 and v.state[1, lane] <= INSIDE and v.state[0, lane] < least:
-                nearest, least = lane, v.state[0, lane]
-        if scene == 0 or not least < np.inf:
-            break
-        for i in range(count):
-            w.q[i] = v.q[i, nearest]
-        if is_clear(p, w, address):
-            break
-        v.state[0, nearest] = np.inf
-    if not least < np.inf or any_of(load(v.branches, LOOSE) > 0.5):
+    store(v.state, _SQUARE, square), store(v.state, _SCORE, score), store(v.state, _COST, cost)
+    found, code = _nearest_left(v), SOLVED
+    if entry_at(address, CALL).scene != 0 and found >= 0:
+        found, code = _nearest_apart(p, w, v, found, address)
+    if found < 0 or any_of(load(v.branches, LOOSE) > 0.5):
         out[CODE] = UNSOLVED
         return
-    out[CODE], out[ITERATIONS], out[RESTARTS], out[START] = SOLVED, 0.0, 0.0, BY_CLOSED_FORM
-    out[DISTANCE], out[COST], out[STATIONARY] = sqrt(least), v.state[2, nearest], 0.0
+    out[CODE], out[ITERATIONS], out[RESTARTS], out[START] = code, 0.0, 0.0, BY_CLOSED_FORM
+    out[DISTANCE], out[COST], out[STATIONARY] = sqrt(v.state[_SQUARE, found]), v.state[_COST, found], 0.0
     for i in range(count):
-        out[ANSWER + i] = v.q[i, nearest]
-    out[ANSWER + count] = v.branches[PLACE_ERROR, nearest]
-    out[ANSWER + count + 1] = v.branches[TURN_ERROR, nearest]
+        out[ANSWER + i] = v.q[i, found]
+    out[ANSWER + count] = v.branches[PLACE_ERROR, found]
+    out[ANSWER + count + 1] = v.branches[TURN_ERROR, found]
+
+
+@kernel
+def _nearest_left(v):
+    """The lane of the nearest branch; -1 if there is none."""
+    found, least = -1, np.inf
+    for lane in range(WIDTH):
+        if v.branches[FITS, lane] > 0.5 and v.state[_SCORE, lane] <= INSIDE and v.state[_SQUARE, lane] < least:
+            found, least = lane, v.state[_SQUARE, lane]
+    return found
+
+
+@kernel
+def _nearest_apart(p, w, v, found, address):
+    """The lane of the nearest branch, from `found` on, whose shapes are apart, and SOLVED.
+
+    Without one it is that of the branch whose shapes are least near, and BLOCKED; -1 where that is not all there is.
+    """
+    best, most = found, -np.inf
+    while found >= 0:
+        for i in range(len(w.q)):
+            w.q[i] = v.q[i, found]
+        if is_clear(p, w, address):
+            return found, SOLVED
+        if w.clearance[0] > most:
+            best, most = found, w.clearance[0]
+        v.branches[FITS, found] = 0.0
+        found = _nearest_left(v)
+    whole = min(p.blocks[0].inverse_square_tolerance, p.blocks[1].inverse_square_tolerance) >= _TIGHT
+    for lane in range(WIDTH):
+        # What comes near to the pose without being there to rounding may be a branch all the same.
+        whole = whole and (v.state[_SCORE, lane] <= INSIDE or v.state[_COST, lane] > p.arms[0].near)
+    return best if whole else -1, BLOCKED

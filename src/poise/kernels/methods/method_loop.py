@@ -59,6 +59,8 @@ from poise.kernels.solver.lm_solver import (
     draw_offsets,
     evaluate,
     finish,
+    is_clear,
+    kept_apart,
     near_turn,
 )
 
@@ -253,8 +255,9 @@ def iterate(address):
     """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
 
     A start ends when the tasks are within their tolerances, after `max_iterations`, when its least error has all but
-    stopped falling, or when a step is no finite number.  Where some tasks are not required it goes on within the
-    tolerances, for as long as their errors fall.  Phases and `chunk` are those of `lm_solver.solve`.
+    stopped falling, when a step is no finite number, or where shapes are too near.  Where some tasks are not required
+    it goes on within the tolerances, for as long as their errors fall.  Phases and `chunk` are those of
+    `lm_solver.solve`.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -271,6 +274,8 @@ def iterate(address):
         if not clip_start(p, w.start, w.pool):
             return BAD_START
         draw_offsets(w.offsets, told.seed)
+        if told.scene:
+            w.clearance[1] = -np.inf
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
         loop[SPENT] = 0.0
         for i in range(count):
@@ -292,17 +297,21 @@ def iterate(address):
                 loop[OWNER] = loop[STARTS]
                 for i in range(count):
                     w.best[i] = w.before[i]
+            colliding = False
             if score <= 1.0 and not soft:
                 for i in range(count):
                     w.q[i] = w.before[i]
                 near_turn(p, w, w.pool)
-                return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
+                if told.scene == 0 or is_clear(p, w, address):
+                    return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
+                # w.best is from here on the solution whose shapes are least near.
+                colliding, loop[BEST], loop[SPENT], loop[OWNER] = True, -1.0, age, loop[STARTS]
             if cost < _GAIN * loop[MARK]:
                 loop[MARK], loop[SINCE] = cost, age
             failed = w.memory[FAILED] > 0.5
             stalled = age - loop[SINCE] >= _PATIENCE
             loop[AGE] = age + 1.0
-            if failed or stalled or age >= told.max_iterations:
+            if colliding or failed or stalled or age >= told.max_iterations:
                 if failed:
                     loop[FAILURES] += 1.0
                 elif stalled and loop[OWNER] == loop[STARTS]:
@@ -326,4 +335,5 @@ def iterate(address):
         w.q[i] = w.best[i]
     near_turn(p, w, w.pool)
     code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), np.int64(loop[OWNER]), loop[ENDED] > 0.5)
+    code = kept_apart(p, w, code, told.scene, address)
     return NOT_FINITE if code == UNSOLVED and loop[FAILURES] > loop[STARTS] else code

@@ -30,6 +30,7 @@ from poise.kernels.machine.layout import (
     SOLVED,
     START,
     STATIONARY,
+    UNSOLVED,
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
@@ -66,7 +67,8 @@ ones that end a start."""
 def solve_many(address):
     """Solve `problems` problems: goals (n, GOAL_NUMBERS an effector) from starts (n, nq), answers (n, rows of `out`).
 
-    An answer's CODE is SOLVED, BAD_GOAL, BAD_START, or RUNNING for a problem that is left.  Returns the iterations.
+    An answer's CODE is SOLVED, BLOCKED, BAD_GOAL, BAD_START, or RUNNING for a problem that is left.  Returns the
+    iterations.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -105,7 +107,7 @@ def solve_many(address):
                     v.state[FRESH, lane] = 1.0
             while k < 0 and upcoming < told.problems:
                 k, upcoming = upcoming, upcoming + 1
-                if closed and answers[columns * k + CODE] == SOLVED:
+                if closed and answers[columns * k + CODE] != RUNNING:
                     k = -1
                     continue
                 code = take(p, w, v, lane, section(goals, numbers * k, numbers), section(starts, count * k, count))
@@ -149,7 +151,7 @@ def solve_closed(p, w, v, goals, starts, answers, address):
         goal, start = section(goals, numbers * k, numbers), section(starts, count * k, count)
         if aim_at(p, goal, w.target) and clip_start(p, start, w.pool):
             call(w.routines[CLOSED_FORM], p, w, v, address)
-            if w.out[CODE] == SOLVED:
+            if w.out[CODE] != UNSOLVED:
                 for i in range(columns - 1):
                     answers[columns * k + i] = w.out[i]
 

@@ -480,6 +480,14 @@ def is_clear(p, w, address):
 
 
 @kernel
+def kept_apart(p, w, code, scene, address):
+    """The code of an answer at w.q that has this one without its scene: it is looked at before it is believed."""
+    if not scene or (code == SOLVED and is_clear(p, w, address)):
+        return code
+    return BLOCKED if w.clearance[1] > -np.inf else code
+
+
+@kernel
 def reject_colliding(p, w, v, address):
     """Let lanes that have converged to where shapes are too near begin anew."""
     for lane in range(WIDTH):
@@ -688,7 +696,7 @@ def search_lanes(p, w, v, address):
             return
     out[STATIONARY] = 0.0
     if lane < 0 and told.scene and w.clearance[1] > -np.inf:
-        out[CODE], out[ITERATIONS], out[START] = BLOCKED, 0.0, 0.0
+        out[CODE], out[ITERATIONS], out[START] = UNSOLVED, 0.0, 0.0
         for i in range(count):
             w.q[i] = w.best[i]
         return
@@ -725,8 +733,8 @@ def solve(address):
             w.clearance[1] = -np.inf
         if len(p.arms) > 0 and told.max_restarts > 0:
             call(w.routines[CLOSED_FORM], p, w, wide(p, told.wide, told.wide_routines), address)
-            if out[CODE] == SOLVED:
-                return SOLVED
+            if out[CODE] == SOLVED or out[CODE] == BLOCKED:
+                return np.int64(out[CODE])
         iterations, cost, score = track(p, w, w.pool, told.max_iterations)
         if score <= INSIDE and (told.scene == 0 or is_clear(p, w, address)):
             if near_turn(p, w, w.pool):
@@ -736,9 +744,9 @@ def solve(address):
     if out[CODE] == RUNNING:
         return RUNNING
     near_turn(p, w, w.pool)
-    restarts, start, blocked = np.int64(out[RESTARTS]), np.int64(out[START]), out[CODE] == BLOCKED
+    restarts, start = np.int64(out[RESTARTS]), np.int64(out[START])
     code = finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
-    return BLOCKED if blocked else code
+    return kept_apart(p, w, code, told.scene, address)
 
 
 @entry_point(WHOLE, REALS, TABLE)
