@@ -103,7 +103,7 @@ def scaled(factor: float) -> Callable[[Array, Array], None]:
 
 
 def test_a_function_made_anew_time_and_again_is_warned_of_once() -> None:
-    jit.adopt.cache_clear()
+    jit._adopt.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for k in range(jit._OFTEN + 2):

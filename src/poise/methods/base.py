@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import nearest_names
+from poise.kernels.machine.reads import Reads
 from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
 from poise.kernels.methods.routines import Routine, stepping, updating
 from poise.methods.checks import one_of, positive
-from poise.methods.criteria import Criterion, LimitDistance, NullSpace
+from poise.methods.criteria import Criterion, LimitDistance, NullSpace, Potential
 from poise.methods.damping import DampingRule, refuse_all_but_errors
 from poise.methods.records import numbers_of, record_of
 from poise.methods.registry import METHODS
@@ -151,6 +152,14 @@ class Method:
     def keeps_inequalities(self) -> bool:
         """Whether it keeps inequalities between joints, as it is set."""
         return False
+
+    @property
+    def reads(self) -> Reads:
+        """What functions of a user's in it read around them."""
+        potentials = [term for term in self.terms if isinstance(term, Potential)]
+        functions = [f for term in potentials for f in (term.gradient, term.hessian) if f is not None]
+        routines = [getattr(used, "routine", None) for used in (self, self.rule)]
+        return Reads(*functions, *(r.inner for r in routines if isinstance(r, Routine) and not r.kept))
 
     def refuse(self, case: Case) -> None:
         """Raises ValueError, with the way out, for a case that the capabilities do not tell of."""

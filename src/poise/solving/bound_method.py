@@ -208,8 +208,7 @@ class BoundMethod:
 
     def bound(self) -> Bound:
         """The problem in this process, with the routine of the method."""
-        functions = (0, 0) if self._functions is None else (self._functions.gradient, self._functions.hessian)
-        bound = Bound(self.problem, self._prepared.routine, self._prepared.damping, functions)
+        bound = Bound(self.problem, self._prepared.routine, self._prepared.damping, self._functions)
         if self.guarded:
             bound.add_guard(steps=True)
         if self.ranges:

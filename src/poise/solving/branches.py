@@ -728,8 +728,8 @@ class _Last:
         return branching if same else None
 
     def keep(self, model: Model, task: Any, limits: bool, turns: bool, samples: int, branching: Branching) -> None:
-        """Keep it, as long as the model and the task are there; several tasks are not kept."""
-        if isinstance(task, Task):
+        """Keep it, as long as the model and the task are there; several tasks, and those of a user's, are not kept."""
+        if isinstance(task, Task) and not task.own:
             self._kept = (ref(model), ref(task), limits, turns, samples, branching)
 
 

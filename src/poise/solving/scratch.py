@@ -15,12 +15,14 @@ from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
+from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.methods import borders
 from poise.kernels.methods.routines import Routine
 from poise.kernels.solver import lm_solver, posture, soft
 from poise.model.scene import Scene
+from poise.solving.potential import Compiled
 from poise.solving.problem import Problem
 from poise.solving.residual import places
 from poise.spatial import Array
@@ -114,8 +116,8 @@ def _view(numbers: Any) -> Any:
 class Bound:
     """A problem in this process: where its routines are, and scratch to borrow.
 
-    `method` is the routine of one update and `rule` that of its damping rule, where there is one; `functions` are
-    addresses of a user's own.
+    `method` is the routine of one update and `rule` that of its damping rule, where there is one; `criterion` holds
+    functions of a user's.
     """
 
     __slots__ = (
@@ -126,6 +128,7 @@ class Bound:
         "_pool",
         "_rule",
         "_wide_routines",
+        "reads",
         "routines",
         "rows",
         "words",
@@ -136,7 +139,7 @@ class Bound:
         problem: Problem,
         method: Routine | None = None,
         rule: Routine | None = None,
-        functions: tuple[int, int] = (0, 0),
+        criterion: Compiled | None = None,
     ) -> None:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
@@ -145,7 +148,14 @@ class Bound:
         self._pool: list[Scratch] = []
         self._kept: list[Any] = []
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
-        self.routines[layout.GRADIENT : layout.HESSIAN + 1] = functions
+        own = [f for kind in problem.kinds for f in kind.functions()]
+        own += [routine.inner for routine in (method, rule) if routine is not None and not routine.kept]
+        if criterion is not None:
+            self._kept.append(criterion)
+            self.routines[layout.GRADIENT : layout.HESSIAN + 1] = criterion.gradient, criterion.hessian
+            own += criterion.functions
+        self.reads = Reads(*own)
+        """What all functions of a user's read around them."""
         self._look_up(self.routines, NARROW)
         self._wide_routines: npt.NDArray[np.int64] | None = None
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BEGIN, BLOCKED, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
@@ -185,6 +185,7 @@ class Search:
             if self.apart is not None:
                 self._bound.add_guard(steps=False)
         prepare(self._entry)
+        self._entry = watched(self._entry, self._bound.reads)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_entry", "_idle")}
@@ -374,7 +375,7 @@ class Search:
         scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
-            batch_lanes.solve_many(scratch.address)
+            watched(batch_lanes.solve_many, self._bound.reads)(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 
@@ -436,6 +437,7 @@ def prepared_search(
     chosen = method_of(method) if method is not None else None
     key = (
         chosen,
+        None if chosen is None else chosen.reads,
         limits is not False,
         apart,
         prefer,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, SOLVED, WIDTH
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
@@ -258,7 +258,7 @@ class Tracker:
         if self._apart is not None:
             scratch.surround(self._apart.scene(self.model, ahead=self._dt or 0.0))
         prepare(method_loop.step)
-        self._step = partial(method_loop.step, scratch.address)
+        self._step = partial(watched(method_loop.step, self._bound.reads), scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
@@ -703,13 +703,13 @@ class Tracker:
             if alone:
                 scratch.start[:] = starts[0]
                 with self._shapes(scratch):
-                    code: int = method_loop.rollout(scratch.address)
+                    code: int = watched(method_loop.rollout, self._bound.reads)(scratch.address)
             else:
                 scratch.widen(self._bound)
                 assert scratch.wide is not None
                 scratch.wide[rows] = self._posture[:, None]
                 path[:, 0] = starts
-                code = method_loop.rollout_lanes(scratch.address)
+                code = watched(method_loop.rollout_lanes, self._bound.reads)(scratch.address)
         self._check_rollout(code, starts, goals)
         return code
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
+from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_rows
 from poise.spatial import SE3, SO3, Array, finite, frozen, quaternion_matrix
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
@@ -86,6 +87,11 @@ class Task(Value):
     Before it is compiled, each function runs once in plain Python (with `lanes`, compiled too), and a Jacobian is
     compared with differences; a ValueError says what does not work.  Each process compiles them anew, which takes about
     half a second a task.
+
+    Compiled code keeps what the functions read around them, such as a global number or array.  Where that has changed,
+    `solve` and all else that prepares anew compiles anew, and a call of a `Solver` or `Tracker` that was made before
+    raises RuntimeError.  What changes often is a field, or better the target.  Arrays are compared at each call, but
+    for those that nobody can write.
     """
 
     weight: Weight = 1.0
@@ -128,6 +134,16 @@ class Task(Value):
     else:
         target = None
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if cls.functions():
+            cls.structure = property(_structure_now)  # type: ignore[assignment, method-assign]
+
+    @classmethod
+    def functions(cls) -> tuple[Callable[..., Any], ...]:
+        """Those of a task of your own."""
+        return tuple(f for name in ("residual", "jacobian") if (f := getattr(cls, name, None)) is not None)
+
     def __post_init__(self) -> None:
         for name in self.weight_names:
             self._set(name, weights(name, getattr(self, name), self.rows))
@@ -160,6 +176,9 @@ class Task(Value):
     @cached_property
     def structure(self) -> tuple[Any, ...]:
         """All but the target, hashable: two tasks of one structure share a prepared solver."""
+        return self._structure()
+
+    def _structure(self) -> tuple[Any, ...]:
         given = (getattr(self, name) for name in self._field_names if name != "target")
         return (type(self), *(_hashable(value) for value in given))
 
@@ -378,6 +397,11 @@ class Task(Value):
         if given is None:
             return None
         return from_python(given) if self.lanes else plain(given)
+
+
+def _structure_now(task: Task) -> tuple[Any, ...]:
+    """The structure of a task of a user's: what its functions read around them belongs to it, as it is now."""
+    return (*task._structure(), Reads(*task.functions()))
 
 
 _SHARED: Final = frozenset(("weight", "tolerance", "priority", "required"))

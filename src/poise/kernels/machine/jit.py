@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
@@ -27,6 +28,7 @@ from poise.kernels.machine.numba_internals import (
     known,
     quickly,
 )
+from poise.kernels.machine.reads import Reads
 
 _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 """Fast arithmetic that keeps NaN and infinity visible."""
@@ -97,26 +99,36 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-@functools.lru_cache(maxsize=64)
 def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
     """A user's function that is written with the primitives of `lanes`, for Python to call with arrays."""
-    made: Callable[..., Any] = numba.njit(error_model="numpy", fastmath=_FLAGS)(plain(function))
+    return _from_python(plain(function), Reads(plain(function)))
+
+
+@functools.lru_cache(maxsize=64)
+def _from_python(function: Callable[..., Any], reads: Reads) -> Callable[..., Any]:
+    renew(reads)
+    made: Callable[..., Any] = numba.njit(error_model="numpy", fastmath=_FLAGS)(function)
     return made
 
 
-@functools.lru_cache(maxsize=64)
 def adopt(function: Callable[..., Any], *signature: Any) -> Any:
     """Compile a user's function of two or three arguments, the last an output that it writes, like a routine.
 
     An output that is an array is NaN where the function raises.  Before, that of two arguments is zeros, and that of
     three NaN, for all of it must be written.  One of rows is the function's alone.
-    Nothing is kept on disk; whoever uses the `address` of what is returned keeps that too.  Raises what Numba raises
-    for a function that it cannot compile.
+    Nothing is kept on disk; whoever uses the `address` of what is returned keeps that too.  It is compiled anew if what
+    it reads around it has changed.  Raises what Numba raises for a function that it cannot compile.
 
     LLVM's engine does not let go of what it has compiled, and its types and constants stay in any case: over a
     megabyte for each function, for good.  So a function that is made anew time and again is warned of.
     """
+    return _adopt(function, Reads(function), *signature)
+
+
+@functools.lru_cache(maxsize=64)
+def _adopt(function: Callable[..., Any], reads: Reads, *signature: Any) -> Any:
     _warn_of_remaking(function)
+    renew(reads)
     inner = function
     if not numba.config.DISABLE_JIT:
         inner = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(function)
@@ -149,6 +161,33 @@ def adopt(function: Callable[..., Any], *signature: Any) -> Any:
     return adopted
 
 
+def renew(reads: Reads) -> None:
+    """Let the functions of Numba's that a user's function calls be compiled with what they read as it is now."""
+    for helper in reads.helpers:
+        now = Reads(helper)
+        if helper.overloads and _COMPILED.get(helper) != now:
+            helper.recompile()
+        _COMPILED[helper] = now
+
+
+def watched(entry: Callable[..., Any], reads: Reads) -> Callable[..., Any]:
+    """An entry point that raises RuntimeError if what was compiled for it has read what is no longer so; the entry
+    point itself if nothing was read."""
+    if not reads or numba.config.DISABLE_JIT:
+        return entry
+
+    def call(*arguments: Any) -> Any:
+        changed = reads.changed()
+        if changed is not None:
+            raise RuntimeError(
+                f"{changed}; compiled code keeps what it reads around it.  Make this Solver or Tracker anew, or let "
+                "what changes be a field of the task, or its target, which every call may give"
+            )
+        return entry(*arguments)
+
+    return call
+
+
 def _warn_of_remaking(function: Callable[..., Any]) -> None:
     code = function.__code__
     _ADOPTED[code] += 1
@@ -156,9 +195,9 @@ def _warn_of_remaking(function: Callable[..., Any]) -> None:
         warnings.warn(
             f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has been made {_OFTEN} times, and "
             "each was compiled and keeps over a megabyte of memory for good: make it once, outside the loop, and "
-            "use it again",
+            "use it again; what changes in the loop is a field or a target, not what is around the function",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -173,6 +212,8 @@ def _kept(function: Callable[..., Any], **options: bool) -> Any:
 _ADOPTED: Counter[CodeType] = Counter()
 """How often a function of this text was adopted."""
 _OFTEN = 8
+_COMPILED: "WeakKeyDictionary[Any, Reads]" = WeakKeyDictionary()
+"""What users' functions of Numba's read when they were last compiled here."""
 _SIGNATURES: dict[Any, tuple[Any, ...]] = {}
 """The argument types of the entry points that are not compiled yet."""
 _PLAIN: list[Any] = []

@@ -14,9 +14,10 @@ from typing import Any, Final, final
 import numba
 from numba.core.errors import NumbaError
 
-from poise.kernels.machine.jit import address, kernel, passing, routine
+from poise.kernels.machine.jit import address, kernel, passing, plain, renew, routine
 from poise.kernels.machine.lanes import store
 from poise.kernels.machine.layout import Record
+from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.views import PROBLEM_VIEW, WIDE, rule_settings_of, settings_of
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
@@ -54,9 +55,9 @@ class Routine:
 
         The library's own are kept on disk.  A user's are not: nobody would notice an edit of what they call.
         """
-        plain = getattr(inner, "py_func", inner)
-        module, code = plain.__module__ or "__main__", plain.__code__
-        self.record, self.wide, self.key = record, wide, (module, plain.__qualname__)
+        self._template, self.inner, function = template, inner, plain(inner)
+        module, code = function.__module__ or "__main__", function.__code__
+        self.record, self.wide, self.key = record, wide, (module, function.__qualname__)
         self.owner: tuple[type[Any], str] | None = None
         self.kept = module.partition(".")[0] == "poise"
         if not self.kept and any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
@@ -64,23 +65,36 @@ class Routine:
                 f"{'.'.join(self.key)} raises, which compiled code that runs without Python cannot: check the settings "
                 "in __post_init__, and let a step that fails be NaN"
             )
-        scope = {**globals(), "inner": kernel(inner, inline=True) if inner is plain else inner, "RECORD": record}
-        # As if it stood where its kernel stands: so Numba knows the file whose edits count, and the name.
-        made = FunctionType(
-            template.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno),
-            scope,
-            plain.__name__,
-        )
-        made.__module__, made.__qualname__ = module, plain.__qualname__
-        self.function: Any = routine(made) if self.kept else passing(made)
+        self.reads = Reads() if self.kept else Reads(inner)
+        """What a user's reads around it."""
+        self.function: Any = self._made()
         if self.kept:
             ROUTINES[self.key] = self
+
+    def _made(self) -> Any:
+        """The function, to be compiled."""
+        inner, function = self.inner, plain(self.inner)
+        called = kernel(inner, inline=True) if inner is function else inner
+        scope = {**globals(), "inner": called, "RECORD": self.record}
+        # As if it stood where its kernel stands: so Numba knows the file whose edits count, and the name.
+        code = function.__code__
+        made = FunctionType(
+            self._template.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno),
+            scope,
+            function.__name__,
+        )
+        made.__module__, made.__qualname__ = self.key
+        return routine(made) if self.kept else passing(made)
 
     def address(self, width: Any) -> int:
         """Where it is for a workspace of this type; loads or compiles it.
 
         Raises ValueError for a user's kernel that Numba cannot compile.
         """
+        if self.reads.changed() is not None:
+            self.reads = Reads(self.inner)
+            renew(self.reads)
+            self.function = self._made()
         if not self.kept and not numba.config.DISABLE_JIT:
             try:
                 self.function.compile((PROBLEM_VIEW, width))
