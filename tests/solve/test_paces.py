@@ -186,7 +186,8 @@ def braking(room: Array, slowing: float) -> Array:
 def test_the_step_of_qp_is_the_minimum_within_the_box() -> None:
     """daqp on the same box of speeds, accelerations, and braking for limits; later steps keep it too.
 
-    Only the first step sees the whole error: later ones see what of it the arm can brake in.
+    What the step is to take of the errors is that share of the step without accelerations after which all joints can
+    still stop at the target.
     """
     method = pz.BoundedLeastSquares(damping=0.1, max_error=None, max_step=math.inf)
     change, none = 20.0 * DT**2, np.zeros(7, np.int32)
@@ -207,6 +208,12 @@ def test_the_step_of_qp_is_the_minimum_within_the_box() -> None:
             if k == 0:
                 e, j = solver.linearise(q, target)
                 matrix, slope = j.T @ j + 0.01 * np.eye(7), -j.T @ e
+                free, _, flag, _ = daqp.solve(
+                    matrix, slope, np.zeros((0, 7)), PANDA.upper - q, PANDA.lower - q, none, primal_tol=1e-12
+                )
+                assert flag > 0
+                share = braking(np.array(1.0), 0.7 * change / np.abs(free).max())
+                slope = -j.T @ j @ free * share
                 best, _, flag, _ = daqp.solve(matrix, slope, np.zeros((0, 7)), high, low, none, primal_tol=1e-12)
                 assert flag > 0
                 np.testing.assert_allclose(step, best, rtol=0, atol=1e-9)

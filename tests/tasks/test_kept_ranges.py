@@ -126,7 +126,7 @@ def test_it_rests_as_near_to_its_target_as_the_region_lets_it(region: Any, prior
             bounds=list(zip(ARM.lower, ARM.upper, strict=True)),
             constraints={"type": "ineq", "fun": lambda z: -beyond(task, ARM, z)},
             method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 300},
+            options={"ftol": 1e-14, "maxiter": 60},
         )
         assert np.linalg.norm(ARM.pose(HAND, q).xyz - target) < np.sqrt(best.fun) + 1e-4
 

@@ -31,9 +31,9 @@ from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import jerking, left_to_limits, loosen, stated_limits
+from poise.kernels.methods.limits import allow, jerking, left_to_limits, loosen, stated_limits
 from poise.kernels.methods.memory import CURB
-from poise.kernels.methods.update import hold_balls_at_limits, move, remember, shorten
+from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
 from poise.kernels.solver.limits import hold_flat
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
@@ -107,13 +107,15 @@ class BoundedLeastSquares(JacobianMethod):
             w.free[a] = 1.0
         if s.way == BOX:
             hold_flat(p, w)
-            if jerking(p):
-                loosen(p, w)
+            loosen(p, w)
             _box_step(p, w)
         else:
             hold_balls_at_limits(p, w)
             _columns_step(p, s, w)
+        allow(p, w)
         shorten(p, w, w.memory[CURB])
+        if s.way == BOX and not jerking(p) and bent_by_limits(p, w):
+            _box_step(p, w)
         move(p, w)
         return cost, score
 

@@ -26,7 +26,6 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import section, table
-from poise.kernels.methods.approach import ease
 from poise.kernels.methods.balls import turned_within
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, best_turn_within, turned
@@ -90,7 +89,6 @@ class CyclicCoordinateDescent(Method):
         _take_poses(p, w, w.room)
         _sweep(p, s, w, w.room)
         _join_turns(p, w)
-        ease(p, w)
         restrain(p, w)
         move(p, w)
         return cost, score

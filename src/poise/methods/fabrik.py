@@ -27,7 +27,6 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL
 from poise.kernels.machine.views import section, table
-from poise.kernels.methods.approach import ease
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, turned
 from poise.kernels.methods.update import move, remember, restrain
@@ -138,7 +137,6 @@ class Fabrik(Method):
             _push_off_the_line(p, w, lengths, goals, wanted)
         fabrik_positions(nodes, p.plan[2], lengths, goals, wanted, sums, s.passes)
         _follow(p, w, places, wanted, motions)
-        ease(p, w)
         restrain(p, w)
         move(p, w)
         return cost, score

@@ -38,10 +38,10 @@ from poise.kernels.machine.layout import WIDTH, Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import jerking, loosen, stated_limits
+from poise.kernels.methods.limits import allow, jerking, loosen, stated_limits
 from poise.kernels.methods.memory import CURB, DAMPING, SHARE
 from poise.kernels.methods.routines import updating
-from poise.kernels.methods.update import hold_joints_at_limits, measure, move, shorten
+from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.checks import not_negative, one_of
@@ -81,10 +81,13 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
         w.free[a] = 1.0
     hold_flat(p, w)
     _spread_rows(p, w)
-    if jerking(p):
-        loosen(p, w)
+    loosen(p, w)
     share = _within_limits(p, p.plan[0], levels, s.first, w)
+    allow(p, w)
     shorten(p, w, _FIRST * w.memory[CURB])
+    if not jerking(p) and bent_by_limits(p, w):
+        _spread_rows(p, w)
+        share = _within_limits(p, p.plan[0], levels, s.first, w)
     w.memory[SHARE] *= share
     move(p, w)
     return cost, score

@@ -182,7 +182,7 @@ class BoundMethod:
                 "apart": n,
                 **dict.fromkeys(("guide", "last_guide"), 0 if posture is None else model.nq),
                 **dict.fromkeys(("travel", "surge", "least", "largest", "gone"), n if paced else 0),
-                **dict.fromkeys(("sought", "closing"), m if paced else 0),
+                **dict.fromkeys(("proposed", "behind", "flow", "flow_change", "steady", "stream"), n if paced else 0),
                 "room": room,
                 **({} if apart is None else guard_rows(n)),
                 **(border_rows(sides, n, model.nq) if kept else {}),

@@ -376,7 +376,7 @@ def usable(most: float, jerk: float, speed: float, reach: float) -> float:
     def fits(r: float) -> bool:
         return jerk * r * (r + 2.0) <= 2.0 * speed and jerk * r * (r + 1.0) * (r + 2.0) <= reach
 
-    low, high = 0.0, min(most / jerk, _STEPS)
+    low, high = 0.0, min(most, _STEPS * jerk) / jerk
     if fits(high):
         return high * jerk
     for _ in range(100):

@@ -479,7 +479,9 @@ class Tracker:
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
-        for past in ("last_step", "last_target", "last_guide", "travel", "surge"):
+        for past in (
+            "last_step", "last_target", "last_guide", "travel", "surge", "behind", "flow", "flow_change", "steady"
+        ):  # fmt: skip
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None:
             self._explorer.forget()

@@ -1,87 +1,192 @@
-"""How an arm with accelerations stops at its target: the error that a method sees is no larger than it can brake in.
+"""How an arm with accelerations goes to its target: as fast as lets it stop there, seen from the target.
 
-A step towards a target is as long as the error, and the next one would have to be none.  An arm that may change its
-velocity by little in a step would fly past and swing.  With e the error, and c what it fell by in the last step, going
-on like this ends after N = e.c / c.c steps, at N times the last step's way for each joint.  So the joints are to go no
-faster than f times as they do, where each can still brake in that room, and the error that is left along c after this
-step is to be (N - f) c.c: the method sees no more of e than the rest.  What c is of a target that moves, the arm's
-motion is relative to it, so that one that is followed without error is not braked for.
+A step towards a target is as long as the way that is left, and the next one would have to be none.  An arm that may
+change its velocity by little in a step would fly past and swing.  So it brakes, but not for what a target does itself.
+With d_k the step that the method proposes and x_k the one that is taken, d_{k-1} - x_{k-1} was left, and what has come
+to it is the target's own motion, seen by the joints:
+
+    u_k = d_k - (d_{k-1} - x_{k-1}).
+
+Seen from a target that goes on like this, r = d_k - u_k is left of the way, and
+
+    x_k = u_k + w,    w the relative step from which a full stop ends at r.
+
+A target that is followed leaves r = 0, and the step is the method's own: nothing is braked for.  Without a jerk all
+entries of w are the same share of r, as large as lets each joint stop.  With one, w is the root of
+S(w, w - w_{k-1}) = r, S being the way to stand still from a velocity and its change, within what the limits leave.
+Each joint plans with the share of its limits that lets it arrive together with the last, less what the target's own
+changes take of them.
+
+A target at rest has u = 0, and so has one before the first step.  Where no arm with these limits could go along with
+u, the target has jumped, or is noise, and u is what it was, but for a little towards what it seems to be.
 """
 
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
-from poise.kernels.methods.braking import NO_LIMIT
-from poise.kernels.methods.memory import EASE, FRESH, LEFT
+from poise.kernels.machine.lanes import load, select, splat, store
+from poise.kernels.methods.braking import NO_LIMIT, fastest, way_to_stand
+from poise.kernels.methods.memory import FRESH, MOVED
+from poise.kernels.methods.settling import away_from_last_targets, see_targets
 
-AT_FIRST = -1.0
-"""In LEFT: the step has begun, and its errors are not known yet."""
-_FIRM = 0.8
-"""Share of the acceleration that braking for a target is planned with; the linear model does not know the rest."""
+_FIRM = 0.7
+"""Share of the limits that a stop is planned with; the linear model does not know the rest."""
+_LEFT = 0.15
+"""Share of them that the target's own changes leave to it at least."""
+_ALONE = 0.05
+"""Share of them with which a joint plans at least, however short its way is beside those of others."""
+_FOLLOWED = 2.0
+"""How far beyond the limits the changes of a target are that is still followed, and not taken for a jump."""
+_SLOWLY = 0.1
+"""Share of the acceleration by which what is known of a target that jumps changes in a step, no more than the jerk."""
+_POLE = 0.3
+"""What a step leaves of a short way, where no limit is near."""
+_LAG, _DRAG = (1.0 + _POLE) / (1.0 - _POLE), (_POLE / (1.0 - _POLE)) ** 2
+"""Steps of the velocity, and of its change, that a stop takes beyond the way that the limits ask for: so a short way
+shrinks by `_POLE` in each step."""
+_TRIALS = 4
+"""Chords on the way to the root."""
 
-_LONG = 100.0
-"""Steps that a brake takes to be fully on, at most: more would creep up to a target."""
+
+@kernel
+def see(p, w):
+    """Whether the targets have moved since the last step, which begins anew."""
+    moved = (away_from_last_targets(p, w) > 0.0) & (load(w.memory, FRESH) > 0.5)
+    store(w.memory, MOVED, select(moved, splat(w.e, 1.0), 0.0))
 
 
 @kernel
 def approach(p, w):
-    """Shorten w.clamped to what of the errors w.e this step may take away."""
-    along = splat(w.e, 0.0)
-    first = load(w.memory, LEFT) < 0.0
-    if any_of(first):
-        square, fresh = splat(w.e, 0.0), load(w.memory, FRESH) < 0.5
-        for i in range(len(w.e)):
-            e = load(w.e, i)
-            c = select(fresh, 0.0, load(w.sought, i) - e)
-            store(w.closing, i, c), store(w.sought, i, e)
-            along, square = along + e * c, square + c * c
-        closing = (along > 0.0) & (square > 1e-280)
-        steps = select(closing, along / select(closing, square, 1.0), 0.0)
-        slower = steps
-        for a in range(len(w.travel)):
-            x = load(w.travel, a)
-            x = select(x < 0.0, -x, x)
-            room, rise = steps * x, 0.0 * x
-            if p.paces[a].jerk < NO_LIMIT:
-                y = select(load(w.travel, a) < 0.0, -load(w.surge, a), load(w.surge, a))
-                y = select(y < 0.0, 0.0, y)
-                n = y / p.paces[a].jerk
-                room, rise = room - n * (x + y * n * (1.0 / 3.0)), 0.5 * y * n
-                room = select(room < 0.0, 0.0, room)
-            v = _braking(room, p.paces[a]) - rise
-            v = select(v < 0.0, 0.0, v)
-            share = v / select(x > 1e-280, x, 1.0)
-            slower = select((x > 1e-280) & (share < slower), share, slower)
-        store(w.memory, LEFT, (steps - slower) * square)
-        along = splat(w.e, 0.0)
-    seen = splat(w.e, 0.0)
-    for i in range(len(w.e)):
-        c = load(w.closing, i)
-        along, seen = along + load(w.e, i) * c, seen + load(w.clamped, i) * c
-    left = load(w.memory, LEFT)
-    wanted = along - left
-    wanted = select(wanted < 0.0, 0.0, wanted)
-    shortened = (left > 0.0) & (seen > wanted)
-    share = select(shortened, wanted / select(shortened, seen, 1.0), 1.0)
-    for i in range(len(w.e)):
-        store(w.clamped, i, share * load(w.clamped, i))
-    store(w.memory, EASE, share)
+    """w.step, what the method proposes, becomes what of it the arm is to go now, whatever the limits let come of it.
+
+    w.apart is the same.  What the step has gone before, w.gone, counts to both.
+    """
+    farther = _beyond_clamp(w)
+    jumps = splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        store(w.proposed, a, load(w.gone, a) + farther * load(w.step, a))
+        pace = p.paces[a]
+        u = own_motion(w, a)
+        change = u - load(w.flow, a)
+        x = _size(change) * (1.0 / pace.change)
+        jumps = select(x > jumps, x, jumps)
+        x = _size(change - load(w.flow_change, a)) * (1.0 / pace.jerk)
+        jumps = select(x > jumps, x, jumps)
+    followed = jumps <= _FOLLOWED
+    longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        pace = p.paces[a]
+        u, change, swing = _seen(pace, w, a, followed)
+        store(w.stream, a, u)
+        r = _size(load(w.proposed, a) - u)
+        x = r / _reserve(pace.change, change)
+        longest = select(x > longest, x, longest)
+        x = r / _reserve(pace.jerk, swing)
+        hardest = select(x > hardest, x, hardest)
+    share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
+    for a in range(len(w.step)):
+        pace = p.paces[a]
+        d, gone, u = load(w.proposed, a), load(w.gone, a), load(w.stream, a)
+        r = d - u
+        if pace.jerk < NO_LIMIT:
+            _, change, _ = _seen(pace, w, a, followed)
+            most, jerk = _together(r, longest, pace.change), _together(r, hardest, pace.jerk)
+            before, low, high = load(w.travel, a) - (u - change), load(w.least, a) - u, load(w.largest, a) - u
+            x = d - (r - _relative_step(r, before, low, high, most, jerk)) - gone
+        else:
+            x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
+        own = load(w.step, a)
+        x = select((farther > 1.0) & (((own >= 0.0) & (x > own)) | ((own <= 0.0) & (x < own))), own, x)
+        store(w.step, a, x), store(w.apart, a, x)
 
 
 @kernel
-def _braking(room, pace):
-    """The v with v^2 / 2a + v (1 + a / j) / 2 = room: one that can brake to rest within the room, jerk and all."""
-    most = _FIRM * min(pace.change, _LONG * pace.jerk)
-    if most >= _FIRM * NO_LIMIT:
-        return room
-    half = 0.5 + 0.5 * most / pace.jerk
-    v = most * (sqrt(half * half + 2.0 * room / most) - half)
-    return select(v < room, v, room)
+def remember_target(p, w):
+    """What the step leaves of its way, and how the target moved; to be told when the step is taken."""
+    for a in range(len(w.step)):
+        u = own_motion(w, a)
+        store(w.flow_change, a, u - load(w.flow, a)), store(w.flow, a, u)
+        store(w.steady, a, load(w.stream, a))
+        store(w.behind, a, load(w.proposed, a) - load(w.travel, a))
+    see_targets(p, w)
 
 
 @kernel
-def ease(p, w):
-    """Shorten w.step by as much as `approach` has shortened the errors, where the step was not made of those."""
-    if len(p.paces) > 0:
-        share = load(w.memory, EASE)
-        for a in range(len(w.step)):
-            store(w.step, a, share * load(w.step, a))
+def own_motion(w, a):
+    """u of an entry: what of w.proposed the last step did not leave; 0 where the targets stand."""
+    return select(load(w.memory, MOVED) > 0.5, load(w.proposed, a) - load(w.behind, a), 0.0)
+
+
+@kernel
+def _seen(pace, w, a, followed):
+    """u of an entry as it is counted on, its change, and the change of that."""
+    u = own_motion(w, a)
+    change = u - load(w.flow, a)
+    swing = change - load(w.flow_change, a)
+    steady = load(w.steady, a)
+    little = min(pace.jerk, _SLOWLY * pace.change)
+    apart = u - steady
+    apart = select(apart > little, little, select(apart < -little, -little, apart))
+    counted = followed | (load(w.memory, MOVED) < 0.5)
+    known = counted & (load(w.memory, MOVED) > 0.5)
+    return select(counted, u, steady + apart), select(known, change, 0.0), select(known, swing, 0.0)
+
+
+@kernel
+def _beyond_clamp(w):
+    """How much longer the errors are than the method has seen of them."""
+    square, seen = splat(w.e, 0.0), splat(w.e, 0.0)
+    for i in range(len(w.e)):
+        e = load(w.e, i)
+        square, seen = square + e * e, seen + e * load(w.clamped, i)
+    longer = (square > seen) & (seen > 0.0)
+    return select(longer, square / select(longer, seen, 1.0), 1.0)
+
+
+@kernel
+def _size(x):
+    return select(x < 0.0, -x, x)
+
+
+@kernel
+def _reserve(limit, taken):
+    """What of a limit a stop is planned with, where the target takes some of it."""
+    rest = _FIRM * limit - _size(taken)
+    return select(rest > _LEFT * limit, rest, _LEFT * limit)
+
+
+@kernel
+def _together(r, ways, limit):
+    """The share of a limit with which an entry arrives with the last, of which `ways` is the way by the limit."""
+    share = _size(r) / select(ways > 0.0, ways, 1.0)
+    return select(share > _ALONE * limit, share, _ALONE * limit)
+
+
+@kernel
+def _relative_step(r, before, low, high, most, jerk):
+    """The step in [low, high] after the step `before` from which a full stop leads by r; else the nearer end."""
+    under, over = _stop(low, before, most, jerk) - r, _stop(high, before, most, jerk) - r
+    x = (r + _DRAG * before) / (_LAG + _DRAG)
+    x = select(x < low, low, select(x > high, high, x))
+    below, above = low, high
+    for _ in range(_TRIALS):
+        miss = _stop(x, before, most, jerk) - r
+        short = miss <= 0.0
+        # The end that stays counts half (Illinois): so neither stays for long.
+        halved_over, halved_under = select(over > 0.0, 0.5 * over, over), select(under < 0.0, 0.5 * under, under)
+        below, under, over = (
+            select(short, x, below),
+            select(short, miss, halved_under),
+            select(short, halved_over, over),
+        )
+        above, over = select(short, above, x), select(short, over, miss)
+        gap = over - under
+        share = -under / select(gap > 0.0, gap, 1.0)
+        share = select((gap > 0.0) & (share > 0.0), select(share < 1.0, share, 1.0), 0.0)
+        x = below + share * (above - below)
+    return x
+
+
+@kernel
+def _stop(v, before, most, jerk):
+    """The way of a full stop that begins with the step v after `before`."""
+    rise = v - before
+    return way_to_stand(v, rise, most, jerk) + _LAG * v + _DRAG * rise

@@ -66,6 +66,30 @@ def way_to_rest(first, rise, most, jerk):
 
 
 @kernel
+def way_to_stand(v, rise, most, jerk):
+    """How far a velocity v, which changes by `rise`, leads until it rests and changes no more; odd in both.
+
+    By a constant jerk down to a deceleration, that itself, and a jerk back (an S-curve), in continuous time.  Where v
+    turns back before it can stop changing, that is the way back that follows.
+    """
+    size = select(rise < 0.0, -rise, rise)
+    back = v + 0.5 * rise * size / jerk < 0.0
+    v, rise = select(back, -v, v), select(back, -rise, rise)
+    square = jerk * v + 0.5 * rise * rise
+    top = sqrt(select(square < 0.0, 0.0, square))
+    top = select(top < most, top, most)
+    top = select(top < -rise, -rise, top)
+    onset = (rise + top) / jerk
+    way = onset * (v + onset * (0.5 * rise - jerk * onset * (1.0 / 6.0)))
+    v = v + onset * (rise - 0.5 * jerk * onset)
+    last = 0.5 * top * top / jerk
+    hold = (v - last) / select(top > 0.0, top, 1.0)
+    hold = select(hold < 0.0, 0.0, hold)
+    way = way + 0.5 * hold * (v + last) + top * last * (1.0 / 3.0) / jerk
+    return select(back, -way, way)
+
+
+@kernel
 def _braked(room, v, low, high, most, jerk):
     """The largest step in [low, high] after v from which braking keeps within `room`; low if there is none."""
     most, jerk = _sure(most), _sure(jerk)

@@ -10,7 +10,6 @@ import numpy as np
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.methods.approach import approach
 from poise.kernels.methods.memory import FRESH, SEEN
 
 NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
@@ -19,7 +18,7 @@ NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
 
 @functools.partial(kernel, inline=True)
 def clamp_errors(p, w):
-    """w.clamped is w.e, each block no longer than its D_max, and all of it as far as the arm can brake."""
+    """w.clamped is w.e, each block no longer than its D_max."""
     common = p.common[0]
     for k in range(len(p.effectors)):
         first = p.effectors[k].first_block
@@ -34,8 +33,6 @@ def clamp_errors(p, w):
                 scale = select(size > longest, longest / size, 1.0)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale
             store(w.clamped, 3 * b, e0), store(w.clamped, 3 * b + 1, e1), store(w.clamped, 3 * b + 2, e2)
-    if len(p.paces) > 0:
-        approach(p, w)
 
 
 @functools.partial(kernel, inline=True)

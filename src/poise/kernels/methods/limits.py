@@ -12,7 +12,7 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.views import section
 from poise.kernels.methods.balls import turn_ball, turn_since
-from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
+from poise.kernels.methods.braking import NO_LIMIT, allowed
 from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
 from poise.kernels.solver.lm_solver import clip_start
 
@@ -89,7 +89,12 @@ def left(p, w, a):
 
 @kernel
 def allow(p, w):
-    """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.begun."""
+    """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.begun.
+
+    Without accelerations there are none.
+    """
+    if len(p.paces) == 0:
+        return
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = load(w.begun, c.q)
@@ -120,33 +125,14 @@ def jerking(p):
 @kernel
 def loosen(p, w):
     """w.least and w.largest of a step that may be wanted, whatever speeds and accelerations let come of it."""
+    if len(p.paces) == 0:
+        return
     for a in range(len(p.paces)):
         store(w.least, a, splat(w.q, -_ANYWHERE)), store(w.largest, a, splat(w.q, _ANYWHERE))
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = load(w.begun, c.q)
         store(w.least, c.v, c.lower - x), store(w.largest, c.v, c.upper - x)
-
-
-@kernel
-def soften(p, w):
-    """w.least and w.largest again: an entry comes to its wanted speed w.step with no acceleration left.
-
-    The way of the updates before counts to what is wanted.
-    """
-    if not jerking(p):
-        return
-    allow(p, w)
-    for a in range(len(p.paces)):
-        pace = p.paces[a]
-        if pace.jerk < NO_LIMIT:
-            v, wanted = load(w.travel, a), load(w.gone, a) + load(w.step, a)
-            wanted = select(wanted > pace.speed, pace.speed, select(wanted < -pace.speed, -pace.speed, wanted))
-            low, high = load(w.least, a), load(w.largest, a)
-            up, down = v + fastest(wanted - v, pace.jerk), v - fastest(v - wanted, pace.jerk)
-            up, down = select(up < low, low, up), select(down > high, high, down)
-            store(w.largest, a, select((wanted >= v) & (up < high), up, high))
-            store(w.least, a, select((wanted <= v) & (down > low), down, low))
 
 
 @kernel

@@ -27,7 +27,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.methods.approach import AT_FIRST
+from poise.kernels.methods.approach import remember_target, see
 from poise.kernels.methods.limits import allow, keep_whole_step, remember_way, shorten_whole_step, take_start
 from poise.kernels.methods.memory import (
     AGE,
@@ -38,7 +38,6 @@ from poise.kernels.methods.memory import (
     ENDED,
     FAILED,
     FAILURES,
-    LEFT,
     LENGTH,
     MARK,
     MEMORY,
@@ -84,6 +83,8 @@ def forget(w):
         store(w.last_guide, i, splat(w.memory, 0.0))
     for a in range(len(w.travel)):
         store(w.travel, a, splat(w.memory, 0.0)), store(w.surge, a, splat(w.memory, 0.0))
+        store(w.behind, a, splat(w.memory, 0.0)), store(w.steady, a, splat(w.memory, 0.0))
+        store(w.flow, a, splat(w.memory, 0.0)), store(w.flow_change, a, splat(w.memory, 0.0))
 
 
 @kernel
@@ -98,7 +99,7 @@ def _update(p, w, updates, settle, scene, address):
             store(w.begun, i, load(w.q, i))
     if paced:
         allow(p, w)
-        store(w.memory, LEFT, AT_FIRST)
+        see(p, w)
     if settle:
         let_go(p, w)
     for _ in range(updates):
@@ -109,19 +110,22 @@ def _update(p, w, updates, settle, scene, address):
         call(w.routines[METHOD], p, w)
         if len(p.borders) > 0:
             call(w.routines[STAY], p, w)
-        if settle:
+        if settle and not paced:
             curb(p, w)
     if paced:
         keep_whole_step(p, w, updates)
+        for a in range(len(w.step)):
+            store(w.step, a, load(w.gone, a))
+        if settle:
+            curb(p, w)
     elif updates > 1:
         shorten_whole_step(p, w, updates)
     if scene:
-        if paced:
-            for a in range(len(w.step)):
-                store(w.step, a, load(w.gone, a))
         call(w.routines[CERTIFY], p, w, address)
         if paced:
             remember_way(w)
+    if paced:
+        remember_target(p, w)
 
 
 @entry_point(WHOLE)

@@ -58,14 +58,20 @@ def curb(p, w):
         store(w.memory, TURNED, select(turned, turns + 1.0, turns))
         # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
         store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
-    for k in range(len(p.effectors)):
-        for i in range(first_seen(p.effectors[k]), SEEN):
-            store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
+    see_targets(p, w)
 
 
 @functools.partial(kernel, inline=True)
 def let_go(p, w):
     """Widen the bound by as much as the targets, and a posture, have moved since the last update."""
+    moved, stirred = away_from_last_targets(p, w), load(w.memory, STIRRED)
+    store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
+    widen(w, moved)
+
+
+@functools.partial(kernel, inline=True)
+def away_from_last_targets(p, w):
+    """How far the targets, and a posture, are from where they were."""
     square = splat(w.e, 0.0)
     for k in range(len(p.effectors)):
         for i in range(first_seen(p.effectors[k]), SEEN):
@@ -74,9 +80,15 @@ def let_go(p, w):
     for i in range(len(w.guide)):
         x = load(w.guide, i) - load(w.last_guide, i)
         square = square + x * x
-    moved, stirred = sqrt(square), load(w.memory, STIRRED)
-    store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
-    widen(w, moved)
+    return sqrt(square)
+
+
+@functools.partial(kernel, inline=True)
+def see_targets(p, w):
+    """Remember where the targets are."""
+    for k in range(len(p.effectors)):
+        for i in range(first_seen(p.effectors[k]), SEEN):
+            store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
 
 
 @functools.partial(kernel, inline=True)

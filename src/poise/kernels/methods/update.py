@@ -12,9 +12,10 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
+from poise.kernels.methods.approach import approach
 from poise.kernels.methods.balls import turn_ball
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
-from poise.kernels.methods.limits import jerking, left, since_begun, soften
+from poise.kernels.methods.limits import left, since_begun
 from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.solver.limits import free_joints, hold_balls
 from poise.kernels.solver.lm_solver import evaluate
@@ -155,18 +156,15 @@ def _bound(p, w, curb, choosing):
     for a in range(n):
         store(w.step, a, select(finite, load(w.step, a), 0.0))
     if len(p.paces) > 0:
+        scale = 1.0 / ratio
+        for a in range(n):
+            store(w.step, a, load(w.step, a) * scale)
         since_begun(p, w, w.before)
-        if choosing and not jerking(p):
-            choose(p, w, ratio, beyond_box(p, w, ratio))
-        else:
-            scale = 1.0 / faster
-            for a in range(n):
-                store(w.step, a, load(w.step, a) * scale)
-            soften(p, w)
-            for a in range(n):
-                low, high = left(p, w, a)
-                x = load(w.step, a)
-                store(w.step, a, select(x < low, low, select(x > high, high, x)))
+        approach(p, w)
+        for a in range(n):
+            low, high = left(p, w, a)
+            x = load(w.step, a)
+            store(w.step, a, select(x < low, low, select(x > high, high, x)))
     elif choosing and any_of(finite & (over > ratio)):
         choose(p, w, ratio, faster)
     else:
@@ -180,18 +178,18 @@ def _bound(p, w, curb, choosing):
 
 
 @kernel
-def beyond_box(p, w, ratio):
-    """The largest of `ratio` and of the ratios of the step's entries to what accelerations leave in their direction.
+def bent_by_limits(p, w):
+    """Whether accelerations have bent the step; w.clamped is then what of the errors it was to take away.
 
-    An entry that has to turn or to brake however short the step may be has none.
+    A method with limits inside its step finds another one for that.  One number wide.
     """
-    for a in range(len(w.step)):
-        x = load(w.step, a)
-        low, high = left(p, w, a)
-        forth, back = (x > 0.0) & (high > 0.0), (x < 0.0) & (low < 0.0)
-        over = select(forth, x / select(forth, high, 1.0), select(back, x / select(back, low, 1.0), 0.0))
-        ratio = select(over > ratio, over, ratio)
-    return ratio
+    bent = False
+    if len(p.paces) > 0:
+        for a in range(len(w.step)):
+            bent = bent or w.step[a] != w.apart[a]
+    if bent:
+        times(p, w.jacobian, w.apart, w.clamped)
+    return bent
 
 
 @kernel
