@@ -118,6 +118,7 @@ if TYPE_CHECKING:
     from poise.solving.outcome import Trace as Trace
     from poise.solving.path.jumps import Jump as Jump
     from poise.solving.path.jumps import jumps as jumps
+    from poise.solving.path.law import JointState as JointState
     from poise.solving.path.path import JointPath as JointPath
     from poise.solving.path.path import PathFailure as PathFailure
     from poise.solving.path.path import PathStatus as PathStatus
@@ -162,6 +163,7 @@ _HOME = {
     "PathStatus": "poise.solving.path.path",
     "PathFailure": "poise.solving.path.path",
     "JointPath": "poise.solving.path.path",
+    "JointState": "poise.solving.path.law",
     "jumps": "poise.solving.path.jumps",
     "Jump": "poise.solving.path.jumps",
     "BFGS": "poise.methods.quasi_newton",

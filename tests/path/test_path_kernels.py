@@ -15,8 +15,9 @@ import poise as pz
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.sequence import best_sequence
 from poise.solving.path.clock import Clock
+from poise.solving.path.limits import PathLimits
 from poise.solving.path.program import Program, System
-from poise.solving.path.timing import least_schedule
+from poise.solving.path.timing import timed
 from poise.solving.problem import pack
 
 
@@ -125,6 +126,11 @@ def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
 
 
 # Times --------------------------------------------------------------------------------------------------------------
+
+
+def least_schedule(arm: pz.Model, q: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+    limits = PathLimits(True, None, velocity, acceleration, np.full(arm.nv, np.inf))
+    return timed(arm, q, limits, np.zeros(len(q), dtype=bool))[0]
 
 
 def kept(arm: pz.Model, q: np.ndarray, times: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> None:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.collision import CollisionLimit, one_collision_limit
-from poise.solving.inequalities import AccelerationLimit, VelocityLimit
+from poise.solving.inequalities import AccelerationLimit, JerkLimit, VelocityLimit
 from poise.spatial import Array
 
-PathLimit: TypeAlias = CollisionLimit | VelocityLimit | AccelerationLimit
+PathLimit: TypeAlias = CollisionLimit | VelocityLimit | AccelerationLimit | JerkLimit
 """What a path can keep."""
 
 
@@ -29,6 +29,8 @@ class PathLimits:
     """(nv,) [rad/s or m/s]; infinite where there is none."""
     acceleration: Array
     """(nv,) [rad/s^2 or m/s^2]; likewise."""
+    jerk: Array
+    """(nv,) [rad/s^3 or m/s^3]; likewise."""
 
     @classmethod
     def of(
@@ -47,10 +49,11 @@ class PathLimits:
         if not isinstance(some, (list, tuple)) or not all(isinstance(limit, PathLimit) for limit in some):
             raise TypeError(
                 "limits must be True or False, whether joint limits hold, or a list of what a path can keep, a "
-                f"CollisionLimit, VelocityLimit or AccelerationLimit, got {limits!r}; other limits are for a Tracker"
+                f"CollisionLimit, VelocityLimit, AccelerationLimit or JerkLimit, got {limits!r}; other limits are for "
+                "a Tracker"
             )
         speeds = limits_of("velocity", velocity, model)
-        hardest = limits_of("acceleration", acceleration, model)
+        hardest, jerks = limits_of("acceleration", acceleration, model), np.full(model.nv, np.inf)
         for limit in some:
             if not isinstance(limit, CollisionLimit):
                 # In an update of one second changes are speeds.
@@ -58,7 +61,19 @@ class PathLimits:
                 speeds = np.minimum(speeds, stated.changes)
                 if stated.accelerations is not None:
                     hardest = np.minimum(hardest, stated.accelerations)
-        return cls(limits is not False, one_collision_limit(some), speeds, hardest)
+                if stated.jerks is not None:
+                    jerks = np.minimum(jerks, stated.jerks)
+        return cls(limits is not False, one_collision_limit(some), speeds, hardest, jerks)
+
+    @property
+    def timed(self) -> bool:
+        """Whether any of them says how fast a path may be run through."""
+        return bool(np.isfinite([self.velocity, self.acceleration, self.jerk]).any())
+
+    @property
+    def smooth(self) -> bool:
+        """Whether speeds may not change at once."""
+        return bool(np.isfinite([self.acceleration, self.jerk]).any())
 
 
 def limits_of(name: str, value: npt.ArrayLike | None, model: Model) -> Array:

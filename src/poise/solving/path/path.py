@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from poise import html
 from poise.model.model import Model
+from poise.solving.path.law import JointState, Law
 from poise.solving.path.table import write_csv, write_parquet
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -63,6 +64,7 @@ class JointPath(Sequence[Array]):
         "clearances",
         "failures",
         "jacobians",
+        "law",
         "model",
         "notes",
         "position_errors",
@@ -83,6 +85,8 @@ class JointPath(Sequence[Array]):
     """(n, nq) configurations, each within its limits."""
     times: Array | None
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
+    law: Law | None
+    """The motion itself, which `at` asks; None without times."""
     reached: npt.NDArray[np.bool_]
     """(waypoints,) whether each is within the tolerances of all tasks."""
     position_errors: Array
@@ -168,6 +172,29 @@ class JointPath(Sequence[Array]):
     def duration(self) -> float | None:
         """How long it takes to run through [s]; None without times."""
         return None if self.times is None else float(self.times[-1])
+
+    def at(self, t: npt.ArrayLike) -> JointState:
+        """Configuration, velocity and acceleration at times `t` (...) [s]: (..., nq), (..., nv) and (..., nv).
+
+        Between the rows too the motion keeps the limits that the path was timed with.  Before the beginning and after
+        the end the joints stand still there.  Without accelerations speeds change at once, from step to step.  Raises
+        ValueError for a path without times, and for a time that is not finite.
+        """
+        law = self._timed()
+        times = np.asarray(t, dtype=np.float64)
+        if not np.isfinite(times).all():
+            raise ValueError(f"t is {t!r}; every time must be finite [s]")
+        found = law.at(times.ravel())
+        if self.model.within_limits(self.q):
+            found = found._replace(q=self.model.clip(found.q))  # what rounding takes beyond a limit
+        return JointState(*(x.reshape(*times.shape, x.shape[-1]) for x in found))
+
+    def _timed(self) -> Law:
+        if self.law is None:
+            raise ValueError(
+                "the path has no times, for nothing says how fast it may go: give it velocity=, acceleration= or dt="
+            )
+        return self.law
 
     def facts(self) -> dict[str, Any]:
         """The path in numbers, by name, in m, rad and s."""

@@ -17,11 +17,12 @@ from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
+from poise.solving.path.law import Law
 from poise.solving.path.limits import PathLimit, PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
-from poise.solving.path.timing import least_schedule
+from poise.solving.path.timing import even, timed
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in, pulled_in
@@ -88,7 +89,8 @@ def solve_path(
 
     A list of `limits` adds to those of the joints.  With a CollisionLimit no shapes come too near at any waypoint, or
     on the straight way of the joints from each to the next.  A VelocityLimit or an AccelerationLimit says what
-    `velocity` and `acceleration` do, and the tighter holds.  With `dt` there may be no accelerations.
+    `velocity` and `acceleration` do, and the tighter holds.  A JerkLimit bounds how fast accelerations change.  With
+    `dt` there may be no accelerations and jerks.  `JointPath.at` is the motion between the rows, which keeps them too.
 
     At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
     follow the path otherwise.
@@ -140,11 +142,11 @@ def followed(
     kept = PathLimits.of(model, limits, velocity, acceleration)
     if clearance is not None and kept.positions:
         refuse_ball_limits(model, "a path beside a CollisionLimit")
-    speeds, hardest = kept.velocity, kept.acceleration
-    if dt is not None and np.isfinite(hardest).any():
+    speeds = kept.velocity
+    if dt is not None and kept.smooth:
         raise ValueError(
-            f"dt is {dt!r}, and accelerations are limited, which a path in given times does not keep: leave dt out, "
-            "and the times are the least that keep them, or leave the accelerations out"
+            f"dt is {dt!r}, and accelerations or jerks are limited, which a path in given times does not keep: leave "
+            "dt out, and the times are the least that keep them, or leave these limits out"
         )
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
     if closed:
@@ -166,18 +168,19 @@ def followed(
         q, reached = q[place], reached[place]
     if dt is not None or changing.all() or failures:
         q, reached, failures = run(route)
-    times: Array | None = None
+    times, law = None, None
     if dt is not None:
         times = np.arange(len(q), dtype=np.float64) * dt
+        law = even(model, q, times)
         failures += _too_fast(route, q, speeds, dt)
-    elif not np.isinf(speeds[route.active]).all() or not np.isinf(hardest[route.active]).all():
-        times = least_schedule(model, q, speeds, hardest)
+    elif kept.timed:
+        times, law = timed(model, q, kept, np.zeros(len(q), dtype=np.bool_), None if failures else clearance)
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
     if failures and route.clock.late:
         notes.append(SPENT)
-    return path_of(route, q, np.arange(len(q)), times, failures, notes, speeds, clearance, perf_counter() - began)
+    return path_of(route, q, np.arange(len(q)), times, law, failures, notes, speeds, clearance, perf_counter() - began)
 
 
 def _beginning(
@@ -230,6 +233,7 @@ def path_of(
     q: Array,
     stations: npt.NDArray[np.int64],
     times: Array | None,
+    law: Law | None,
     failures: Sequence[PathFailure],
     notes: Sequence[str],
     speeds: Array,
@@ -240,10 +244,11 @@ def path_of(
     e, jacobians, scores = route.rows(q[stations])
     errors = route.errors(e)
     return JointPath(
-        model=route.model, tasks=route.tasks, q=q, times=times, reached=scores <= 1.0, position_errors=errors["m"],
-        rotation_errors=errors["rad"], clearances=None if clearance is None else clearance(q) + clearance.least,
-        failures=tuple(failures), notes=tuple(notes), stations=np.array(stations), time=seconds, velocity=speeds,
-        active=route.active.copy(), jacobians=jacobians,
+        model=route.model, tasks=route.tasks, q=q, times=times, law=law, reached=scores <= 1.0,
+        position_errors=errors["m"], rotation_errors=errors["rad"],
+        clearances=None if clearance is None else clearance(q) + clearance.least, failures=tuple(failures),
+        notes=tuple(notes), stations=np.array(stations), time=seconds, velocity=speeds, active=route.active.copy(),
+        jacobians=jacobians,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
-from poise.solving.path.timing import least_schedule
+from poise.solving.path.timing import timed
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array
@@ -97,7 +97,6 @@ def planned(
     kept = PathLimits.of(model, limits, velocity, acceleration)
     if kept.positions:
         refuse_ball_limits(model, "plan")
-    speeds, hardest = kept.velocity, kept.acceleration
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
@@ -118,10 +117,14 @@ def planned(
         failures += _unsearched(legs, failures, clearance, begins=first is not None)
     else:
         legs, failures = _legs(route, found, start, first, clearance)
-    rows, stations, times = _rows(model, legs, step, speeds, hardest, first is not None)
+    rows, stations = _rows(model, legs, step, first is not None)
+    times, law = None, None
+    if kept.timed:
+        rests = np.isin(np.arange(len(rows)), stations)
+        times, law = timed(model, rows, kept, rests, None if failures else clearance)
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
-    return path_of(route, rows, stations, times, failures, notes, speeds, clearance, perf_counter() - began)
+    return path_of(route, rows, stations, times, law, failures, notes, kept.velocity, clearance, perf_counter() - began)
 
 
 def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tuple[list[Array], list[PathFailure]]:
@@ -264,27 +267,15 @@ def _connected(
     return legs, failures
 
 
-def _rows(
-    model: Model, legs: list[Array], step: float, speeds: Array, hardest: Array, begins: bool
-) -> tuple[Array, npt.NDArray[np.int64], Array | None]:
-    """(n, nq) all legs in steps of at most `step`, the rows where each ends, and (n,) the times [s]; None without."""
-    timed = not (np.isinf(speeds).all() and np.isinf(hardest).all())
-    rows, times, stations = [legs[0][:1]], [np.zeros(1)], [0] if not begins else []
-    count, now = 1, 0.0
+def _rows(model: Model, legs: list[Array], step: float, begins: bool) -> tuple[Array, npt.NDArray[np.int64]]:
+    """(n, nq) all legs in steps of at most `step`, and the rows where each ends."""
+    rows, stations = [legs[0][:1]], [0] if not begins else []
+    count = 1
     for leg in legs:
+        for a, b in pairwise(leg):
+            pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
+            rows += [model.interpolate(a, b, np.arange(1, pieces) / pieces), b[None]]
+            count += pieces
         if len(leg) > 1:
-            parts = [leg[:1]]
-            for a, b in pairwise(leg):
-                pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
-                parts.append(model.interpolate(a, b, np.arange(1, pieces) / pieces))
-                parts.append(b[None])
-            dense = np.concatenate(parts)
-            rows.append(dense[1:])
-            if timed:
-                when = least_schedule(model, dense, speeds, hardest)
-                times.append(now + when[1:])
-                now += float(when[-1])
-            count += len(dense) - 1
             stations.append(count - 1)
-    q = np.concatenate(rows)
-    return q, np.array(stations, dtype=np.int64), np.concatenate(times) if timed else None
+    return np.concatenate(rows), np.array(stations, dtype=np.int64)

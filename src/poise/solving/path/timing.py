@@ -1,5 +1,6 @@
-"""When each configuration of a path is passed: the least times that keep speeds and accelerations."""
+"""When each configuration of a path is passed: the least times that keep speeds, accelerations and jerks everywhere."""
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -8,27 +9,81 @@ import numpy.typing as npt
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.timing import least_times
 from poise.model.model import Model
+from poise.solving.path.clearance import Clearance
+from poise.solving.path.law import Curve, Law, joined
+from poise.solving.path.limits import PathLimits
 from poise.spatial import Array
 
-_POINTS: Final = 4
-"""Points on each step at which limits are looked at."""
+_POINTS: Final = 8
+"""Points on each piece at which limits are kept."""
+_LOOKS, _ALL_LOOKS = 5, 33
+"""So often they are looked at between two of these, and at last."""
+_MARGIN: Final = 1.0 + 3e-4
+"""What may be missed between two looks, where a curve bends."""
 _SAME: Final = 1e-7
 """Configurations that differ by no more are one [rad or m]: so much is left of the rounding of a solve."""
+_SHARP: Final = 1.0
+"""A change of direction between two steps at which the path stands still, as a share of full speed."""
+_LEAST: Final = 1e-12
+"""The least square of ds/dt between two rests."""
+_LOOKED_AT: Final = 4
+"""Parts of a step that is bent, each of which is looked at as if it were straight."""
+_ROUNDS: Final = 10
+"""Times that a path whose jerks are too large is slowed down where they are."""
+_NEARLY, _GENTLY = 1e-3, 0.3
+"""A strain that is small enough; the power of it by which a motion that is even already is slowed down in a round."""
+_SHARES: Final = (1.0, 0.7, 0.45, 0.3)
+"""Shares of the accelerations that are tried beside jerks."""
 
 
-def least_schedule(model: Model, q: Array, velocity: Array, acceleration: Array) -> Array:
-    """(n,) times [s], from 0 on, at which q (n, nq) is passed as early as the limits (nv,) allow; they may be infinite.
+def timed(
+    model: Model, q: Array, limits: PathLimits, rests: npt.NDArray[np.bool_], clearance: Clearance | None = None
+) -> tuple[Array, Law]:
+    """(n,) times [s], from 0 on, at which q (n, nq) is passed as early as the limits allow, and the motion itself.
 
-    With accelerations the path is a curve through all configurations, which begins and ends at rest; Pham and Pham
-    2018, see `poise.kernels.path.timing`.  Then, and without, the mean speed of every step is within the limits, and
-    the change of speed from each step to the next within the accelerations.  Rows that do not move by more than
-    rounding are timed as one.
+    Without accelerations and jerks it goes straight from row to row, each step as fast as can be.  With them the motion
+    is smooth, through all rows, and rests at both ends, at `rests` (n,), where the rows turn sharply, and around steps
+    that are free when they are straight, and not when they are bent.  Rows that do not move by more than rounding are
+    passed as one.
     """
-    apart = _apart(model, q)
-    steps = model.difference(q[apart[:-1]], q[apart[1:]])
-    durations = np.zeros(len(q) - 1)
-    durations[apart[1:] - 1] = _timed(steps, velocity, acceleration)
-    return np.concatenate([[0.0], np.cumsum(durations)])
+    rows = _apart(model, q)
+    place = np.searchsorted(rows, np.arange(len(q)), side="right") - 1
+    apart, still = q[rows], np.zeros(len(rows), dtype=np.bool_)
+    np.logical_or.at(still, place, rests)
+    steps = model.difference(apart[:-1], apart[1:])
+    ways = np.abs(steps).sum(axis=0)
+    # From rest to rest a joint gets no faster, and no harder, than its way and its limits allow.
+    with np.errstate(invalid="ignore"):
+        hardest = np.fmin(limits.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * limits.jerk**2), np.inf))
+        fastest = np.fmin(limits.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
+    durations = (np.abs(steps) / fastest).max(axis=1, initial=0.0)
+    moving = np.flatnonzero(durations > 0.0)
+    if not len(moving):
+        return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
+    knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(apart) - 1)
+    if np.isinf(hardest).all():
+        law = even(model, apart[through], knots)
+        at = law.t
+    else:
+        laws = _smooth(model, apart[through], knots, still[through], fastest, hardest, limits, clearance)
+        law = joined(laws)
+        # Each for itself: where it rests, its end is the one time that is known exactly.
+        ends = np.cumsum([0.0, *(part.duration for part in laws)])
+        at = np.concatenate(
+            [[0.0], *(part.when(part.curve.s[1:]) + t for part, t in zip(laws, ends[:-1], strict=True))]
+        )
+    passed = np.zeros(len(apart))
+    passed[moving + 1] = at[1:]
+    return np.maximum.accumulate(passed)[place], law
+
+
+def even(model: Model, q: Array, times: Array) -> Law:
+    """The motion straight from row to row of q (n, nq), which are passed at increasing times (n,)."""
+    if len(q) < 2:
+        alone = Curve.straight(model, np.arange(2.0), np.concatenate([q, q]))
+        return Law(alone, np.zeros(2), np.zeros((1, 4)))
+    s = np.stack([times[:-1], *(np.full(len(times) - 1, x) for x in (1.0, 0.0, 0.0))], axis=1)
+    return Law(Curve.straight(model, times, q), times, s)
 
 
 def _apart(model: Model, q: Array) -> npt.NDArray[np.intp]:
@@ -42,60 +97,176 @@ def _apart(model: Model, q: Array) -> npt.NDArray[np.intp]:
     return np.array(kept, dtype=np.intp)
 
 
-def _timed(steps: Array, velocity: Array, acceleration: Array) -> Array:
-    """(k,) the least durations [s] of steps (k, nv), none of which is 0."""
-    least = _at_full_speed(steps, velocity)
-    if np.isinf(acceleration).all() or not len(steps):
-        return least
-    # From rest to rest a joint cannot get any faster than this.
-    ways = np.abs(steps).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        reachable = np.where(ways > 0.0, np.sqrt(2.0 * acceleration * ways), np.inf)
-    velocity = np.minimum(velocity, reachable)
-    least = _at_full_speed(steps, velocity)
-    moving = least > 0.0
-    durations = np.zeros(len(steps))
-    durations[moving] = _durations(steps[moving], least[moving], velocity, acceleration)
-    return durations * _stretch(steps, durations, velocity, acceleration)
+def _smooth(
+    model: Model,
+    q: Array,
+    s: Array,
+    still: npt.NDArray[np.bool_],
+    fastest: Array,
+    hardest: Array,
+    limits: PathLimits,
+    clearance: Clearance | None,
+) -> list[Law]:
+    """The motions through rows q (n, nq) at s (n,), each from rest to rest."""
+    slopes = model.difference(q[:-1], q[1:]) / np.diff(s)[:, None]
+    sharp = (np.abs(np.diff(slopes, axis=0)) / fastest).max(axis=1, initial=0.0) > _SHARP
+    still = still | np.concatenate([[True], sharp, [True]])
+    while True:
+        ends = np.flatnonzero(still)
+        curves = [_bent(model, s[a : b + 1], q[a : b + 1], limits.positions) for a, b in pairwise(ends)]
+        if clearance is None:
+            break
+        blocked = np.concatenate([_blocked(curve, clearance) for curve in curves]) & ~(still[:-1] & still[1:])
+        if not blocked.any():
+            break
+        still[:-1] |= blocked
+        still[1:] |= blocked
+    if np.isinf(limits.jerk).all():
+        return [_kept(_fastest(curve, fastest, hardest), fastest, hardest, limits.jerk) for curve in curves]
+    return [_with_jerks(curve, fastest, hardest, limits.jerk) for curve in curves]
 
 
-def _at_full_speed(steps: Array, velocity: Array) -> Array:
-    """(k,) the least duration of each step for which no joint is too fast [s]."""
-    times: Array = (np.abs(steps) / velocity).max(axis=1, initial=0.0)
-    return times
+def _blocked(curve: Curve, clearance: Clearance) -> npt.NDArray[np.bool_]:
+    """(k,) on which pieces shapes come nearer than asked."""
+    k = np.repeat(np.arange(len(curve.numbers)), _LOOKED_AT)
+    share = np.tile(np.arange(_LOOKED_AT) / _LOOKED_AT, len(curve.numbers))
+    moved = curve.on(k, curve.s[k] + share * (curve.s[k + 1] - curve.s[k]))[1]
+    q = np.concatenate([curve.model.integrate(curve.starts[k], moved), curve.starts[-1:]])
+    return np.asarray((clearance.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
 
 
-def _durations(steps: Array, ds: Array, velocity: Array, acceleration: Array) -> Array:
-    """(k,) the least durations of steps (k, nv), none of which is 0; s grows by ds (k,), what each takes at least."""
+def _bent(model: Model, s: Array, q: Array, kept: bool) -> Curve:
+    """The curve through rows q (n, nq) at s (n,), with derivatives of parabolas through three of them.
+
+    They are less where the curve would leave the limits of the joints between two rows, if these are `kept`: then the
+    Bernstein coefficients of its pieces are inside.
+    """
+    h = np.diff(s)[:, None]
+    slopes = model.difference(q[:-1], q[1:]) / h
+    first, second = np.concatenate([slopes[:1], slopes]), np.zeros((len(q), model.nv))
+    if len(slopes) > 1:
+        wide = h[:-1] + h[1:]
+        first[1:-1] = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / wide
+        second[1:-1] = 2.0 * (slopes[1:] - slopes[:-1]) / wide
+        second[0], second[-1] = second[1], second[-2]
+        first[0], first[-1] = slopes[0] - 0.5 * h[0] * second[0], slopes[-1] + 0.5 * h[-1] * second[-1]
+    if kept:
+        at_q, at_v = model._plain
+        up, down = np.full((2, *first.shape), np.inf)
+        up[:, at_v] = np.maximum(model.upper - q, 0.0)[:, at_q]
+        down[:, at_v] = np.maximum(q - model.lower, 0.0)[:, at_q]
+        # After each row, and before it, where all is seen backwards.
+        sides = [(slice(None, -1), h, up[:-1], down[:-1]), (slice(1, None), -h, up[1:], down[1:])]
+        for some, gap, high, low in sides:
+            first[some] = np.clip(first[some], *_ordered(-2.5 * low / gap, 2.5 * high / gap))
+        for some, gap, _, _ in sides:
+            way = 0.4 * gap * first[some]
+            bend = 20.0 / gap**2
+            second[some] = np.clip(second[some], bend * (-down[some] - way), bend * (up[some] - way))
+    return Curve.smooth(model, s, q, first, second)
+
+
+def _ordered(one: Array, other: Array) -> tuple[Array, Array]:
+    return np.minimum(one, other), np.maximum(one, other)
+
+
+def _fastest(curve: Curve, velocity: Array, acceleration: Array, cap: Array | None = None) -> Law:
+    """The fastest motion along a curve from rest to rest, by speeds and accelerations at the points of a grid.
+
+    Between two points the acceleration of s is constant.  Accelerations are kept at both ends of each (Pham and Pham
+    2018, section III-D: what is at the second is linear in the acceleration too).  `cap` is what the square of ds/dt
+    may be at the points.
+    """
     prepare(least_times)
-    k = len(steps)
-    slopes = steps / ds[:, None]
-    # Derivatives at the configurations by parabolas through three of them; between two, those of both must do.
-    wide = ds[:-1] + ds[1:]
-    first = np.concatenate(
-        [slopes[:1], (slopes[:-1] * ds[1:, None] + slopes[1:] * ds[:-1, None]) / wide[:, None], slopes[-1:]]
+    k = len(curve.numbers)
+    share = np.arange(_POINTS) / _POINTS
+    grid = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
+    ds = np.diff(grid)
+    piece = np.minimum(np.arange(len(grid)) // _POINTS, k - 1)
+    _, _, first, second, _ = curve.on(piece, grid)
+    n, size = first.shape
+    slope, bend = np.zeros((n, 2 * size + 1)), np.zeros((n, 2 * size + 1))
+    slope[:, :size], bend[:, :size] = first, second
+    slope[:-1, size:-1] = first[1:] + 2.0 * ds[:, None] * second[1:]
+    bend[:-1, size:-1] = second[1:]
+    slope[:, -1] = 1.0 if cap is None else 1.0 / np.sqrt(cap)
+    unbound = np.full(size, np.inf)
+    x = np.zeros(n)
+    least_times(
+        ds, slope, bend, np.concatenate([velocity, unbound, [1.0]]), np.concatenate([acceleration] * 2 + [[np.inf]]), x
     )
-    second = np.zeros_like(first)
-    second[1:-1] = 2.0 * (slopes[1:] - slopes[:-1]) / wide[:, None]
-    at = np.arange(k * _POINTS + 1)
-    ends = at // _POINTS, -(-at // _POINTS)
-    fine = np.repeat(ds / _POINTS, _POINTS)
-    x = np.zeros(k * _POINTS + 1)
-    slope, bend = (np.concatenate([rows[end] for end in ends], axis=1) for rows in (first, second))
-    least_times(fine, slope, bend, np.tile(velocity, 2), np.tile(acceleration, 2), x)
+    x[1:-1] = np.maximum(x[1:-1], _LEAST)
     root = np.sqrt(x)
-    passed = 2.0 * fine / np.maximum(root[:-1] + root[1:], 1e-150)
-    return passed.reshape(k, _POINTS).sum(axis=1)
+    took = 2.0 * ds / (root[:-1] + root[1:])
+    pieces = np.stack([grid[:-1], root[:-1], 0.5 * np.diff(x) / ds, np.zeros(n - 1)], axis=1)
+    return Law(curve, np.append(0.0, np.cumsum(took)), pieces)
 
 
-def _stretch(steps: Array, durations: Array, velocity: Array, acceleration: Array) -> float:
-    """The factor by which the times must grow, so that the differences too keep the limits."""
-    moving = durations > 0.0
-    speeds = steps[moving] / durations[moving, None]
-    fast = float((np.abs(speeds) / velocity).max(initial=0.0))
-    full = np.concatenate([np.zeros((1, steps.shape[1])), speeds, np.zeros((1, steps.shape[1]))])
-    # From the middle of a step to the middle of the next; at the ends, from rest.
-    gaps = np.concatenate([[0.0], durations[moving], [0.0]])
-    gaps = 0.5 * (gaps[:-1] + gaps[1:])
-    hard = float((np.abs(np.diff(full, axis=0)) / gaps[:, None] / acceleration).max(initial=0.0))
-    return max(1.0, fast, np.sqrt(hard))
+def _strain(law: Law, velocity: Array, acceleration: Array, jerk: Array, looks: int) -> tuple[Array, Array]:
+    """(n,) times, and by what factor the motion is too fast there, 1 where it is just slow enough."""
+    t = (law.t[:-1, None] + np.diff(law.t)[:, None] * (1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks))).ravel()
+    if np.isfinite(jerk).any():
+        turns = law.when(law.curve.s[1:-1])
+        t = np.sort(np.concatenate([t, turns - 1e-9 * law.duration, turns + 1e-9 * law.duration]))
+    speeds, accelerations, jerks = (np.abs(x) for x in law.derivatives(t))
+    parts = [speeds / velocity, np.sqrt(accelerations / acceleration), np.cbrt(jerks / jerk)]
+    return t, np.max([part.max(axis=1, initial=0.0) for part in parts], axis=0)
+
+
+def _kept(law: Law, velocity: Array, acceleration: Array, jerk: Array) -> Law:
+    """The motion, as much slower as it takes to keep the limits everywhere."""
+    bends = bool(np.abs(law.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
+    strain = float(_strain(law, velocity, acceleration, jerk, _ALL_LOOKS if bends else _LOOKS)[1].max())
+    return law.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
+
+
+def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array) -> Law:
+    """The fastest that was found of motions along a curve that keep jerks too.
+
+    The fastest without is averaged over a while, so that its acceleration changes evenly, and slowed down where that
+    breaks a limit; how hard it accelerates, and so how long the while must be, is tried.
+    """
+    best: Law | None = None
+    for share in _SHARES:
+        hardest = share * acceleration
+        with np.errstate(invalid="ignore"):
+            while_ = float(np.nanmax(np.where(np.isfinite(hardest), hardest / jerk, 0.0)))
+        cap = None
+        for _ in range(_ROUNDS):
+            sharp = _fastest(curve, velocity, hardest, cap)
+            law = _averaged(sharp, while_)
+            t, strain = _strain(law, velocity, acceleration, jerk, _LOOKS)
+            slower = law.slower(max(1.0, float(strain.max())))
+            if best is None or slower.duration < best.duration:
+                best = slower
+            if strain.max() <= 1.0 + _NEARLY:
+                break
+            cap = _lowered(cap, sharp, while_, t, strain)
+    assert best is not None
+    return _kept(best, velocity, acceleration, jerk)
+
+
+def _lowered(cap: Array | None, law: Law, seconds: float, t: Array, strain: Array) -> Array:
+    """(n,) what the square of ds/dt may be at the points of a law, less than it is where its mean over the last seconds
+    is too fast: first it is made even there, for what changes least needs the least jerk."""
+    x = np.append(law.s[:, 1], 0.0) ** 2
+    out = np.ones(len(x)) if cap is None else cap.copy()
+    for k in np.flatnonzero(strain > 1.0 + _NEARLY):
+        some = slice(*np.searchsorted(law.t, [t[k] - seconds, t[k]]) + np.array([-1, 1]).clip(0))
+        if x[some].size:
+            level = x[some].min() / strain[k] ** _GENTLY
+            out[some] = np.minimum(out[some], np.maximum(x[some] / strain[k] ** 2, level))
+    return np.maximum(out, _LEAST)
+
+
+def _averaged(law: Law, seconds: float) -> Law:
+    """The motion whose s is the mean of that of `law` over the last seconds."""
+    t = np.unique(np.concatenate([law.t, law.t + seconds]))
+    gaps = np.diff(t)
+    speeds = np.append(law.s[:, 1], 0.0)
+    before = np.interp(t - seconds, law.t, speeds, left=0.0, right=0.0)
+    dds = (np.interp(t, law.t, speeds, left=0.0, right=0.0) - before) / seconds
+    ddds = np.diff(dds) / gaps
+    ds = np.append(0.0, np.cumsum(gaps * (dds[:-1] + gaps * ddds / 2.0)))
+    s = np.append(0.0, np.cumsum(gaps * (ds[:-1] + gaps * (dds[:-1] / 2.0 + gaps * ddds / 6.0))))
+    return Law(law.curve, t, np.stack([law.s[0, 0] + s[:-1], ds[:-1], dds[:-1], ddds], axis=1))

@@ -1,0 +1,180 @@
+"""The motion that a path is: through all rows, and between them within the limits that it was timed with."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruckig import InputParameter, Ruckig, Trajectory
+
+import poise as pz
+from poise.solving.path.limits import PathLimits
+from poise.solving.path.timing import timed
+
+DOWN = [0.0, 1.0, 0.0, 0.0]
+TASK = pz.PoseTask("panda_hand")
+NONE = np.inf
+
+
+def across(n: int = 40) -> np.ndarray:
+    """(n, 7) poses of a Panda's hand that looks down, on a straight line across."""
+    place = np.stack([np.full(n, 0.5), np.linspace(-0.35, 0.35, n), np.full(n, 0.3)], axis=1)
+    return np.hstack([place, np.tile(DOWN, (n, 1))])
+
+
+def stops() -> pz.SE3:
+    place = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, -0.3, 0.5]]
+    return pz.SE3(np.hstack([place, np.tile(DOWN, (3, 1))]))
+
+
+def shares(path: pz.JointPath, velocity: object, acceleration: object, jerk: object = NONE) -> tuple[float, ...]:
+    """The largest speed, acceleration and jerk of a joint, as shares of these limits, by differences of states at many
+    times between all rows; and none of the states leaves the limits of the joints."""
+    model = path.model
+    n = 40 * len(path) + 1
+    t = np.linspace(0.0, path.duration, n)
+    q, v, a = path.at(t)
+    assert model.within_limits(q)
+    gap = t[1]
+    out = []
+    for before, after, most in (
+        (np.zeros_like(v[1:]), model.difference(q[:-1], q[1:]), velocity), (v[:-1], v[1:], acceleration),
+        (a[:-1], a[1:], jerk),
+    ):  # fmt: skip
+        out.append(float((np.abs(after - before) / gap / most).max()))
+    # What is said of the state is so, and not of its differences alone.
+    assert (np.abs(v) / velocity).max() <= 1.0 + 1e-6
+    assert (np.abs(a) / acceleration).max() <= 1.0 + 1e-6
+    return tuple(out)
+
+
+@pytest.mark.parametrize("acceleration", [2.0, 10.0])
+@pytest.mark.parametrize("velocity", [0.6, 3.0])
+def test_limits_hold_between_the_rows(velocity: float, acceleration: float) -> None:
+    path = pz.solve_path(pz.load("panda"), TASK, across(), velocity=velocity, acceleration=acceleration)
+    assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
+    assert max(shares(path, velocity, acceleration)) <= 1.0 + 1e-6
+
+
+def test_limits_hold_between_the_stations_of_a_plan() -> None:
+    arm = pz.load("panda")
+    path = pz.plan(arm, TASK, stops(), q0=arm.home, acceleration=8.0)
+    assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
+    assert max(shares(path, arm.velocity, 8.0)) <= 1.0 + 1e-6
+    at = path.at(path.times[path.stations])
+    assert np.abs(at.velocity).max() < 1e-4
+
+
+@pytest.mark.parametrize("acceleration", [10.0, NONE])
+@pytest.mark.parametrize("jerk", [100.0, 2000.0])
+def test_jerks_are_kept(jerk: float, acceleration: float) -> None:
+    arm = pz.load("panda")
+    limits = [pz.JerkLimit(jerk)]
+    path = pz.solve_path(arm, TASK, across(), acceleration=acceleration, limits=limits)
+    assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
+    assert max(shares(path, arm.velocity, acceleration, jerk)) <= 1.0 + 1e-4
+    begin, end = path.at([0.0, path.duration]).acceleration
+    assert np.abs(begin).max() < 1e-6
+    assert np.abs(end).max() < 1e-6
+    planned = pz.plan(arm, TASK, stops(), acceleration=acceleration, limits=limits)
+    assert max(shares(planned, arm.velocity, acceleration, jerk)) <= 1.0 + 1e-4
+
+
+@pytest.mark.parametrize("way", [0.03, 0.4, 2.0])
+@pytest.mark.parametrize("jerk", [100.0, 3000.0])
+def test_a_straight_way_takes_little_more_than_the_least_time(way: float, jerk: float) -> None:
+    """Beside Ruckig's, for one joint from rest to rest; without jerks the least."""
+    arm, q = pz.load("planar2"), np.linspace(0.0, way, 30)[:, None] * [1.0, 0.5]
+    still, most = np.zeros(30, dtype=bool), np.full(2, 2.0)
+    asked = InputParameter(1)
+    asked.current_position, asked.target_position = [0.0], [way]
+    asked.max_velocity, asked.max_acceleration = [2.0], [10.0]
+    _, law = timed(arm, q, PathLimits(True, None, most, np.full(2, 10.0), np.full(2, NONE)), still)
+    assert law.duration == pytest.approx(_least(asked), rel=1e-4)
+    asked.max_jerk = [jerk]
+    _, law = timed(arm, q, PathLimits(True, None, most, np.full(2, 10.0), np.full(2, jerk)), still)
+    least = _least(asked)
+    assert least * (1.0 - 1e-6) <= law.duration <= 1.3 * least
+
+
+def _least(asked: InputParameter) -> float:
+    found = Trajectory(1)
+    Ruckig(1).calculate(asked, found)
+    return float(found.duration)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), rows=st.integers(2, 25), jerky=st.booleans())
+def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool) -> None:
+    """Smooth ones and sharp ones, some at a limit of a joint, some that stand still."""
+    rng = np.random.default_rng(seed)
+    arm = pz.load("panda")
+    along = np.linspace(0.0, rng.uniform(0.5, 8.0), rows)[:, None]
+    q = arm.clip(arm.home + np.sin(along * rng.uniform(0.2, 2.0, 7)) * rng.uniform(0.0, 2.0, 7))
+    q = np.repeat(q, rng.integers(1, 3, rows), axis=0)
+    acceleration, jerk = rng.uniform(1.0, 20.0, 7), rng.uniform(50.0, 500.0, 7) if jerky else np.full(7, NONE)
+    limits = PathLimits(True, None, arm.velocity, acceleration, jerk)
+    times, law = timed(arm, q, limits, np.zeros(len(q), dtype=bool))
+    assert (np.diff(times) >= 0.0).all()
+    assert np.allclose(law.at(times).q, q, atol=1e-6)
+    t = np.linspace(0.0, law.duration, 5001)
+    state = law.at(t)
+    assert (np.maximum(arm.lower - state.q, state.q - arm.upper) <= 1e-13).all()
+    if not law.duration:
+        return
+    for some, most in ((state.q, arm.velocity), (state.velocity, acceleration), (state.acceleration, jerk)):
+        assert (np.abs(np.diff(some, axis=0)) / t[1] <= most * (1.0 + 1e-3)).all()
+
+
+def test_a_floating_base_turns_within_its_limits() -> None:
+    builder = pz.ModelBuilder("drone")
+    builder.joint("arm", "revolute", parent="body", child="arm", limits=(-1.0, 1.0))
+    builder.frame("tip", link="arm", origin=pz.SE3.from_parts([0.5, 0.0, 0.0]))
+    drone = builder.build(base="floating")
+    turn = np.linspace(0.0, 2.5, 30)
+    poses = pz.SE3.from_rotvec(np.stack([turn, np.sin(turn), 0 * turn], 1), np.stack([0 * turn, 0 * turn, turn], 1))
+    path = pz.solve_path(drone, pz.PoseTask("tip"), poses, velocity=1.0, acceleration=2.0)
+    assert np.allclose(path.at(path.times).q, path.q, atol=1e-7)
+    assert max(shares(path, 1.0, 2.0)) <= 1.0 + 1e-3
+
+
+def test_nothing_is_cut_between_the_rows() -> None:
+    """What is bent around a row keeps its distance too, as the straight way does."""
+    arm = pz.load("panda").with_shapes({"panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03)})
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts([0.4, 0.0, 0.25]), [0.3, 0.04, 0.5])})
+    for limits in ([pz.AccelerationLimit(10.0)], [pz.AccelerationLimit(10.0), pz.JerkLimit(500.0)]):
+        path = pz.plan(arm, TASK, stops(), limits=[pz.CollisionLimit(world, min_distance=0.02), *limits])
+        assert path.success, path.explain()
+        dense = path.at(np.linspace(0.0, path.duration, 3000)).q
+        assert arm.distance(dense, world).distance.min() >= 0.02 - 5e-4
+
+
+def test_without_accelerations_it_goes_straight_from_row_to_row() -> None:
+    arm = pz.load("panda")
+    for path in (pz.solve_path(arm, TASK, across()), pz.solve_path(arm, TASK, across(), dt=0.1)):
+        middle = 0.5 * (path.times[:-1] + path.times[1:])
+        state = path.at(middle)
+        assert np.allclose(state.q, 0.5 * (path.q[:-1] + path.q[1:]))
+        assert np.allclose(state.velocity, path.steps / np.diff(path.times)[:, None])
+        assert (state.acceleration == 0.0).all()
+
+
+def test_what_is_asked_of_a_motion() -> None:
+    arm = pz.load("panda")
+    path = pz.solve_path(arm, TASK, across(), acceleration=5.0)
+    q, v, a = path.at(0.3)
+    assert q.shape == (arm.nq,)
+    assert v.shape == a.shape == (arm.nv,)
+    assert path.at(np.zeros((2, 3))).q.shape == (2, 3, arm.nq)
+    before, after = path.at([-1.0, path.duration + 1.0]).q
+    assert np.allclose(before, path.q[0])
+    assert np.allclose(after, path.q[-1])
+    again = pickle.loads(pickle.dumps(path))
+    assert np.array_equal(again.at(0.3).q, q)
+    with pytest.raises(ValueError, match="nan"):
+        path.at(np.nan)
+    with pytest.raises(ValueError, match="has no times"):
+        pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]]).at(0.0)
+    alone = pz.solve_path(arm, TASK, across()[:1], acceleration=1.0)
+    assert np.allclose(alone.at([0.0, 1.0]).q, alone.q[0])
