@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees import composed, configurations, reach, steady, trees
 
+import poise as pz
 from poise.errors import FrameNotFound, ShapeError
 from poise.io import load
 from poise.model.builder import ModelBuilder
@@ -393,3 +394,40 @@ def test_what_is_wrong_with_a_question_is_said() -> None:
     bad[1, 3] = np.nan
     with pytest.raises(ValueError, match=r"q\[1, 3\] is nan"):
         arm.pose("hand", bad)
+
+
+# Manipulability --------------------------------------------------------------------------------------------------
+
+
+def test_manipulability_is_the_product_of_the_singular_values() -> None:
+    arm = pz.load("panda")
+    q = arm.sample(12, seed=3).reshape(3, 4, 7)
+    jacobians = arm.jacobian("panda_hand", q)
+    for rows, kept in (("pose", slice(6)), ("position", slice(3)), ("rotation", slice(3, 6))):
+        wanted = np.linalg.svd(jacobians[..., kept, :], compute_uv=False).prod(axis=-1)
+        np.testing.assert_allclose(arm.manipulability("panda_hand", q, rows=rows), wanted, rtol=1e-9)
+    one = arm.manipulability("panda_hand", arm.home)
+    assert type(one) is float
+    jacobian = arm.jacobian("panda_hand", arm.home)
+    assert one == pytest.approx(np.sqrt(np.linalg.det(jacobian @ jacobian.T)))
+
+
+def test_manipulability_of_a_plane_is_that_of_the_plane() -> None:
+    """Two links of length 1: l1 l2 |sin q2| for the position (Yoshikawa 1985)."""
+    arm = pz.from_dh([pz.DH(1.0, 0.0, 0.0), pz.DH(1.0, 0.0, 0.0)])
+    q = np.array([[0.3, 0.7], [1.0, -2.0], [0.5, 0.0]])
+    found = arm.manipulability("tool", q, rows="position")
+    np.testing.assert_allclose(found, np.abs(np.sin(q[:, 1])), atol=1e-7)
+    np.testing.assert_allclose(arm.manipulability("tool", q, rows="rotation"), np.sqrt(2.0))
+
+
+def test_manipulability_refuses_what_it_cannot_tell() -> None:
+    arm = pz.load("panda")
+    with pytest.raises(ValueError, match="no joint of panda moves the pose of 'panda_link0'"):
+        arm.manipulability("panda_link0", arm.home)
+    with pytest.raises(ValueError, match="rows must be 'pose', 'position' or 'rotation', got 'linear'"):
+        arm.manipulability("panda_hand", arm.home, rows="linear")  # type: ignore[arg-type]
+    with pytest.raises(pz.FrameNotFound):
+        arm.manipulability("hand", arm.home)
+    with pytest.raises(pz.ShapeError):
+        arm.manipulability("panda_hand", np.zeros(6))

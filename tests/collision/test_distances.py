@@ -14,6 +14,7 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+import poise as pz
 from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, SEGMENT, WIDTH
 from poise.spatial import Array
 
@@ -372,3 +373,20 @@ def test_shapes_are_placed_on_their_units() -> None:
 
 if __name__ == "__main__":
     print(json.dumps(some_of_every_kind()))
+
+
+def test_without_self_collision_only_the_world_is_near() -> None:
+    arm = pz.load("panda_collision")
+    folded = next(q for q in arm.sample(400, seed=0) if arm.in_collision(q))
+    world = pz.World({"ball": pz.Sphere((3.0, 0.0, 0.5), 0.1)})
+    alone, both = (arm.distance(folded, world, self_collision=own) for own in (False, True))
+    assert both.distance < 0.0 < alone.distance
+    assert "ball" in alone.pair
+    assert not arm.in_collision(folded, world, self_collision=False)
+    many = arm.distance(arm.sample(20, seed=1), world, self_collision=False)
+    limit = pz.CollisionLimit(world, self_collision=False)
+    singles = [limit.nearest(arm, q).distance for q in arm.sample(20, seed=1)]
+    np.testing.assert_allclose(many.distance, singles, atol=1e-12)
+    assert arm.distance(folded, self_collision=False).distance == np.inf
+    with pytest.raises(TypeError, match="self_collision must be True or False"):
+        arm.distance(folded, world, self_collision=0)  # type: ignore[arg-type]

@@ -284,6 +284,6 @@ def test_robots_have_the_shapes_of_their_files(name: str, kinds: dict[str, int],
     assert {link for pair in model.disabled for link in pair} <= {*model.links}
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5e", "planar3"])
+@pytest.mark.parametrize("name", ["panda", "iiwa14", "planar3"])
 def test_textbook_arms_have_none(name: str) -> None:
     assert dict(pz.load(name).shapes) == {}

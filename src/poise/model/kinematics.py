@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -22,10 +22,14 @@ from poise.model.tree import (
     unit_arrays,
     unit_columns,
 )
-from poise.spatial import Array, quaternion_matrix
+from poise.spatial import Array, frozen, quaternion_matrix
 
 if TYPE_CHECKING:
     from poise.model.model import Model
+
+_LOOKS: Final = 64
+"""Configurations that say which way a frame can be moved at all."""
+_ROWS: Final = {"pose": slice(6), "position": slice(3), "rotation": slice(3, 6)}
 
 
 @final
@@ -148,6 +152,27 @@ def frame_manipulability(model: "Model", frame: Frame, q: Array, basis: Array) -
         rows = np.array(basis, dtype=np.float64, order="C")
         manipulability.manipulabilities(f.address, rows, _rows(q), held, linear, angular, seen, gram, out)
     return out.reshape(q.shape[:-1])
+
+
+def twists(model: "Model", frame: Frame, rows: str) -> Array:
+    """(r, 6) an orthonormal basis of the twists that the joints can ever give a frame, of their `rows` alone.
+
+    For most arms it spans all six; a planar arm has three, and without it every configuration of one would be singular.
+    Raises ValueError where there is none.
+    """
+    key = twists, frame.name, rows
+    if key not in model.queries:
+        kept = _ROWS[rows]
+        seen, _ = frame_jacobians(model, frame, model.sample(_LOOKS, seed=0))
+        basis, sizes, _ = np.linalg.svd(np.concatenate(list(seen[:, kept]), axis=1), full_matrices=False)
+        if not sizes.any():
+            raise ValueError(f"no joint of {model.name} moves the {rows} of {frame.name!r}: it has no manipulability")
+        some = basis[:, sizes > 1e-9 * sizes[0]].T
+        made = np.zeros((len(some), 6))
+        made[:, kept] = some
+        model.queries[key] = frozen(made)
+    found: Array = model.queries[key]
+    return found
 
 
 def mass_centres(model: "Model", q: Array) -> Array:

@@ -515,25 +515,54 @@ class Model:
 
         return mass_centre_jacobians(self, self.check_q(q))
 
+    def manipulability(
+        self, frame: str, q: npt.ArrayLike, *, rows: Literal["pose", "position", "rotation"] = "pose"
+    ) -> "float | Array":
+        """(...,) how well `frame` can be moved in all directions at `q` (..., nq): the product of the singular values
+        of its Jacobian, sqrt(det J J^T), with rows in m and in rad (Yoshikawa 1985, doi:10.1177/027836498500400201).
+
+        It is 0 where a direction is lost, and of value in comparing configurations of one robot.  `rows` are those of
+        the whole pose, or of the position or the rotation alone.  Directions in which the joints can move the frame
+        nowhere are left out: a planar arm has three singular values, and one of five joints five.  Raises ValueError
+        where no joint moves the frame so.
+        """
+        from poise.model.kinematics import frame_manipulability, twists
+
+        if rows not in ("pose", "position", "rotation"):
+            raise ValueError(f"rows must be 'pose', 'position' or 'rotation', got {rows!r}")
+        at = self.frame(frame)
+        found = frame_manipulability(self, at, self.check_q(q), twists(self, at, rows))
+        return found if found.ndim else float(found)
+
     # Distances ---------------------------------------------------------------------------------------------------
 
-    def distance(self, q: npt.ArrayLike, world: "World | None" = None) -> "Proximity | Proximities":
+    def distance(
+        self, q: npt.ArrayLike, world: "World | None" = None, *, self_collision: bool = True
+    ) -> "Proximity | Proximities":
         """How far the two nearest shapes are from each other at `q` (nq,) [m], which and where; negative: how deep in.
 
-        Links are measured against one another, as far as they may meet, and against the shapes of `world`.  With q
-        (n, nq) the result holds arrays, and eight configurations are measured side by side.  Raises ShapeError, and
-        ValueError for numbers that are not finite.
+        Links are measured against one another, as far as they may meet, and against the shapes of `world`; against
+        these alone without `self_collision`.  With q (n, nq) the result holds arrays, and eight configurations are
+        measured side by side.  Raises ShapeError, and ValueError for numbers that are not finite.
         """
-        return _nearest()(self, q, world)
+        return _nearest()(self, q, world, self_collision)
 
     def in_collision(
-        self, q: npt.ArrayLike, world: "World | None" = None, *, min_distance: float = 0.0
+        self,
+        q: npt.ArrayLike,
+        world: "World | None" = None,
+        *,
+        min_distance: float = 0.0,
+        self_collision: bool = True,
     ) -> "bool | npt.NDArray[np.bool_]":
-        """Whether shapes are nearer than `min_distance` [m] to each other at `q` (nq,), or at each of q (n, nq)."""
+        """Whether shapes are nearer than `min_distance` [m] to each other at `q` (nq,), or at each of q (n, nq).
+
+        Without `self_collision` links are measured against the shapes of `world` alone.
+        """
         number = isinstance(min_distance, (int, float, np.floating, np.integer))
         if not number or not 0.0 <= min_distance < math.inf:
             raise ValueError(f"min_distance is {min_distance!r}; it must be a finite number, 0 or more [m]")
-        return self.distance(q, world).distance < min_distance
+        return self.distance(q, world, self_collision=self_collision).distance < min_distance
 
     # Other models ------------------------------------------------------------------------------------------------
 

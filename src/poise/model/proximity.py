@@ -130,28 +130,33 @@ class _Pools:
         return self.worlds.setdefault(world, []) if found is None else found
 
 
-_POOLS: Final = "scenes of a model"
+_POOLS: Final = {True: "scenes of a model", False: "scenes of a model, without its links against one another"}
 _UNMET: Final = "pairs of links that do not meet"
 _AT_HOME: Final = "distances of links at home"
 
 
-def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity | Proximities:
-    """The nearest two shapes at q (nq,), or at each of q (n, nq).
+def nearest(
+    model: "Model", q: npt.ArrayLike, world: World | None, self_collision: bool = True
+) -> Proximity | Proximities:
+    """The nearest two shapes at q (nq,), or at each of q (n, nq); links against one another if `self_collision`.
 
     Raises ShapeError, and ValueError for numbers that are not finite.
     """
+    if self_collision is not True and self_collision is not False:
+        raise TypeError(f"self_collision must be True or False, got {self_collision!r}")
     if world is not None and type(world) is not World:
         raise TypeError(f"world must be a World, as in World({{'ball': Sphere((0.5, 0, 0.5), 0.1)}}), got {world!r}")
-    pools = model.queries.get(_POOLS)
+    key = _POOLS[self_collision]
+    pools = model.queries.get(key)
     if pools is None:
         prepare(queries.nearest_at)
-        pools = model.queries.setdefault(_POOLS, _Pools())
+        pools = model.queries.setdefault(key, _Pools())
     pool: _Pool = pools.of(world)
     try:
         scene = pool.pop()
         scene.sync()
     except IndexError:
-        scene = Scene(model, model.fitted_shapes, world, apart=unmet(model))
+        scene = Scene(model, model.fitted_shapes, world, apart=unmet(model) if self_collision else None)
     try:
         try:
             scene.q_view[:] = q

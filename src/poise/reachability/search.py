@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.model.kinematics import frame_manipulability
+from poise.model.kinematics import frame_manipulability, twists
 from poise.model.model import Model, a_model
 from poise.progress import bar, on_terminal
 from poise.reachability.lattice import checked_bounds, voxels
@@ -19,15 +19,13 @@ from poise.reachability.span import span
 from poise.solving.arguments import whole
 from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
-from poise.spatial import SO3, Array, rotate
+from poise.spatial import SO3, rotate
 from poise.tasks.pose import PoseTask, PositionTask
 
 _TARGETS: Final = 2**17
 """Targets that are looked at together; what a map takes while it is made does not grow with its voxels."""
 _EXACT: Final = 1e-6
 """How near a target must be reached [m]; the tolerances of the tasks."""
-_LOOKS: Final = 64
-"""Random configurations that tell which twists the joints can give."""
 
 
 def reach(
@@ -80,7 +78,8 @@ def reach(
     points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + each)
     closest = ball if turns is None else span(model, name, limits=limits, of_pose=True)
     arms = np.zeros((1, 3)) if turns is None else rotate(turns.wxyz, np.broadcast_to(closest.point, (each, 3)))
-    twists = _twists(model, name, linear=turns is None)
+    moved = model.frame(name)
+    rows = twists(model, moved, "position" if turns is None else "pose")
 
     n = len(points)
     reached = np.zeros((n, each), dtype=np.bool_)
@@ -103,7 +102,7 @@ def reach(
             found = batch.success
             voxel, turn, solved = voxel[found] + start, turn[found], batch.q[found]
             reached[voxel, turn] = True
-            moves = frame_manipulability(model, model.frame(name), solved, twists)
+            moves = frame_manipulability(model, moved, solved, rows)
             np.add.at(mean, voxel, moves)
             # The last of a voxel is its best, and among equals the first orientation.
             order = np.lexsort((-turn, moves, voxel))
@@ -129,14 +128,3 @@ def _turns(orientations: Any) -> SO3 | None:
         return SO3(wxyz=wxyz)
     whole("orientations", orientations, 0)
     return spread(orientations) if orientations else None
-
-
-def _twists(model: Model, frame: str, *, linear: bool) -> Array:
-    """(r, 6) an orthonormal basis of the twists that the joints can ever give the frame, or of its velocities alone.
-
-    For most arms it spans all six; a planar arm has three, and without it every configuration of one would be singular.
-    """
-    rows = model.jacobian(frame, model.sample(_LOOKS, seed=0))[:, : 3 if linear else 6]
-    basis, sizes, _ = np.linalg.svd(np.concatenate(list(rows), axis=1), full_matrices=False)
-    kept = basis[:, sizes > 1e-9 * sizes[0]].T
-    return np.pad(kept, ((0, 0), (0, 6 - kept.shape[1])))

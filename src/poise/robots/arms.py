@@ -5,9 +5,11 @@ Each stands with its base link at the world's origin and starts at the posture `
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
+from poise.geometry.shapes import Shape
 from poise.io.dh import DH, Convention, add_rows
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
@@ -44,7 +46,7 @@ def panda() -> Model:
         "panda_hand_tcp_joint": ("panda_hand_tcp", SE3.from_parts([0.0, 0.0, 0.1034])),
     }
     ready = (0.0, -0.25 * _PI, 0.0, -0.75 * _PI, 0.0, _RIGHT, 0.25 * _PI)
-    return _arm("panda", rows, "modified", "panda_link0", tools, ready)
+    return arm("panda", rows, "modified", "panda_link0", tools, ready)
 
 
 def iiwa14() -> Model:
@@ -78,32 +80,7 @@ def iiwa14() -> Model:
     ]
     tools = {"iiwa_joint_ee": ("iiwa_link_ee", SE3.from_parts([0.0, 0.0, 0.126]))}
     ready = (0.0, 0.25 * _PI, 0.0, -_RIGHT, 0.0, 0.25 * _PI, 0.0)
-    return _arm("iiwa14", rows, "modified", "iiwa_link_0", tools, ready)
-
-
-def ur5e() -> Model:
-    """Universal Robots UR5e: 6 joints.
-
-    Source: Universal Robots, "DH parameters for calculations of kinematics and dynamics" (standard), and the
-    technical data; the elbow is held to half a turn, as in the ROS description, for it cannot pass the upper arm.
-    `base` is the base frame of the controller and of this table: the `base_link` of ROS is turned by 180 degrees
-    about z.  Links have the frames of the table; `tool0` is the flange.
-    """
-    # joint, link, a, alpha, d, limit
-    table = [
-        ("shoulder_pan_joint", "shoulder_link", 0.0, _RIGHT, 0.1625, 2 * _PI),
-        ("shoulder_lift_joint", "upper_arm_link", -0.425, 0.0, 0.0, 2 * _PI),
-        ("elbow_joint", "forearm_link", -0.3922, 0.0, 0.0, _PI),
-        ("wrist_1_joint", "wrist_1_link", 0.0, _RIGHT, 0.1333, 2 * _PI),
-        ("wrist_2_joint", "wrist_2_link", 0.0, -_RIGHT, 0.0997, 2 * _PI),
-        ("wrist_3_joint", "wrist_3_link", 0.0, 0.0, 0.0996, 2 * _PI),
-    ]
-    rows = [
-        DH(a, alpha, d, limits=(-limit, limit), velocity=_PI, name=joint, link=link)
-        for joint, link, a, alpha, d, limit in table
-    ]
-    tools = {"tool0_joint": ("tool0", SE3.identity())}
-    return _arm("ur5e", rows, "standard", "base", tools, (-_RIGHT, -_RIGHT, _RIGHT, -_RIGHT, -_RIGHT, 0.0))
+    return arm("iiwa14", rows, "modified", "iiwa_link_0", tools, ready)
 
 
 def puma560() -> Model:
@@ -121,7 +98,7 @@ def puma560() -> Model:
         DH(0.0, -_RIGHT, 0.0, limits=_degrees(-100, 100)),
         DH(0.0, 0.0, 0.0, limits=_degrees(-266, 266)),
     ]
-    return _arm("puma560", rows, "standard", "link0", {}, (0.0, 0.25 * _PI, -_PI, 0.0, 0.25 * _PI, 0.0))
+    return arm("puma560", rows, "standard", "link0", {}, (0.0, 0.25 * _PI, -_PI, 0.0, 0.25 * _PI, 0.0))
 
 
 def stanford() -> Model:
@@ -138,27 +115,30 @@ def stanford() -> Model:
         DH(0.0, _RIGHT, 0.0, limits=_degrees(-90, 90)),
         DH(0.0, 0.0, 0.0, limits=_degrees(-170, 170)),
     ]
-    return _arm("stanford", rows, "standard", "link0", {}, (0.0, 0.25 * _PI, 0.6, 0.0, 0.25 * _PI, 0.0))
+    return arm("stanford", rows, "standard", "link0", {}, (0.0, 0.25 * _PI, 0.6, 0.0, 0.25 * _PI, 0.0))
 
 
 def _degrees(lower: float, upper: float) -> tuple[float, float]:
     return math.radians(lower), math.radians(upper)
 
 
-def _arm(
+def arm(
     name: str,
     rows: Sequence[DH],
     convention: Convention,
     root: str,
     tools: Mapping[str, tuple[str, SE3]],
     ready: Sequence[float],
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
 ) -> Model:
-    """The rows, then a chain of fixed joints: link and pose in the link before, by joint."""
+    """The rows, then a chain of fixed joints: link and pose in the link before, by joint; `shapes` by link."""
     builder = ModelBuilder(name)
     tip = add_rows(builder, rows, convention, root=root)
     for joint, (link, origin) in tools.items():
         builder.joint(joint, "fixed", parent=tip, child=link, origin=origin)
         tip = link
+    for link, shape in shapes.items():
+        builder.shape(link, shape)
     names = [row.name or f"joint{i}" for i, row in enumerate(rows, start=1)]
     builder.posture("ready", {joint: [position] for joint, position in zip(names, ready, strict=True)})
     return builder.build(home="ready")
