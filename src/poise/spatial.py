@@ -210,14 +210,16 @@ def _signed(wxyz: Array) -> Array:
     return np.where(first < 0.0, -wxyz, wxyz) + 0.0
 
 
-def ask_for_degrees(name: str, angles: npt.ArrayLike, *, stacklevel: int = 2) -> None:
+def ask_for_degrees(
+    name: str, angles: npt.ArrayLike, *, mend: str = "numpy.radians makes them radians", stacklevel: int = 2
+) -> None:
     """Warn of angles [rad] that can hardly be radians; `stacklevel` leads to the line that states them, 2 is the caller
     of who asks."""
     found = np.asarray(angles, dtype=np.float64)
     if found.size and np.abs(found).max() > _WIDEST:
         largest = float(found.flat[int(np.abs(found).argmax())])
         warnings.warn(
-            f"{name} holds {largest:g} rad, more than a whole turn: degrees? numpy.radians makes them radians",
+            f"{name} holds {largest:g} rad, more than a whole turn: degrees? {mend}",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

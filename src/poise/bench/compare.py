@@ -18,7 +18,7 @@ from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.progress import LONG, bar, on_terminal
-from poise.solving.arguments import AnyTask, several, whole
+from poise.solving.arguments import Tasks, several, whole
 from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
@@ -49,7 +49,7 @@ class _Entrant:
 
 def compare(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     targets: Any = None,
     *,
     methods: Sequence[str | Method | None] | None = None,
@@ -152,7 +152,7 @@ def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
     return at[:stop], errors[:stop]
 
 
-def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
+def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     out: list[Task] = []
     for task in several(tasks):
         if isinstance(task, PostureTask):

@@ -423,8 +423,11 @@ class Model:
 
         A joint that mimics another has no place in q: it may be named where it is as the other one has it, to 1e-6, so
         that `model.q(model.named(q))` is q.  Raises JointNotFound for a name that has no place in q, ShapeError for a
-        wrong count of numbers, ValueError for a joint that contradicts the one that it mimics.
+        wrong count of numbers, ValueError for a joint that contradicts the one that it mimics.  Warns of an angle far
+        beyond the limits that is within them as degrees.
         """
+        from poise.model.units import in_degrees
+
         out = np.array(self.home)
         at = {name: slice(i, i + 1) for i, name in enumerate(self.coordinates)}
         at |= {name: self.index(name) for name in self._q_at}
@@ -446,6 +449,14 @@ class Model:
                     f"{name} is {value:.6g}, but it mimics {source}, which at {leads:.6g} takes it to {wanted:.6g}: "
                     f"leave {name} out, or set {source} to what you mean"
                 )
+        asked = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
+        if asked:
+            warnings.warn(
+                f"{asked[0]} is {_plain(out[at[asked[0]]])} rad, far beyond its limits: degrees? numpy.radians makes "
+                "them radians",
+                UserWarning,
+                stacklevel=2,
+            )
         return out
 
     # Kinematics --------------------------------------------------------------------------------------------------
@@ -572,12 +583,19 @@ class Model:
 
         Raises JointNotFound for an unknown joint, ValueError for a position outside the joint's limits.
         """
+        from poise.model.units import in_degrees
+
         held = {}
         for name, value in {**(values or {}), **joints}.items():
             joint = self.joint(name)
             position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
             if ((position < joint.lower) | (position > joint.upper)).any():
-                raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.lower} to {joint.upper}")
+                ends, question = f"{_plain(joint.lower)} to {_plain(joint.upper)}", ""
+                if name in self._q_at:
+                    q, at = np.array(self.home), self.index(name)
+                    q[at] = position
+                    question = "; degrees? numpy.radians makes them radians" if in_degrees(self, q, at) else ""
+                raise ValueError(f"cannot lock {name!r} at {_plain(position)}: its limits are {ends}{question}")
             if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
                 raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]")
             held[name] = position
@@ -882,6 +900,12 @@ class _Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NameNotFound(name, self, owner=self._owner, noun=self._noun)
+
+
+def _plain(values: Sequence[float] | Array) -> str:
+    """One number, or several in brackets."""
+    told = [f"{x:g}" for x in values]
+    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"
 
 
 def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:

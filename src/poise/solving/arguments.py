@@ -12,18 +12,20 @@ from poise.errors import ShapeError
 from poise.kernels.machine.layout import BAD_START
 from poise.model.model import Model
 from poise.spatial import SE3, SO3, Array
-from poise.tasks.base import Task
+from poise.tasks.base import Objective, Task
 from poise.tasks.posture import PostureTask
 
 AnyTask: TypeAlias = Task | PostureTask
+Tasks: TypeAlias = Objective | Sequence[Objective]
+"""What a caller states: one task or several."""
 
 WHOLE: Final = 2**62
 """A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
 
 
-def several(tasks: AnyTask | Sequence[AnyTask]) -> tuple[AnyTask, ...]:
+def several(tasks: Tasks) -> tuple[AnyTask, ...]:
     """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
-    found = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
+    found: tuple[Any, ...] = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
     if not found:
         raise ValueError("tasks is empty; state at least one")
     for i, task in enumerate(found):

@@ -28,7 +28,7 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import bar, on_terminal
-from poise.solving.arguments import AnyTask, cores, one_start, several, whole
+from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several, whole
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
@@ -206,7 +206,7 @@ def _some(rows: npt.NDArray[np.intp], most: int = 5) -> str:
 
 def solve_batch(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     targets: Any = None,
     *,
     q0: npt.ArrayLike | None = None,

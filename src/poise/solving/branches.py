@@ -27,7 +27,7 @@ from poise.kernels.machine.layout import ANSWER, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.arguments import (
     WHOLE,
-    AnyTask,
+    Tasks,
     alone,
     cores,
     one_start,
@@ -329,9 +329,7 @@ class Branching:
         "turns",
     )
 
-    def __init__(
-        self, model: Model, tasks: AnyTask | Sequence[AnyTask], *, limits: bool, turns: bool, samples: int
-    ) -> None:
+    def __init__(self, model: Model, tasks: Tasks, *, limits: bool, turns: bool, samples: int) -> None:
         a_model(model)
         given = several(tasks)
         _check(limits, turns, samples)
@@ -611,7 +609,7 @@ class BranchSolver:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         *,
         limits: bool = True,
         turns: bool = False,
@@ -660,7 +658,7 @@ class BranchSolver:
 
 def solve_all(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     target: Any = None,
     q0: npt.ArrayLike | None = None,
     *,
@@ -696,7 +694,7 @@ def solve_all(
     return branching(model, target, q0, seed)
 
 
-def _prepared(model: Model, tasks: AnyTask | Sequence[AnyTask], limits: bool, turns: bool, samples: int) -> Branching:
+def _prepared(model: Model, tasks: Tasks, limits: bool, turns: bool, samples: int) -> Branching:
     """What the model keeps for tasks of this structure and these settings."""
     a_model(model)
     given = several(tasks)

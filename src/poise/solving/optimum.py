@@ -11,7 +11,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, joined, several
+from poise.solving.arguments import Tasks, joined, several
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import refuse_loops
 from poise.solving.problem import pack
@@ -41,7 +41,7 @@ class AlgorithmicSingularity:
 
 def relax(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     q: npt.ArrayLike,
     method: ExtendedJacobian | None = None,
     *,
@@ -69,7 +69,7 @@ def relax(
 
 def algorithmic_singularity(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     q: npt.ArrayLike,
     method: ExtendedJacobian | None = None,
 ) -> AlgorithmicSingularity:
@@ -104,7 +104,7 @@ def _one(model: Model, q: npt.ArrayLike) -> Array:
     return start
 
 
-def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
+def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     given = several(tasks)
     found = tuple(task for task in given if not isinstance(task, PostureTask))
     if len(found) < len(given):

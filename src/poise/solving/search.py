@@ -15,15 +15,7 @@ from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
 from poise.model.model import Model, a_model
-from poise.solving.arguments import (
-    AnyTask,
-    joined,
-    one_a_task,
-    put_start,
-    refuse_numbers,
-    several,
-    whole,
-)
+from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
@@ -95,7 +87,7 @@ class Search:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         *,
         method: str | Method | None = None,
         limits: bool | Sequence[CollisionLimit] = True,
@@ -402,7 +394,7 @@ class Search:
 
 def prepared_search(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     *,
     method: str | Method | None,
     limits: bool | Sequence[CollisionLimit],

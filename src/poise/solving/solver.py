@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from poise.methods.base import Method
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, one_start, several
+from poise.solving.arguments import AnyTask, Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
 from poise.solving.collision import CollisionLimit
 from poise.solving.rows import rows_at
@@ -34,7 +34,7 @@ class Solver:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         *,
         method: str | Method | None = None,
         limits: bool | Sequence[CollisionLimit] = True,
@@ -132,7 +132,7 @@ class Solver:
 
 def solve(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     *,
     q0: npt.ArrayLike | None = None,
     method: str | Method | None = None,

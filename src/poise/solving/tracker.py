@@ -24,7 +24,7 @@ from poise.model.scene import Scene
 from poise.rate import LONGEST
 from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.arguments import (
-    AnyTask,
+    Tasks,
     cores,
     one_a_task,
     one_start,
@@ -39,9 +39,9 @@ from poise.solving.arguments import (
 from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import Aside, loop_tasks
-from poise.solving.collision import CollisionLimit, one_collision_limit
+from poise.solving.collision import one_collision_limit
 from poise.solving.explore import Explorer
-from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
+from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLimit
 from poise.solving.kept import kept
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
@@ -144,12 +144,12 @@ class Tracker:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         method: str | Method | None = None,
         *,
         dt: float | None = None,
         updates: int = 1,
-        limits: bool | Sequence[Limit | CollisionLimit] = True,
+        limits: bool | Sequence[Limit | Constraint] = True,
         settle: bool = True,
         explore: bool = False,
         speed: float = 1.0,
@@ -696,7 +696,7 @@ def _pace(model: Model, speed: float, dt: float | None) -> VelocityLimit:
     return VelocityLimit(speed * model.velocity)
 
 
-def _limits_beside(limits: bool | Sequence[Limit | CollisionLimit]) -> Sequence[Any]:
+def _limits_beside(limits: bool | Sequence[Limit | Constraint]) -> Sequence[Any]:
     """The limits beside those of the joints; raises TypeError for what is none."""
     if isinstance(limits, bool):
         return ()

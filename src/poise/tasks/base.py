@@ -63,8 +63,14 @@ def settle(value: Any) -> None:
         object.__setattr__(value, field.name, settled(getattr(value, field.name)))
 
 
+class Objective(Value):
+    """What tasks have in common, those about frames and a posture: lists of both have a type by it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Task(Value):
+class Task(Objective):
     """What a robot shall do; the base of all tasks, and of your own.
 
     A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba

@@ -81,7 +81,8 @@ class ConeTask(OfFrame):
         if self.target is not None:
             self._set("target", settled(point("target", self.target)))
         if not 0.0 <= number("angle", self.angle) <= np.pi:
-            raise ValueError(f"angle is {self.angle}; it must be from 0 to pi")
+            question = ": degrees? numpy.radians makes them radians" if np.pi < self.angle <= 180.0 else ""
+            raise ValueError(f"angle is {self.angle}; it must be from 0 to pi{question}")
         super().__post_init__()
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.spatial import Array, finite
-from poise.tasks.base import Value, settle, tolerance
+from poise.tasks.base import Objective, settle, tolerance
 from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PostureTask(Value):
+class PostureTask(Objective):
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
     It never disturbs them: from configurations that fulfil them it moves the joints within the null space of their

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.collision import CollisionLimit, one_collision_limit
-from poise.solving.inequalities import AccelerationLimit, VelocityLimit
+from poise.solving.inequalities import AccelerationLimit, Constraint, VelocityLimit
 from poise.spatial import Array
 
 PathLimit: TypeAlias = CollisionLimit | VelocityLimit | AccelerationLimit
@@ -34,7 +34,7 @@ class PathLimits:
     def of(
         cls,
         model: Model,
-        limits: bool | Sequence[PathLimit],
+        limits: bool | Sequence[Constraint],
         velocity: npt.ArrayLike | None,
         acceleration: npt.ArrayLike | None,
     ) -> "PathLimits":

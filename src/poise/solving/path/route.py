@@ -15,7 +15,7 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, several
+from poise.solving.arguments import Tasks, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
 from poise.solving.closure import refuse_loops
@@ -46,9 +46,7 @@ _PIECE: Final = 64
 class Route:
     """Tasks with the goals of n waypoints.  Its methods may be called from one thread at a time."""
 
-    def __init__(
-        self, model: Model, tasks: AnyTask | Sequence[AnyTask], poses: Any, *, limits: bool, seed: int, threads: int
-    ) -> None:
+    def __init__(self, model: Model, tasks: Tasks, poses: Any, *, limits: bool, seed: int, threads: int) -> None:
         given = several(tasks)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
         if len(self.tasks) < len(given):

@@ -11,12 +11,13 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.arguments import Tasks, cores, one_start, whole
+from poise.solving.inequalities import Constraint
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
-from poise.solving.path.limits import PathLimit, PathLimits
+from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
@@ -46,11 +47,11 @@ _SLACK: Final = 1.0 + 1e-9
 
 def solve_path(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
-    limits: bool | Sequence[PathLimit] = True,
+    limits: bool | Sequence[Constraint] = True,
     closed: bool = False,
     dt: float | None = None,
     velocity: npt.ArrayLike | None = None,
@@ -102,11 +103,11 @@ def solve_path(
 
 def followed(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
     q0: npt.ArrayLike | None,
-    limits: bool | Sequence[PathLimit],
+    limits: bool | Sequence[Constraint],
     closed: bool,
     dt: float | None,
     velocity: npt.ArrayLike | None,

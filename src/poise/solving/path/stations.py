@@ -11,11 +11,12 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.arguments import Tasks, cores, one_start, whole
+from poise.solving.inequalities import Constraint
 from poise.solving.path.candidates import distinct
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.connect import connect
-from poise.solving.path.limits import PathLimit, PathLimits
+from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
@@ -41,11 +42,11 @@ _ROUNDING: Final = 1e-9
 
 def plan(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
     q0: npt.ArrayLike | None = None,
-    limits: bool | Sequence[PathLimit] = True,
+    limits: bool | Sequence[Constraint] = True,
     step: float = 0.05,
     velocity: npt.ArrayLike | None = None,
     acceleration: npt.ArrayLike | None = None,
@@ -74,11 +75,11 @@ def plan(
 
 def planned(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
     q0: npt.ArrayLike | None,
-    limits: bool | Sequence[PathLimit],
+    limits: bool | Sequence[Constraint],
     step: float,
     velocity: npt.ArrayLike | None,
     acceleration: npt.ArrayLike | None,
