@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.bench.judge import judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
-from poise.bench.report import Comparison, Row
+from poise.bench.report import DEFAULT, Comparison, Row
 from poise.errors import ShapeError
 from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
@@ -23,12 +23,10 @@ from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task, required_only
 from poise.tasks.posture import PostureTask
 
-DEFAULT: Final = "default"
-"""What the solver's own way is called among methods."""
 _TRACED: Final = 25
 """Problems that are solved once more with a trace, for oscillation and convergence."""
 _POINTS: Final = 80
@@ -53,7 +51,7 @@ def compare(
     targets: Any = None,
     *,
     methods: Sequence[str | Method | None] | None = None,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     count: int = 100,
     seed: int = 0,
     limits: bool = True,
@@ -163,7 +161,7 @@ def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
 
 
 def _problems(
-    model: Model, tasks: Sequence[Task], targets: Any, q0: npt.ArrayLike | None, count: int, seed: int
+    model: Model, tasks: Sequence[Task], targets: Any, q0: ArrayLike | None, count: int, seed: int
 ) -> Problems:
     whole("count", count, 1)
     whole("seed", seed, 0)

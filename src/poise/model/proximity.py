@@ -19,7 +19,7 @@ from poise.kernels.machine.layout import NEAR
 from poise.model.fitting import fit_shapes
 from poise.model.frame import WORLD
 from poise.model.scene import Scene
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -133,7 +133,7 @@ _POOLS: Final = "scenes of a model"
 _UNMET: Final = "pairs of links that do not meet"
 
 
-def nearest(model: "Model", q: npt.ArrayLike, world: World | None) -> Proximity | Proximities:
+def nearest(model: "Model", q: ArrayLike, world: World | None) -> Proximity | Proximities:
     """The nearest two shapes at q (nq,), or at each of q (n, nq).
 
     Raises ShapeError, and ValueError for numbers that are not finite.

@@ -6,12 +6,11 @@ from numbers import Real
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import BAD_START
 from poise.model.model import Model
-from poise.spatial import SE3, SO3, Array
+from poise.spatial import SE3, SO3, Array, ArrayLike
 from poise.tasks.base import Objective, Task
 from poise.tasks.posture import PostureTask
 
@@ -102,7 +101,7 @@ def refuse_goal(tasks: Sequence[Task], goal: Array) -> NoReturn:
     raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
 
-def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
+def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
     """(nq,) one configuration; raises ShapeError, or ValueError for an entry that is not finite."""
     start = model.check_q(q0, name)
     if start.shape != (model.nq,):
@@ -110,7 +109,7 @@ def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
     return start
 
 
-def put_start(start: Array, model: Model, q0: npt.ArrayLike, name: str = "q0") -> None:
+def put_start(start: Array, model: Model, q0: ArrayLike, name: str = "q0") -> None:
     """Write one configuration into `start` (nq,), whose numbers a kernel checks; raises ShapeError."""
     try:
         given = np.asarray(q0, dtype=np.float64)

@@ -19,7 +19,7 @@ from poise.kernels.methods.braking import NO_LIMIT
 from poise.methods.checks import finite_positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 NONE: Final = np.inf
 """A bound that is none."""
@@ -70,7 +70,7 @@ class Constraint:
     __slots__ = ()
 
 
-Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | npt.ArrayLike
+Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | ArrayLike
 """One number for all joints, numbers for some of them by name, or (nv,)."""
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
@@ -16,7 +15,7 @@ from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import refuse_loops
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
@@ -42,7 +41,7 @@ class AlgorithmicSingularity:
 def relax(
     model: Model,
     tasks: Tasks,
-    q: npt.ArrayLike,
+    q: ArrayLike,
     method: ExtendedJacobian | None = None,
     *,
     limits: bool = True,
@@ -70,7 +69,7 @@ def relax(
 def algorithmic_singularity(
     model: Model,
     tasks: Tasks,
-    q: npt.ArrayLike,
+    q: ArrayLike,
     method: ExtendedJacobian | None = None,
 ) -> AlgorithmicSingularity:
     """The measure of Klein, Chu and Ahmed 1995 at `q` (..., nq), joint limits aside: one, or along a path or `Trace.q`.
@@ -97,7 +96,7 @@ def algorithmic_singularity(
     return AlgorithmicSingularity(measures[0], measures[1])
 
 
-def _one(model: Model, q: npt.ArrayLike) -> Array:
+def _one(model: Model, q: ArrayLike) -> Array:
     start = np.array(model.check_q(q, "q"))
     if start.shape != (model.nq,):
         raise ShapeError(f"q must have shape ({model.nq},), one configuration, got {start.shape}")

@@ -6,7 +6,6 @@ from time import perf_counter_ns
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
@@ -28,7 +27,7 @@ from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.soft import certified_start, from_there, refuse_beside_soft, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
-from poise.spatial import SE3, Array, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
@@ -202,7 +201,7 @@ class Search:
             scratch.surround(self.apart.scene(model))
         return scratch
 
-    def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int | None) -> Solution:
+    def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
         began = perf_counter_ns()
         try:

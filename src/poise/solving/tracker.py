@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare, watched
@@ -47,7 +46,7 @@ from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
-from poise.spatial import SE3, Array, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels, numbers
 from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
@@ -267,7 +266,7 @@ class Tracker:
         return self._targets[: len(self.tasks)]
 
     @targets.setter
-    def targets(self, values: npt.ArrayLike) -> None:
+    def targets(self, values: ArrayLike) -> None:
         given = numbers("targets", values)
         if given.shape != self.targets.shape:
             raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
@@ -279,10 +278,10 @@ class Tracker:
         return None if self._posture_task is None else self._posture
 
     @posture.setter
-    def posture(self, q: npt.ArrayLike) -> None:
+    def posture(self, q: ArrayLike) -> None:
         self._pull(q)
 
-    def _pull(self, q: npt.ArrayLike) -> None:
+    def _pull(self, q: ArrayLike) -> None:
         """Take a posture for the next steps."""
         if self._posture_task is None:
             raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
@@ -296,7 +295,7 @@ class Tracker:
         self._posture[:] = given
 
     def step(
-        self, q: npt.ArrayLike, target: Any = None, *, posture: npt.ArrayLike | None = None, out: Array | None = None
+        self, q: ArrayLike, target: Any = None, *, posture: ArrayLike | None = None, out: Array | None = None
     ) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
@@ -543,10 +542,10 @@ class Tracker:
 
     def rollout(
         self,
-        q: npt.ArrayLike,
-        targets: npt.ArrayLike | SE3,
+        q: ArrayLike,
+        targets: ArrayLike | SE3,
         *,
-        posture: npt.ArrayLike | None = None,
+        posture: ArrayLike | None = None,
         threads: int | None = None,
     ) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
@@ -554,8 +553,9 @@ class Tracker:
         `targets` is (steps, tasks, 3) if all tasks are positions, else (steps, tasks, 7), place and wxyz.  With `q`
         (characters, nq) and as many characters along a first axis of `targets`, eight characters at a time are led
         at once in each of `threads` (None: as many as there are cores), and the result is (characters, steps, nq), the
-        same for any number of threads.  `posture` is what the PostureTask pulls to: (nq,) for all steps, (steps, nq),
-        or (characters, steps, nq); None: the tracker's.  The tracker's own past plays no part and is left fresh.
+        same for any number of threads; one that is led alone goes the same way to rounding.  `posture` is what the
+        PostureTask pulls to: (nq,) for all steps, (steps, nq), or (characters, steps, nq); None: the tracker's.  The
+        tracker's own past plays no part and is left fresh.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         if threads is not None:
@@ -590,7 +590,7 @@ class Tracker:
             self.model.normalize(pulls, "posture")  # raises for zero quaternions
         return path[0] if single else path
 
-    def _postures(self, posture: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
+    def _postures(self, posture: ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
         """(characters, steps, nq) what each step of a rollout pulls to; None: to the tracker's."""
         if posture is None:
             return None

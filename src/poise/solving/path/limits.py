@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.collision import CollisionLimit, one_collision_limit
 from poise.solving.inequalities import AccelerationLimit, Constraint, VelocityLimit
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 PathLimit: TypeAlias = CollisionLimit | VelocityLimit | AccelerationLimit
 """What a path can keep."""
@@ -35,8 +34,8 @@ class PathLimits:
         cls,
         model: Model,
         limits: bool | Sequence[Constraint],
-        velocity: npt.ArrayLike | None,
-        acceleration: npt.ArrayLike | None,
+        velocity: ArrayLike | None,
+        acceleration: ArrayLike | None,
     ) -> "PathLimits":
         """All of `limits`, and `velocity` and `acceleration` beside them: the tighter of what is said twice.
 
@@ -61,7 +60,7 @@ class PathLimits:
         return cls(limits is not False, one_collision_limit(some), speeds, hardest)
 
 
-def limits_of(name: str, value: npt.ArrayLike | None, model: Model) -> Array:
+def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:
     """(nv,) limits; the model's own velocities where none are given, and no accelerations."""
     if value is None:
         return np.array(model.velocity) if name == "velocity" else np.full(model.nv, np.inf)

@@ -24,7 +24,7 @@ from poise.solving.path.smoothing import Smoother
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 _STARTS: Final = 6 * WIDTH
 """Starts at a waypoint from which strands begin."""
@@ -50,12 +50,12 @@ def solve_path(
     tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     limits: bool | Sequence[Constraint] = True,
     closed: bool = False,
     dt: float | None = None,
-    velocity: npt.ArrayLike | None = None,
-    acceleration: npt.ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
     max_jump: float | None = None,
     optimise: bool = True,
     max_time: float | None = None,
@@ -106,12 +106,12 @@ def followed(
     tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None,
+    q0: ArrayLike | None,
     limits: bool | Sequence[Constraint],
     closed: bool,
     dt: float | None,
-    velocity: npt.ArrayLike | None,
-    acceleration: npt.ArrayLike | None,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
     max_jump: float | None,
     optimise: bool,
     max_time: float | None,

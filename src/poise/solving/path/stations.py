@@ -24,7 +24,7 @@ from poise.solving.path.solve import path_of
 from poise.solving.path.timing import least_schedule
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 _STARTS: Final = 8 * WIDTH
 """Starts at each pose."""
@@ -45,11 +45,11 @@ def plan(
     tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     limits: bool | Sequence[Constraint] = True,
     step: float = 0.05,
-    velocity: npt.ArrayLike | None = None,
-    acceleration: npt.ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
     max_time: float | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -78,11 +78,11 @@ def planned(
     tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None,
+    q0: ArrayLike | None,
     limits: bool | Sequence[Constraint],
     step: float,
-    velocity: npt.ArrayLike | None,
-    acceleration: npt.ArrayLike | None,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
     max_time: float | None,
     seed: int,
     threads: int | None,
