@@ -18,6 +18,7 @@ lint: .venv/.lint
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/pyright
 
 docs: .venv/.docs
 	$(BIN)/sphinx-build --nitpicky --fail-on-warning --quiet docs docs/_build

@@ -40,7 +40,7 @@ fetch = go(arm.home, above_pick, pick)
 world.add("cube", pz.Box(pick, [0.05, 0.05, 0.05]))
 world.grasp("cube", "panda_hand", arm.pose("panda_hand", fetch.q[-1]))
 carry = go(fetch.q[-1], above_pick, above_place, place)
-room = arm.distance(carry.q, world).distance.min()
+room = np.min(arm.distance(carry.q, world).distance)
 world.remove("cube")  # the fingers open
 leave = go(carry.q[-1], above_place)
 

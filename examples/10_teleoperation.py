@@ -4,7 +4,7 @@ import numpy as np
 
 import poise as pz
 
-DT = 0.002
+DT, TICKS = 0.002, 500
 arm = pz.load("panda")
 
 
@@ -37,12 +37,12 @@ for tick in rate:
         held += [limit.kind for limit in drive.active_limits]
     if tick == 300:
         print(f"{tick * DT:.1f} s:", drive.explain())
-    if tick == 500:
+    if tick == TICKS:
         break
 
 print(f"fastest joint at {fastest:.0%} of its limit, sharpest change {sharpest:.1f} rad/s^2")
 print("held by:", ", ".join(f"{kind} limits {held.count(kind)} times" for kind in sorted(set(held))))
-print(f"{rate.slipped} of {tick} ticks came late; the arm was slower then, never faster")
+print(f"{rate.slipped} of {TICKS} ticks came late; the arm was slower then, never faster")
 assert fastest <= 0.5 + 1e-9
 assert sharpest <= 15.0 * (1 + 1e-9)
 assert arm.within_limits(q)

@@ -21,15 +21,22 @@ reach = [pz.PositionTask(hand, priority=1) for hand in hands]  # of what feet an
 rest = pz.TaskPriority(null_space=pz.RestPosture(q=q))  # and of what the hands leave
 loop = pz.Tracker(body, [*stand, balance, *reach], rest, dt=DT, limits=[pz.AccelerationLimit(40.0)])
 
+
+def far(error: pz.TaskError) -> float:
+    """The metres of an error that has some."""
+    assert error.position is not None
+    return error.position
+
+
 slid = swayed = 0.0
 for tick in range(1, 1601):
     time = tick * DT
     way = np.array([0.1 * time, 0.0, 0.05 * np.sin(3.0 * time)])  # forwards, up and down
     q = loop.step(q, [None, None, None, *(place + way for place in begin)])  # None: as it is
     left, right, centre, *missed = loop.errors
-    slid, swayed = max(slid, left.position, right.position), max(swayed, centre.position)
+    slid, swayed = max(slid, far(left), far(right)), max(swayed, far(centre))
     if tick % 200 == 0:  # from 4 s on the targets are farther than balance allows
-        print(f"{time:.0f} s: hands {1e3 * max(hand.position for hand in missed):6.1f} mm from their targets")
+        print(f"{time:.0f} s: hands {1e3 * max(map(far, missed)):6.1f} mm from their targets")
 
 print(f"feet moved {1e3 * slid:.4f} mm at most, the centre of mass {1e3 * swayed:.4f} mm")
 print("at their limits:", ", ".join(limit.name for limit in loop.active_limits if limit.kind == "position"))

@@ -223,6 +223,15 @@ def test_a_start_is_a_posture_or_numbers(start: list[str], capsys: pytest.Captur
     assert q == pz.solve(ARM, pz.PositionTask(ARM.tip, [0.4, 0.1, 0.5]), q0=q0).q.tolist()
 
 
+def test_a_rotation_in_degrees_is_asked_about_by_the_name_of_its_option() -> None:
+    arguments = ["solve", "panda", "--xyz", "0.4", "0.1", "0.5", "--rpy", "180", "0", "90"]
+    words = r"^--rpy holds 180 rad, more than a whole turn: degrees\? write 3.14159 0 1.5708$"
+    with pytest.warns(UserWarning, match=words) as caught:
+        main(arguments)
+    assert len(caught) == 1
+    assert main([*arguments[:-3], "3.14159", "0", "1.5708"]) == 0
+
+
 def test_a_start_that_limits_move_is_told() -> None:
     arguments = ["solve", "panda", "--xyz", "0.4", "0.1", "0.5", "--q0", "0", "-45", "0", "-2", "0", "1", "0"]
     with pytest.warns(UserWarning, match=r"panda_joint2 from -45 to -1.763 rad.*degrees"):

@@ -79,6 +79,15 @@ def test_each_kind_of_name_is_suggested(ask: Callable[[pz.Model], Any], kind: ty
     assert str(error.value).endswith(words)
 
 
+@pytest.mark.parametrize(
+    ("name", "near"), [("panda_joint9", "'panda_joint7'"), ("panda_hand_jiont", "'panda_hand_joint'")]
+)
+def test_a_joint_that_moves_is_suggested_before_one_that_is_fixed(name: str, near: str) -> None:
+    arm = pz.load("panda")
+    with pytest.raises(pz.JointNotFound, match=f"did you mean {near}"):
+        arm.q({name: 0.3})
+
+
 def test_a_posture_that_is_not_there_is_still_a_key_that_is_not_there() -> None:
     arm = pz.load("panda")
     assert arm.postures.get("nowhere") is None

@@ -5,6 +5,8 @@ import inspect
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +51,43 @@ def test_everything_public_says_what_it_is(name: str) -> None:
                 assert inspect.getdoc(getattr(thing, key)), f"{name}.{key}"
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="solv"):
-        pz.solv  # noqa: B018
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("solev", "solve"), ("posetask", "PoseTask"), ("Postion_Task", "PositionTask"), ("scal", "scale")],
+)
+def test_a_name_that_is_not_there_gets_the_nearest_that_is(name: str, near: str) -> None:
+    with pytest.raises(AttributeError, match=f"module 'poise' has no attribute '{name}'; did you mean .*'{near}'"):
+        getattr(pz, name)
+
+
+@pytest.mark.parametrize("name", ["xyzzy", "__wrapped__", "_solve"])
+def test_a_name_like_no_other_gets_none(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
+        getattr(pz, name)
+
+
+def signatures() -> Iterator[tuple[str, str]]:
+    for name in PUBLIC:
+        thing = getattr(pz, name)
+        inner = [k for k in vars(thing) if k == "__call__" or not k.startswith("_")] if inspect.isclass(thing) else []
+        for each, what in [(name, thing), *((f"{name}.{key}", getattr(thing, key)) for key in inner)]:
+            with suppress(TypeError, ValueError):  # no function
+                yield each, str(inspect.signature(what))
+
+
+def test_what_help_shows_of_arrays_is_short() -> None:
+    found = dict(signatures())
+    assert "q0: Optional[ArrayLike]" in found["solve"] or "q0: ArrayLike | None" in found["solve"]
+    assert found["Model.pose"].startswith("(self, frame: str, q: ArrayLike)")
+    for name, signature in found.items():
+        assert "numpy._typing" not in signature, name
+        assert "float64" not in signature, name
+
+
+def test_a_task_completes_to_its_fields() -> None:
+    shared = ["base", "frame", "offset", "priority", "required", "target"]
+    assert dir(pz.PositionTask("hand")) == [*shared, "tolerance", "weight"]
+    assert dir(pz.PostureTask()) == ["target", "tolerance", "weight"]
 
 
 def test_importing_costs_nothing() -> None:

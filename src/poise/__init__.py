@@ -309,7 +309,11 @@ def __getattr__(name: str) -> Any:
     try:
         module = _HOME[name]
     except KeyError:
-        raise AttributeError(f"module 'poise' has no attribute {name!r}") from None
+        from poise.errors import nearest_names
+
+        near = () if name.startswith("_") else nearest_names(name, (*_HOME, *_ROOMS))
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise AttributeError(f"module 'poise' has no attribute {name!r}{hint}", name=name) from None
     value = getattr(importlib.import_module(module), name)
     globals()[name] = value
     return value

@@ -11,10 +11,15 @@ from typing import Any, Final, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypeAliasType
 
 from poise.errors import ShapeError
 
-Array = npt.NDArray[np.float64]
+# By name, so that signatures stay short wherever they are shown.
+ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
+"""What NumPy makes an array of: an array, numbers in lists, one number."""
+Array = TypeAliasType("Array", npt.NDArray[np.float64])
+"""An array of doubles."""
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
 _TINY: Final = 1e-8
 """Below this angle [rad] the first terms of a series are exact to rounding."""
@@ -30,7 +35,7 @@ BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits l
 """Why a number of a robot is too large, for messages."""
 
 
-def finite(name: str, value: npt.ArrayLike, *tail: int) -> Array:
+def finite(name: str, value: ArrayLike, *tail: int) -> Array:
     """`value` as float64 with trailing shape `tail`; raises ShapeError or ValueError naming `name` and the index."""
     try:
         array = np.asarray(value, dtype=np.float64)
@@ -49,7 +54,7 @@ def _shape(tail: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, tail))}{',' if len(tail) == 1 else ''})"
 
 
-def unit_quaternion(name: str, value: npt.ArrayLike) -> Array:
+def unit_quaternion(name: str, value: ArrayLike) -> Array:
     """(..., 4) numbers normalised to unit length; raises ValueError for a zero quaternion."""
     return _unit(name, finite(name, value, 4))
 
@@ -173,7 +178,7 @@ def rpy_quaternion(rpy: Array) -> Array:
     )
 
 
-def rotation_matrices(name: str, value: npt.ArrayLike, *, orthonormalise: bool = False) -> Array:
+def rotation_matrices(name: str, value: ArrayLike, *, orthonormalise: bool = False) -> Array:
     """(..., 3, 3) rotation matrices, or with `orthonormalise` the rotations that are nearest to such as were rounded.
 
     The nearest is U V^T of the singular value decomposition U S V^T: the least sum of the squares of all changes
@@ -210,14 +215,16 @@ def _signed(wxyz: Array) -> Array:
     return np.where(first < 0.0, -wxyz, wxyz) + 0.0
 
 
-def ask_for_degrees(name: str, angles: npt.ArrayLike, *, stacklevel: int = 2) -> None:
+def ask_for_degrees(
+    name: str, angles: ArrayLike, *, mend: str = "numpy.radians makes them radians", stacklevel: int = 2
+) -> None:
     """Warn of angles [rad] that can hardly be radians; `stacklevel` leads to the line that states them, 2 is the caller
     of who asks."""
     found = np.asarray(angles, dtype=np.float64)
     if found.size and np.abs(found).max() > _WIDEST:
         largest = float(found.flat[int(np.abs(found).argmax())])
         warnings.warn(
-            f"{name} holds {largest:g} rad, more than a whole turn: degrees? numpy.radians makes them radians",
+            f"{name} holds {largest:g} rad, more than a whole turn: degrees? {mend}",
             UserWarning,
             stacklevel=stacklevel + 1,
         )
@@ -231,7 +238,7 @@ def _shape_of(points: Any) -> tuple[int, ...]:
         return ()
 
 
-def _points(batch: tuple[int, ...], point: npt.ArrayLike) -> Array:
+def _points(batch: tuple[int, ...], point: ArrayLike) -> Array:
     """(..., 3) points for motions of this batch; raises ShapeError in words."""
     p = finite("point", point, 3)
     if batch and p.ndim > 1:
@@ -245,7 +252,7 @@ def _points(batch: tuple[int, ...], point: npt.ArrayLike) -> Array:
     return p
 
 
-def frozen(values: npt.ArrayLike) -> Array:
+def frozen(values: ArrayLike) -> Array:
     """A read-only copy."""
     array = np.array(values, dtype=np.float64, order="C")
     array.flags.writeable = False
@@ -260,7 +267,7 @@ class SO3:
     __array_ufunc__ = None  # so that `array @ rotation` is a TypeError, not a puzzle
     wxyz: Array
 
-    def __init__(self, *, wxyz: npt.ArrayLike) -> None:
+    def __init__(self, *, wxyz: ArrayLike) -> None:
         self.wxyz = frozen(unit_quaternion("wxyz", wxyz))
 
     @classmethod
@@ -269,12 +276,12 @@ class SO3:
         return cls(wxyz=[1.0, 0.0, 0.0, 0.0])
 
     @classmethod
-    def from_xyzw(cls, xyzw: npt.ArrayLike) -> Self:
+    def from_xyzw(cls, xyzw: ArrayLike) -> Self:
         """From (..., 4) quaternions with the scalar last, as ROS, SciPy, Pinocchio and glTF write them."""
         return cls(wxyz=np.roll(unit_quaternion("xyzw", xyzw), 1, axis=-1))
 
     @classmethod
-    def from_rpy(cls, rpy: npt.ArrayLike) -> Self:
+    def from_rpy(cls, rpy: ArrayLike) -> Self:
         """From (..., 3) roll, pitch, yaw [rad] about the fixed x, y and z axes in this order (URDF).
 
         Warns of angles of more than a whole turn, which are degrees more often than not.
@@ -284,12 +291,12 @@ class SO3:
         return cls(wxyz=rpy_quaternion(angles))
 
     @classmethod
-    def from_rotvec(cls, rotvec: npt.ArrayLike) -> Self:
+    def from_rotvec(cls, rotvec: ArrayLike) -> Self:
         """From (..., 3) rotation vectors [rad]: axis times angle."""
         return cls(wxyz=quaternion_exp(finite("rotvec", rotvec, 3)))
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike, *, orthonormalise: bool = False) -> Self:
+    def from_matrix(cls, matrix: ArrayLike, *, orthonormalise: bool = False) -> Self:
         """From (..., 3, 3) rotation matrices; raises ValueError if one is not orthonormal to 1e-6.
 
         With `orthonormalise` it is the nearest rotation, for numbers that were rounded; what stretches by more than 5 %
@@ -347,7 +354,7 @@ class SO3:
             raise TypeError(f"R @ x takes an SO3 or (..., 3) points, got shape {shape}: say SO3(wxyz=x), or T @ x")
         return self.act(other)
 
-    def act(self, point: npt.ArrayLike) -> Array:
+    def act(self, point: ArrayLike) -> Array:
         """The (..., 3) points turned."""
         return rotate(self.wxyz, _points(self.wxyz.shape[:-1], point))
 
@@ -388,7 +395,7 @@ class SE3:
     __array_ufunc__ = None  # so that `array @ pose` is a TypeError, not a puzzle
     array: Array
 
-    def __init__(self, array: npt.ArrayLike) -> None:
+    def __init__(self, array: ArrayLike) -> None:
         values = finite("pose", array, 7)
         self.array = np.concatenate([values[..., :3], _unit("pose wxyz", values[..., 3:])], axis=-1)
         self.array.flags.writeable = False
@@ -399,7 +406,7 @@ class SE3:
         return cls([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
     @classmethod
-    def from_parts(cls, xyz: npt.ArrayLike, rotation: SO3 | None = None) -> Self:
+    def from_parts(cls, xyz: ArrayLike, rotation: SO3 | None = None) -> Self:
         """From (..., 3) metres and a rotation (none: the identity)."""
         p = finite("xyz", xyz, 3)
         wxyz = np.array([1.0, 0.0, 0.0, 0.0]) if rotation is None else rotation.wxyz
@@ -409,7 +416,7 @@ class SE3:
         return cls(np.concatenate([p, wxyz], axis=-1))
 
     @classmethod
-    def from_xyz_rpy(cls, xyz: npt.ArrayLike, rpy: npt.ArrayLike) -> Self:
+    def from_xyz_rpy(cls, xyz: ArrayLike, rpy: ArrayLike) -> Self:
         """From (..., 3) metres and (..., 3) roll, pitch, yaw [rad] about fixed axes (URDF).
 
         Warns of angles of more than a whole turn, which are degrees more often than not.
@@ -419,22 +426,22 @@ class SE3:
         return cls.from_parts(xyz, SO3(wxyz=rpy_quaternion(angles)))
 
     @classmethod
-    def from_xyz_wxyz(cls, xyz: npt.ArrayLike, wxyz: npt.ArrayLike) -> Self:
+    def from_xyz_wxyz(cls, xyz: ArrayLike, wxyz: ArrayLike) -> Self:
         """From (..., 3) metres and (..., 4) quaternions, scalar first."""
         return cls.from_parts(xyz, SO3(wxyz=wxyz))
 
     @classmethod
-    def from_xyz_xyzw(cls, xyz: npt.ArrayLike, xyzw: npt.ArrayLike) -> Self:
+    def from_xyz_xyzw(cls, xyz: ArrayLike, xyzw: ArrayLike) -> Self:
         """From (..., 3) metres and (..., 4) quaternions, scalar last (ROS, SciPy, Pinocchio, glTF)."""
         return cls.from_parts(xyz, SO3.from_xyzw(xyzw))
 
     @classmethod
-    def from_rotvec(cls, xyz: npt.ArrayLike, rotvec: npt.ArrayLike) -> Self:
+    def from_rotvec(cls, xyz: ArrayLike, rotvec: ArrayLike) -> Self:
         """From (..., 3) metres and (..., 3) rotation vectors [rad]."""
         return cls.from_parts(xyz, SO3.from_rotvec(rotvec))
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike, *, orthonormalise: bool = False) -> Self:
+    def from_matrix(cls, matrix: ArrayLike, *, orthonormalise: bool = False) -> Self:
         """From (..., 4, 4) homogeneous matrices; raises ValueError if the rotation part is none.
 
         With `orthonormalise` that becomes the nearest rotation, see `SO3.from_matrix`.
@@ -467,7 +474,7 @@ class SE3:
         raise ShapeError(f"{wanted}, got shape {array.shape}{way.get(array.shape, '')}")
 
     @classmethod
-    def exp(cls, twist: npt.ArrayLike) -> Self:
+    def exp(cls, twist: ArrayLike) -> Self:
         """The motion of the constant (..., 6) twist, linear then angular, over unit time."""
         t = finite("twist", twist, 6)
         v, w = t[..., :3], t[..., 3:]
@@ -543,7 +550,7 @@ class SE3:
             raise TypeError(f"T @ x takes an SE3 or (..., 3) points, got shape {shape}: make it a pose, SE3.parse(x)")
         return self.act(other)
 
-    def act(self, point: npt.ArrayLike) -> Array:
+    def act(self, point: ArrayLike) -> Array:
         """The (..., 3) points of frame b seen in frame a."""
         return self.xyz + rotate(self.wxyz, _points(self.array.shape[:-1], point))
 
@@ -677,7 +684,7 @@ def _matrix_numbers(rows: list[list[float]]) -> tuple[float, ...]:
     return (x, y, z, *(wxyz if wxyz[0] >= 0.0 else (-t for t in wxyz)))
 
 
-def _parts_of(name: str, matrix: npt.ArrayLike, *, orthonormalise: bool = False) -> tuple[Array, SO3]:
+def _parts_of(name: str, matrix: ArrayLike, *, orthonormalise: bool = False) -> tuple[Array, SO3]:
     """(..., 3) metres and the rotations of (..., 4, 4) homogeneous matrices; raises as `SE3.from_matrix` does."""
     m = finite(name, matrix, 4, 4)
     if np.abs(m[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:

@@ -113,6 +113,12 @@ def test_what_the_robot_does_not_have_is_warned_of_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_posture_in_degrees_is_asked_about(tmp_path: Path) -> None:
+    words = r"a posture is far beyond the limits: degrees\? An SRDF is in radians \(line \d+: 50 for elbow of 's'\)"
+    with pytest.warns(ModelWarning, match=words):
+        load(tmp_path, '<group_state name="s"><joint name="elbow" value="50"/></group_state>')
+
+
 @pytest.mark.parametrize(
     ("srdf", "message"),
     [

@@ -318,6 +318,12 @@ def test_manipulability_of_two_links_is_that_of_the_textbook() -> None:
     assert np.array_equal(result.manipulability, result.mean_manipulability, equal_nan=True)
 
 
+def test_an_arm_with_few_joints_is_told_before_that_it_reaches_no_orientation() -> None:
+    words = r"2 joints move 'tool', .* asks for six: .* orientations=0, --orientations 0 in a shell, asks for places"
+    with pytest.warns(UserWarning, match=words):
+        assert not pz.reach(planar(2, [UPPER, FORE]), "tool", grid=0.5, orientations=4, effort=0).counts.any()
+
+
 def test_a_redundant_planar_arm_is_not_always_singular() -> None:
     arm = planar(4, [0.3, 0.3, 0.2, 0.1])
     result = pz.reach(arm, "tool", grid=0.1, orientations=0, bounds=((-0.5, -0.5, 0.0), (0.5, 0.5, 0.0)))

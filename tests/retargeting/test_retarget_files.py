@@ -17,6 +17,15 @@ def walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_textbook_arm_stands_fixed_without_a_word_of_the_base(
+    walked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["retarget", "walk.bvh", "panda", "-o", "arm.npz"]) == 0
+    assert (walked / "arm.npz").exists()
+    assert main(["retarget", "walk.bvh", "panda", "--base", "floating"]) == 1
+    assert "stands fixed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("out", "words"),
     [

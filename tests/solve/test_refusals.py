@@ -249,6 +249,22 @@ def test_other_configurations_in_degrees_are_asked_about(ask: Callable[[], Any],
         ask()
 
 
+def test_angles_by_name_in_degrees_are_asked_about_where_they_are_stated() -> None:
+    words = r"panda_joint4 is -90 rad, far beyond its limits: degrees\? numpy.radians makes them radians"
+    with pytest.warns(UserWarning, match=words) as caught:
+        ARM.q(panda_joint2=0.3, panda_joint4=-90.0, panda_joint6=90.0)
+    assert [Path(one.filename) for one in caught] == [Path(__file__)]
+    ARM.q(panda_joint4=-1.57)
+    ARM.q(panda_joint1=14.0)  # two turns may be meant
+    ARM.q(panda_joint1=400.0)  # and these are no degrees of it
+    with pytest.raises(ValueError, match=r"'panda_joint4' at -90: .* -3.0718 to -0.0698; degrees\? numpy.radians"):
+        ARM.lock(panda_joint4=-90.0)
+    with pytest.raises(ValueError, match=r"cannot lock 'panda_joint4' at 1.5: its limits are -3.0718 to -0.0698$"):
+        ARM.lock(panda_joint4=1.5)
+    with pytest.raises(ValueError, match=r"angle is 20; it must be from 0 to pi: degrees\? numpy.radians"):
+        pz.ConeTask("panda_hand", axis=(0, 0, 1), target=(0, 0, -1), angle=20)
+
+
 def test_limits_in_degrees_are_asked_about_where_they_are_stated() -> None:
     with pytest.warns(UserWarning, match=r"joint 'j0' has limits of -170 to 170 rad, .*: degrees\?") as caught:
         chain(1, limits=(-170, 170))

@@ -167,6 +167,17 @@ def test_accelerations_and_braking_are_named() -> None:
     assert story[-1] == {"position"}
 
 
+def test_each_limit_of_a_joint_is_named_once() -> None:
+    tracker = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), dt=0.002, limits=[pz.JerkLimit(300.0)])
+    q, jerks = HOME, 0
+    for _ in range(40):  # a jump: some joints have room for one speed alone
+        q = tracker.step(q, [0.5, 0.3, 0.5])
+        found = [(limit.kind, limit.name) for limit in tracker.active_limits]
+        assert len(found) == len(set(found))
+        jerks += sum(kind == "jerk" for kind, _ in found)
+    assert jerks > 40
+
+
 def test_limits_of_several_joints_and_of_shapes_are_named() -> None:
     fold = pz.LinearLimit({"panda_joint2": 1.0, "panda_joint4": -1.0}, 2.5)
     tracker, q = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), "qp", limits=[fold]), HOME

@@ -11,24 +11,22 @@ import numpy.typing as npt
 
 from poise.bench.judge import judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
-from poise.bench.report import Comparison, Row
+from poise.bench.report import DEFAULT, Comparison, Row
 from poise.errors import ShapeError
 from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.progress import LONG, bar, on_terminal
-from poise.solving.arguments import AnyTask, several, whole
+from poise.solving.arguments import Tasks, several, whole
 from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task, required_only
 from poise.tasks.posture import PostureTask
 
-DEFAULT: Final = "default"
-"""What the solver's own way is called among methods."""
 _TRACED: Final = 25
 """Problems that are solved once more with a trace, for oscillation and convergence."""
 _POINTS: Final = 80
@@ -49,11 +47,11 @@ class _Entrant:
 
 def compare(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     targets: Any = None,
     *,
     methods: Sequence[str | Method | None] | None = None,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     count: int = 100,
     seed: int = 0,
     limits: bool = True,
@@ -152,7 +150,7 @@ def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
     return at[:stop], errors[:stop]
 
 
-def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
+def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     out: list[Task] = []
     for task in several(tasks):
         if isinstance(task, PostureTask):
@@ -163,7 +161,7 @@ def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
 
 
 def _problems(
-    model: Model, tasks: Sequence[Task], targets: Any, q0: npt.ArrayLike | None, count: int, seed: int
+    model: Model, tasks: Sequence[Task], targets: Any, q0: ArrayLike | None, count: int, seed: int
 ) -> Problems:
     whole("count", count, 1)
     whole("seed", seed, 0)

@@ -6,13 +6,12 @@ from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.arguments import alone
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 
@@ -124,7 +123,7 @@ def goals(tasks: Sequence[Task], targets: Sequence[Any]) -> Array:
     return out
 
 
-def given_starts(model: Model, q0: npt.ArrayLike, count: int) -> Array:
+def given_starts(model: Model, q0: ArrayLike, count: int) -> Array:
     """(count, nq) of one start for all problems, or of one for each; raises ShapeError for another number of them."""
     q = model.check_q(q0, "q0")
     if q.shape not in ((model.nq,), (count, model.nq)):

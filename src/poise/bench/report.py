@@ -15,6 +15,8 @@ from poise.errors import NameNotFound
 from poise.spatial import Array
 from poise.tables import aligned
 
+DEFAULT: Final = "default"
+"""What the solver's own way is called among methods."""
 _HEAD: Final = ("method", "solved", "median", "p95", "iterations", "oscillation", "limits broken")
 
 
@@ -145,6 +147,11 @@ class Comparison:
     def _notes(self) -> list[str]:
         """What a reader of the table must know besides."""
         notes = []
+        if not self.max_restarts and any(row.label == DEFAULT for row in self.rows):
+            notes.append(
+                f"{DEFAULT} makes no restarts here, as none of them does; solve does, and solves more: "
+                "max_restarts=200 compares so"
+            )
         if self.limits and any(not row.limits for row in self.rows):
             notes.append("* cannot keep joint limits; an answer beyond them is not solved")
         for row in self.rows:

@@ -44,14 +44,15 @@ class Retarget:
     """Metres that one unit of length of a BVH is; left out, the skeleton's size tells."""
     up: Literal["y", "z"] = "z"
     """The axis that shall be up: files with y up are turned."""
-    base: Base = "floating"
-    """How the robot stands in the world: one that walks floats."""
+    base: Base | None = None
+    """How the robot stands in the world; left out, one from a file floats, as one that walks must."""
     json: bool = False
     """Print one line of JSON."""
 
     def run(self) -> int:
         """Load, carry over, write and print."""
         from poise.cli.output import print_json, refuse_file, say
+        from poise.robots import TEXTBOOK
 
         refuse_file(self.out, _MOTIONS, "a motion goes")
         refuse_file(self.report, _REPORTS, "a report goes")
@@ -60,7 +61,7 @@ class Retarget:
             if self.out is not None and self.out.exists() and read.exists() and self.out.samefile(read):
                 raise ValueError(f"{self.out} is a file that is read, and would be written over; name another output")
         motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
-        robot = pz.load(self.robot, base=self.base)
+        robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
         limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
         done = pz.retarget(motion, robot, body=body, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)

@@ -1,5 +1,6 @@
 """`poise solve`: one goal for one frame, or the tasks of a file."""
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -117,7 +118,7 @@ class Solve:
             raise ValueError("give the rotation once: --rpy or --wxyz")
         rotation = None
         if self.rpy is not None:
-            rotation = pz.SO3.from_rpy(self.rpy)
+            rotation = self._rotation(self.rpy)
         elif self.wxyz is not None:
             rotation = pz.SO3(wxyz=self.wxyz)
         frame = self.frame or model.tip
@@ -141,6 +142,15 @@ class Solve:
         if self.frame is not None and (self.tasks is not None or self.posture is not None):
             raise ValueError(f"--frame {self.frame} has no target: add --xyz, --rpy or --wxyz, or leave it out")
         return None
+
+    def _rotation(self, rpy: tuple[float, float, float]) -> "pz.SO3":
+        """The rotation of --rpy; warns of what can hardly be radians, with what they would be."""
+        import numpy as np
+
+        from poise.spatial import ask_for_degrees, rpy_quaternion
+
+        ask_for_degrees("--rpy", rpy, mend=f"write {' '.join(f'{math.radians(angle):.6g}' for angle in rpy)}")
+        return pz.SO3(wxyz=rpy_quaternion(np.array(rpy)))
 
     def _refuse(self, name: str, wanted: str) -> None:
         """Raises ValueError if an option weighs what there is none of."""

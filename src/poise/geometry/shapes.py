@@ -12,12 +12,11 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.kernels.machine.layout import BOX, HALF_SPACE, HULL, POINT, SEGMENT
-from poise.spatial import BOUND, LARGEST, SE3, Array, aligning, finite, frozen, pose_of
+from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, aligning, finite, frozen, pose_of
 
 Point: TypeAlias = Sequence[float] | Array
 _NONE = frozen(np.zeros((0, 3)))
@@ -215,7 +214,7 @@ class HalfSpace:
 class ConvexHull:
     """All points within `radius` [m] of the convex hull of `points`."""
 
-    points: npt.ArrayLike
+    points: ArrayLike
     """(n, 3) seen from `pose` [m], at least one; kept as a read-only array.  Those inside the hull change nothing."""
     radius: float = 0.0
     pose: SE3 = field(default=SE3.identity(), kw_only=True)
@@ -233,7 +232,7 @@ class ConvexHull:
         _radius(self.radius)
 
     @classmethod
-    def of_corners(cls, corners: npt.ArrayLike, radius: float = 0.0, *, pose: SE3) -> "ConvexHull":
+    def of_corners(cls, corners: ArrayLike, radius: float = 0.0, *, pose: SE3) -> "ConvexHull":
         """The hull of points of which none is inside, so that it need not be looked for."""
         hull = cls(corners, radius, pose=pose)
         vars(hull)["_corners"] = _centred(np.asarray(hull.points))

@@ -17,6 +17,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import Joint
 from poise.model.model import Model
 from poise.model.tip import fingers
+from poise.model.units import in_degrees
 from poise.spatial import unit_quaternion
 
 _HOMES = (
@@ -198,6 +199,12 @@ class _Reader:
                     if (np.abs(numbers) > self.model.farthest[self.model.index(joint.name)]).any():
                         raise element.error(f"{element.label} is beyond what joints that follow it can take: lower it")
                     posture[joint.name] = _position(joint, numbers, element)
+                    q, at = np.array(self.model.home), self.model.index(joint.name)
+                    q[at] = posture[joint.name]
+                    if in_degrees(self.model, q, at):
+                        written = f"{numbers[0]:g} for {joint.name} of {state.text('name')!r}"
+                        asked = "a posture is far beyond the limits: degrees? An SRDF is in radians"
+                        self.notes.add(asked, element.line, written)
                 elif joint.name != _BASE:
                     written = f"{joint.name} takes {joint.size}, not {len(numbers)}"
                     self.notes.add("a posture has the wrong count of numbers for a joint", element.line, written)

@@ -18,7 +18,7 @@ from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
 from poise.model.swing import SwingTwist
-from poise.spatial import BOUND, LARGEST, SE3
+from poise.spatial import BOUND, LARGEST, SE3, ArrayLike
 
 Base = Literal["fixed", "planar", "floating"]
 _LONGEST = 100
@@ -72,13 +72,13 @@ class ModelBuilder:
         parent: str,
         child: str,
         origin: SE3 | None = None,
-        axis: npt.ArrayLike = (0.0, 0.0, 1.0),
-        limits: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-        velocity: npt.ArrayLike | None = None,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        limits: tuple[ArrayLike, ArrayLike] | None = None,
+        velocity: ArrayLike | None = None,
         pitch: float = 0.0,
-        swing: npt.ArrayLike | None = None,
-        twist: npt.ArrayLike | None = None,
-        across: npt.ArrayLike | None = None,
+        swing: ArrayLike | None = None,
+        twist: ArrayLike | None = None,
+        across: ArrayLike | None = None,
         mimic: Mimic | None = None,
         line: int | None = None,
     ) -> None:
@@ -180,7 +180,7 @@ class ModelBuilder:
         self._lines["frame " + name] = line
         self._frames[name] = Frame(name=name, link=link, origin=SE3.identity() if origin is None else origin)
 
-    def mass(self, link: str, mass: float, *, centre: npt.ArrayLike = (0.0, 0.0, 0.0), line: int | None = None) -> None:
+    def mass(self, link: str, mass: float, *, centre: ArrayLike = (0.0, 0.0, 0.0), line: int | None = None) -> None:
         """Give a link a mass [kg], whose centre (3,) [m] is in the link's frame.
 
         Raises ModelError for a mass that is negative or not finite, a centre that is not three finite numbers, and a
@@ -349,7 +349,7 @@ class ModelBuilder:
         if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
             raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
 
-    def _axis(self, name: str, axis: npt.ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
+    def _axis(self, name: str, axis: ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
         vector = _reals(axis)
         if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
             raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
@@ -359,7 +359,7 @@ class ModelBuilder:
         x, y, z = vector / length
         return float(x), float(y), float(z)
 
-    def _numbers(self, name: str, what: str, value: npt.ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
+    def _numbers(self, name: str, what: str, value: ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
         numbers = _reals(value)
         if numbers.ndim == 0:
             numbers = np.full(size, float(numbers))
@@ -373,9 +373,9 @@ class ModelBuilder:
         self,
         name: str,
         axis: tuple[float, float, float],
-        swing: npt.ArrayLike | None,
-        twist: npt.ArrayLike | None,
-        across: npt.ArrayLike | None,
+        swing: ArrayLike | None,
+        twist: ArrayLike | None,
+        across: ArrayLike | None,
         line: int | None,
     ) -> SwingTwist | None:
         if swing is None and twist is None and across is None:
@@ -538,7 +538,7 @@ class ModelBuilder:
         return np.where(np.abs(unit - q) < 1e-15, q, unit)  # number for number, where there is nothing to mend
 
 
-def _reals(value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _reals(value: ArrayLike) -> npt.NDArray[np.float64]:
     """The value as numbers; NaN if it is none."""
     try:
         return np.array(value, dtype=np.float64)

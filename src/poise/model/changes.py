@@ -7,18 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ModelError
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
 from poise.model.swing import SwingTwist
-from poise.spatial import BOUND, LARGEST, Array, finite, one_pose
+from poise.spatial import BOUND, LARGEST, Array, ArrayLike, finite, one_pose
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
-Span: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | SwingTwist
+Span: TypeAlias = tuple[ArrayLike, ArrayLike] | SwingTwist
 """Lower and upper limit of a joint: a number each, or one for each of its coordinates [rad or m]."""
 _SHORT = 1e-6
 """A bone that is shorter has no direction [m]."""
@@ -36,7 +35,7 @@ def another_frame(model: "Model", name: str, link: str, origin: Any) -> Frame:
     return Frame(name=name, link=carrier.link, origin=carrier.origin @ one_pose("origin", origin))
 
 
-def loaded(model: "Model", mass: float, link: str, centre: npt.ArrayLike) -> dict[str, tuple[float, Array]]:
+def loaded(model: "Model", mass: float, link: str, centre: ArrayLike) -> dict[str, tuple[float, Array]]:
     """The masses of `Model.with_payload`."""
     carrier = model.frame(link)
     if carrier.link == WORLD:
@@ -83,7 +82,7 @@ def _unused(name: str, taken: Iterable[str]) -> str:
     return _unused(name + "_", taken) if name in taken else name
 
 
-def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, npt.ArrayLike]) -> tuple[Joint, ...]:
+def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, ArrayLike]) -> tuple[Joint, ...]:
     """The joints of `Model.with_limits`, before what joints that mimic say of one another is looked at."""
     for what, given in (("limits", limits), ("velocity", velocity)):
         if not isinstance(given, Mapping):
@@ -183,7 +182,7 @@ def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...
     return (*lower, *(-x for x in free)), (*upper, *free)
 
 
-def _speeds(joint: Joint, speed: npt.ArrayLike) -> tuple[float, ...]:
+def _speeds(joint: Joint, speed: ArrayLike) -> tuple[float, ...]:
     """The velocity limits of a joint; raises ValueError for one that is not above 0."""
     speeds = _numbers(joint, "velocity limit", speed, joint.speeds)
     for one in speeds:
@@ -195,7 +194,7 @@ def _speeds(joint: Joint, speed: npt.ArrayLike) -> tuple[float, ...]:
     return speeds
 
 
-def _numbers(joint: Joint, what: str, value: npt.ArrayLike, size: int) -> tuple[float, ...]:
+def _numbers(joint: Joint, what: str, value: ArrayLike, size: int) -> tuple[float, ...]:
     try:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -20,12 +20,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.swing import SwingTwist
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -85,9 +84,7 @@ _SHORT: Final = 1e-6
 """A bone that is shorter has no direction [m]."""
 
 
-def human_limits(
-    model: "Model", q: npt.ArrayLike | None = None, *, up: Literal["y", "z"] = "z"
-) -> dict[str, SwingTwist]:
+def human_limits(model: "Model", q: ArrayLike | None = None, *, up: Literal["y", "z"] = "z") -> dict[str, SwingTwist]:
     """Limits of the spherical joints of a human skeleton, by name, as `Model.with_limits` takes them.
 
     Joints are known by names such as those of CMU, Mixamo, Biped, SMPL and LAFAN, left and right: hips, knees, ankles,

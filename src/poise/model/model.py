@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import FrameNotFound, JointNotFound, ModelError, ModelWarning, NameNotFound, ShapeError
+from poise.errors import (
+    FrameNotFound,
+    JointNotFound,
+    ModelError,
+    ModelWarning,
+    NameNotFound,
+    ShapeError,
+    nearest_names,
+)
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
@@ -28,6 +36,7 @@ from poise.spatial import (
     LARGEST,
     SE3,
     Array,
+    ArrayLike,
     conjugate,
     finite,
     frozen,
@@ -116,7 +125,7 @@ class Model:
         links: Iterable[str],
         frames: Iterable[Frame] = (),
         *,
-        home: npt.ArrayLike | None = None,
+        home: ArrayLike | None = None,
         groups: Mapping[str, tuple[str, ...]] | None = None,
         postures: Mapping[str, Array] | None = None,
         end_effectors: Mapping[str, Sequence[str]] | None = None,
@@ -190,7 +199,10 @@ class Model:
         try:
             return self.joints[self._joint_at[name]]
         except KeyError:
-            raise JointNotFound(name, self._joint_at, owner=self.name) from None
+            near = nearest_names(name, self._joint_at)
+            stiff = {other for other in near if not (self.joint(other).nq or self.joint(other).mimic)}
+            known = self._joint_at.keys() - stiff if len(stiff) < len(near) else self._joint_at
+            raise JointNotFound(name, [other for other in self._joint_at if other in known], owner=self.name) from None
 
     def frame(self, name: str) -> Frame:
         """The frame `name`; raises FrameNotFound, with the nearest names."""
@@ -289,7 +301,7 @@ class Model:
             (self._q_at[j.name] + (j.quaternion_at or 0), self._v_at[j.name] + (j.quaternion_at or 0)) for j in moving
         )
 
-    def check_q(self, q: npt.ArrayLike, name: str = "q") -> Array:
+    def check_q(self, q: ArrayLike, name: str = "q") -> Array:
         """`q` as (..., nq) float64; raises ShapeError, or ValueError naming an entry that is no number or too large."""
         if (
             type(q) is np.ndarray
@@ -307,24 +319,24 @@ class Model:
             )
         return array
 
-    def check_v(self, v: npt.ArrayLike, name: str = "v") -> Array:
+    def check_v(self, v: ArrayLike, name: str = "v") -> Array:
         """`v` as (..., nv) float64; raises ShapeError, or ValueError naming the entry that is not finite."""
         return self._check(v, name, self.nv, "nv")
 
-    def _check(self, value: npt.ArrayLike, name: str, size: int, word: str) -> Array:
+    def _check(self, value: ArrayLike, name: str, size: int, word: str) -> Array:
         shape = np.shape(value)
         if not shape or shape[-1] != size:
             raise ShapeError(f"{name} must have {size} numbers ({word} of {self.name}), got shape {shape}")
         return finite(name, value, size)
 
-    def normalize(self, q: npt.ArrayLike, name: str = "q") -> Array:
+    def normalize(self, q: ArrayLike, name: str = "q") -> Array:
         """`q` (..., nq) with its quaternions scaled to unit length; raises ValueError for a zero quaternion."""
         out = np.array(self.check_q(q, name))
         for at in self._quaternions:
             out[..., at : at + 4] = unit_quaternion(f"{name}[{at}:{at + 4}]", out[..., at : at + 4])
         return out
 
-    def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time."""
         start, step = self.check_q(q), self.check_v(v)
         batch = np.broadcast_shapes(start.shape[:-1], step.shape[:-1])
@@ -337,7 +349,7 @@ class Model:
             out[..., iq : iq + 4] = turned / np.linalg.norm(turned, axis=-1, keepdims=True)
         return out
 
-    def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> Array:
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """(..., nv) the velocity that leads from `q0` to `q1` in unit time: `integrate(q0, difference(q0, q1))` is q1.
 
         Angles differ as numbers, without wrapping; quaternions take the shorter way round.
@@ -351,7 +363,7 @@ class Model:
             out[..., iv : iv + 3] = quaternion_log(quaternion_product(b[..., iq : iq + 4], back))
         return out
 
-    def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, t: npt.ArrayLike) -> Array:
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> Array:
         """(..., nq) on the way from `q0` (t = 0) to `q1` (t = 1); `t` may be an array, which leads the shape."""
         return self.integrate(q0, np.asarray(t, dtype=np.float64)[..., None] * self.difference(q0, q1))
 
@@ -373,7 +385,7 @@ class Model:
             q[..., ball.place : ball.place + 4] = ball.sample(batch, rng)
         return np.clip(q, self.lower, self.upper)
 
-    def clip(self, q: npt.ArrayLike) -> Array:
+    def clip(self, q: ArrayLike) -> Array:
         """(..., nq) the nearest to `q` (..., nq) within the limits: every number, and every rotation, by itself.
 
         What keeps its limits stays as it is, to the last bit; quaternions are taken to be of unit length.
@@ -399,14 +411,14 @@ class Model:
         upper = np.where(bounded, self.upper, np.minimum(near + reach, self.upper))
         return frozen(lower), frozen(upper)
 
-    def within_limits(self, q: npt.ArrayLike) -> bool:
+    def within_limits(self, q: ArrayLike) -> bool:
         """Whether every configuration in `q` (..., nq) keeps the limits, with no slack."""
         q = self.check_q(q)
         if not ((q >= self.lower) & (q <= self.upper)).all():
             return False
         return all(bool(ball.inside(q[..., ball.place : ball.place + 4]).all()) for ball in self.ball_limits)
 
-    def named(self, q: npt.ArrayLike) -> dict[str, float]:
+    def named(self, q: ArrayLike) -> dict[str, float]:
         """The numbers of `q` (nq,) by coordinate name, those of mimicking joints after them."""
         q = self.check_q(q)
         if q.ndim != 1:
@@ -418,13 +430,16 @@ class Model:
                 out[joint.name] = multiplier * float(q[self._q_at[source]]) + offset
         return out
 
-    def q(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> Array:
+    def q(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> Array:
         """(nq,) `home` with the named joints or coordinates set: `arm.q(panda_joint4=-2.1)`.
 
         A joint that mimics another has no place in q: it may be named where it is as the other one has it, to 1e-6, so
         that `model.q(model.named(q))` is q.  Raises JointNotFound for a name that has no place in q, ShapeError for a
-        wrong count of numbers, ValueError for a joint that contradicts the one that it mimics.
+        wrong count of numbers, ValueError for a joint that contradicts the one that it mimics.  Warns of an angle far
+        beyond the limits that is within them as degrees.
         """
+        from poise.model.units import in_degrees
+
         out = np.array(self.home)
         at = {name: slice(i, i + 1) for i, name in enumerate(self.coordinates)}
         at |= {name: self.index(name) for name in self._q_at}
@@ -446,6 +461,14 @@ class Model:
                     f"{name} is {value:.6g}, but it mimics {source}, which at {leads:.6g} takes it to {wanted:.6g}: "
                     f"leave {name} out, or set {source} to what you mean"
                 )
+        asked = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
+        if asked:
+            warnings.warn(
+                f"{asked[0]} is {_plain(out[at[asked[0]]])} rad, far beyond its limits: degrees? numpy.radians makes "
+                "them radians",
+                UserWarning,
+                stacklevel=2,
+            )
         return out
 
     # Kinematics --------------------------------------------------------------------------------------------------
@@ -457,13 +480,13 @@ class Model:
 
         return pack(self)
 
-    def pose(self, frame: str, q: npt.ArrayLike) -> SE3:
+    def pose(self, frame: str, q: ArrayLike) -> SE3:
         """Pose of `frame` in the world at `q` (..., nq), with the same batch axes."""
         from poise.model.kinematics import frame_poses
 
         return pose_of(frame_poses(self, self.frame(frame), self.check_q(q)))
 
-    def poses(self, q: npt.ArrayLike, frames: Sequence[str] | None = None) -> SE3:
+    def poses(self, q: ArrayLike, frames: Sequence[str] | None = None) -> SE3:
         """Poses of many frames in the world at `q` (..., nq), along a last batch axis: of all of `self.frames`, or
         of those named.
 
@@ -477,7 +500,7 @@ class Model:
         return pose_of(all_poses(self, [self.frame(name) for name in names], self.check_q(q)))
 
     def jacobian(
-        self, frame: str, q: npt.ArrayLike, *, reference: Literal["world_aligned", "local", "world"] = "world_aligned"
+        self, frame: str, q: ArrayLike, *, reference: Literal["world_aligned", "local", "world"] = "world_aligned"
     ) -> Array:
         """(..., 6, nv) Jacobian of `frame` at `q` (..., nq): its twist is `J @ v`, linear rows first.
 
@@ -497,7 +520,7 @@ class Model:
             return np.concatenate([jacobians[..., :3, :] + np.swapaxes(shift, -1, -2), jacobians[..., 3:, :]], axis=-2)
         return jacobians
 
-    def centre_of_mass(self, q: npt.ArrayLike) -> Array:
+    def centre_of_mass(self, q: ArrayLike) -> Array:
         """(..., 3) centre of mass in the world [m] at `q` (..., nq), of all links, those that stand still too.
 
         Raises ValueError if no link has a mass.
@@ -506,7 +529,7 @@ class Model:
 
         return mass_centres(self, self.check_q(q))
 
-    def centre_of_mass_jacobian(self, q: npt.ArrayLike) -> Array:
+    def centre_of_mass_jacobian(self, q: ArrayLike) -> Array:
         """(..., 3, nv) Jacobian of the centre of mass at `q` (..., nq): it moves with `J @ v` along the world's axes.
 
         Raises ValueError if no link has a mass.
@@ -516,7 +539,7 @@ class Model:
         return mass_centre_jacobians(self, self.check_q(q))
 
     def manipulability(
-        self, frame: str, q: npt.ArrayLike, *, rows: Literal["pose", "position", "rotation"] = "pose"
+        self, frame: str, q: ArrayLike, *, rows: Literal["pose", "position", "rotation"] = "pose"
     ) -> "float | Array":
         """(...,) how well `frame` can be moved in all directions at `q` (..., nq): the product of the singular values
         of its Jacobian, sqrt(det J J^T), with rows in m and in rad (Yoshikawa 1985, doi:10.1177/027836498500400201).
@@ -537,7 +560,7 @@ class Model:
     # Distances ---------------------------------------------------------------------------------------------------
 
     def distance(
-        self, q: npt.ArrayLike, world: "World | None" = None, *, self_collision: bool = True
+        self, q: ArrayLike, world: "World | None" = None, *, self_collision: bool = True
     ) -> "Proximity | Proximities":
         """How far the two nearest shapes are from each other at `q` (nq,) [m], which and where; negative: how deep in.
 
@@ -549,7 +572,7 @@ class Model:
 
     def in_collision(
         self,
-        q: npt.ArrayLike,
+        q: ArrayLike,
         world: "World | None" = None,
         *,
         min_distance: float = 0.0,
@@ -596,17 +619,24 @@ class Model:
         world = set() if self.root_path(root.link) else {WORLD}
         return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world, {end.name: ()})
 
-    def lock(self, values: Mapping[str, npt.ArrayLike] | None = None, /, **joints: npt.ArrayLike) -> "Model":
+    def lock(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
 
         Raises JointNotFound for an unknown joint, ValueError for a position outside the joint's limits.
         """
+        from poise.model.units import in_degrees
+
         held = {}
         for name, value in {**(values or {}), **joints}.items():
             joint = self.joint(name)
             position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
             if ((position < joint.lower) | (position > joint.upper)).any():
-                raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.lower} to {joint.upper}")
+                ends, question = f"{_plain(joint.lower)} to {_plain(joint.upper)}", ""
+                if name in self._q_at:
+                    q, at = np.array(self.home), self.index(name)
+                    q[at] = position
+                    question = "; degrees? numpy.radians makes them radians" if in_degrees(self, q, at) else ""
+                raise ValueError(f"cannot lock {name!r} at {_plain(position)}: its limits are {ends}{question}")
             if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
                 raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]")
             held[name] = position
@@ -629,8 +659,10 @@ class Model:
         shapes: Mapping[str, LinkShape | Sequence[LinkShape]],
         disabled: Iterable[tuple[str, str]] | None = None,
     ) -> "Model":
-        """The model with these shapes on its links, in the links' frames, and no others.
+        """The model with these shapes on its links, in the links' frames, in place of all that it has.
 
+        To add some, name those that it has too: `model.with_shapes({**model.shapes, "hand": (*model.shapes["hand"],
+        tool)})`.
         `disabled` are pairs of links that need never be looked at; None: those that it has.  Raises FrameNotFound for
         an unknown link, TypeError for what is no shape, ValueError for what is no pair.
         """
@@ -652,7 +684,7 @@ class Model:
             carried["disabled"] = pairs
         return self._with(**carried)
 
-    def with_frame(self, name: str, *, link: str, origin: SE3 | npt.ArrayLike = _I) -> "Model":
+    def with_frame(self, name: str, *, link: str, origin: SE3 | ArrayLike = _I) -> "Model":
         """The model with one more frame, `name`, at the pose `origin` in `link`, which may be any frame: a tool.
 
         Raises ModelError for a name that is there already, FrameNotFound for an unknown `link`.
@@ -663,9 +695,9 @@ class Model:
 
     def with_limits(
         self,
-        limits: "Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike] | SwingTwist] | None" = None,
+        limits: "Mapping[str, tuple[ArrayLike, ArrayLike] | SwingTwist] | None" = None,
         *,
-        velocity: Mapping[str, npt.ArrayLike] | None = None,
+        velocity: Mapping[str, ArrayLike] | None = None,
     ) -> "Model":
         """The model with other limits: `{joint: (lower, upper)}` [rad or m], `velocity={joint: most}` [rad/s or m/s].
 
@@ -707,7 +739,7 @@ class Model:
         carried = {"home": widened(self.home), "postures": {name: widened(q) for name, q in self.postures.items()}}
         return Model(self.name, joints, links, self._own_frames(), **(self._carried() | carried))
 
-    def with_base(self, pose: SE3 | npt.ArrayLike) -> "Model":
+    def with_base(self, pose: SE3 | ArrayLike) -> "Model":
         """The model mounted elsewhere: what stood at the world's origin stands at `pose`, on a table, upside down.
 
         A fixed joint, or the place of the first one, carries it; q, limits and names stay.  What is fixed to the world
@@ -718,7 +750,7 @@ class Model:
 
         return self._with(joints=mounted(self, pose), frames=anchored(self, pose))
 
-    def with_payload(self, mass: float, *, link: str, centre: npt.ArrayLike = (0.0, 0.0, 0.0)) -> "Model":
+    def with_payload(self, mass: float, *, link: str, centre: ArrayLike = (0.0, 0.0, 0.0)) -> "Model":
         """The model with `mass` [kg] more on `link`, which may be any frame, at `centre` (3,) [m] in it.
 
         The centre of mass moves; nothing else does.  Raises FrameNotFound for an unknown `link`, ValueError for a mass
@@ -911,6 +943,12 @@ class _Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NameNotFound(name, self, owner=self._owner, noun=self._noun)
+
+
+def _plain(values: Sequence[float] | Array) -> str:
+    """One number, or several in brackets."""
+    told = [f"{x:g}" for x in values]
+    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"
 
 
 def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:

@@ -20,7 +20,7 @@ from poise.kernels.machine.layout import NEAR
 from poise.model.fitting import fit_shapes
 from poise.model.frame import WORLD
 from poise.model.scene import Scene
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -135,9 +135,7 @@ _UNMET: Final = "pairs of links that do not meet"
 _AT_HOME: Final = "distances of links at home"
 
 
-def nearest(
-    model: "Model", q: npt.ArrayLike, world: World | None, self_collision: bool = True
-) -> Proximity | Proximities:
+def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: bool = True) -> Proximity | Proximities:
     """The nearest two shapes at q (nq,), or at each of q (n, nq); links against one another if `self_collision`.
 
     Raises ShapeError, and ValueError for numbers that are not finite.

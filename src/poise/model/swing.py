@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
-from poise.spatial import Array, aligning, conjugate, quaternion_matrix, quaternion_product
+from poise.spatial import Array, ArrayLike, aligning, conjugate, quaternion_matrix, quaternion_product
 
 _ALONG = 1e-6
 """The sine of an angle to its axis that a direction across it must have."""
@@ -148,17 +148,17 @@ class SwingTwist:
     Raises ValueError for what no joint can keep.
     """
 
-    axis: npt.ArrayLike | None = None
+    axis: ArrayLike | None = None
     """Where the bone points at rest, in the joint's frame, of any length; None: along the axis of the joint."""
-    swing: npt.ArrayLike | None = None
+    swing: ArrayLike | None = None
     """How far it may turn away [rad]: one angle, two about `across` and axis x across, or an interval (lower, upper)
     for each of these, around 0; None: anywhere."""
-    twist: npt.ArrayLike | None = None
+    twist: ArrayLike | None = None
     """(lower, upper) of the turn about the bone [rad]; None: any."""
-    across: npt.ArrayLike | None = None
+    across: ArrayLike | None = None
     """The first direction of swing, as far as it is normal to `axis`; None: what the shortest turn that takes z to the
     axis makes of x."""
-    rest: npt.ArrayLike | None = None
+    rest: ArrayLike | None = None
     """The rotation that counts as none, w x y z; None: no turn."""
 
     def __post_init__(self) -> None:
@@ -258,7 +258,7 @@ def _side(u: Array, ends: tuple[float, float]) -> tuple[Array, Array]:
     return np.where(up, u / share, (u - share) / (1.0 - share)), np.where(up, high, -low)
 
 
-def nearest_on_ellipse(points: Array, semi_axes: npt.ArrayLike) -> Array:
+def nearest_on_ellipse(points: Array, semi_axes: ArrayLike) -> Array:
     """(..., 2) of the ellipse around 0 with the `semi_axes` (..., 2), the nearest to points (..., 2) outside of it.
 
     It is (a^2 x / (t + a^2), b^2 y / (t + b^2)), with t >= 0 where that is on the ellipse (Eberly 2013, "Distance from

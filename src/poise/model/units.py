@@ -1,7 +1,17 @@
-"""The units of the numbers in a configuration."""
+"""The units of the numbers in a configuration, and whether they are rather degrees."""
+
+from typing import Final
+
+import numpy as np
 
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.spatial import Array
+
+_MANY: Final = 20.0
+"""No turn that is meant in radians is so far beyond limits."""
+_ROUNDED: Final = 0.01
+"""Degrees that were rounded may be this far over a limit [rad]."""
 
 
 def units(model: Model) -> dict[str, str]:
@@ -17,3 +27,17 @@ def _unit(kind: JointKind, part: str) -> str:
     if kind is JointKind.PRISMATIC or part in (".x", ".y", ".z"):
         return "m"
     return "" if part.startswith(".q") else "rad"
+
+
+def in_degrees(model: Model, q: Array, among: slice = slice(None)) -> bool:
+    """Whether `q` (nq,), or what is `among` these places, is beyond the limits by more than turns can be meant, and
+    within them as degrees."""
+    q, lower, upper = q[among], model.lower[among], model.upper[among]
+    beyond = (q < lower) | (q > upper)
+    if not (np.abs(q[beyond]) > _MANY).any():
+        return False
+    unit = units(model)
+    turning = np.array([unit[name] == "rad" for name in model.coordinates[among]])
+    as_degrees = np.where(turning, np.radians(q), q)
+    within = (as_degrees >= lower - _ROUNDED) & (as_degrees <= upper + _ROUNDED)
+    return bool(turning[beyond].any() and within[turning].all())

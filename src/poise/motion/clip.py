@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import cast, final, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ModelError, ShapeError
 from poise.io.bvh import check_arguments, read_bvh
@@ -20,7 +19,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, refuse_uneven, write_csv
-from poise.spatial import Array, finite, frozen
+from poise.spatial import Array, ArrayLike, finite, frozen
 
 _GLTF = (".glb", ".gltf")
 _STILL = 1e-9
@@ -103,7 +102,7 @@ class Motion:
         """Frames a second, on average; 0 for a single frame."""
         return (len(self) - 1) / self.duration if len(self) > 1 else 0.0
 
-    def at(self, time: npt.ArrayLike) -> Array:
+    def at(self, time: ArrayLike) -> Array:
         """(..., nq) the configurations at times (...) [s]; turns are even between two frames.
 
         Before the first frame and after the last one it stands still.  Raises ValueError for a time that is not finite.

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ModelWarning, ShapeError
 from poise.io.bvh import Z_UP, check_arguments
 from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, continuous, unusable
 from poise.motion.clip import Motion, of_skeleton
-from poise.spatial import BOUND, Array, conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.spatial import BOUND, Array, ArrayLike, conjugate, matrix_quaternion, quaternion_product, rotate
 
 _JOINTS: Final = 4096
 """The most joints of a skeleton."""
@@ -40,7 +39,7 @@ _LEVEL: Final = 0.1
 
 
 def motion_from_positions(
-    positions: npt.ArrayLike,
+    positions: ArrayLike,
     names: Sequence[str],
     parents: Sequence[int | str | None],
     *,
@@ -99,7 +98,7 @@ def motion_from_positions(
 
 
 def _checked(
-    positions: npt.ArrayLike, names: Sequence[str], parents: Sequence[int | str | None]
+    positions: ArrayLike, names: Sequence[str], parents: Sequence[int | str | None]
 ) -> tuple[Array, list[int], list[int]]:
     """Positions with parents before children, the index of each one's parent there, and of each where it was."""
     try:

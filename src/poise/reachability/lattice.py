@@ -4,11 +4,10 @@ import math
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.reachability.span import Span
-from poise.spatial import Array, finite
+from poise.spatial import Array, ArrayLike, finite
 
 _MOST: Final = 4e9
 """Bytes that a map may take."""
@@ -16,7 +15,7 @@ _EDGE: Final = 1e-9
 """Part of a voxel by which rounding may move a bound."""
 
 
-def checked_bounds(bounds: npt.ArrayLike | None) -> Array:
+def checked_bounds(bounds: ArrayLike | None) -> Array:
     """(2, 3) lower and upper corner of a box in the world [m]; infinite without `bounds`."""
     if bounds is None:
         return np.array([[-np.inf] * 3, [np.inf] * 3])

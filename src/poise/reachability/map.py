@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from poise.model.model import Model
 from poise.solving.outcome import duration
-from poise.spatial import SO3, Array
+from poise.spatial import SO3, Array, ArrayLike
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,7 +167,7 @@ class ReachMap:
 
         write_page(self, path)
 
-    def figure(self, through: npt.ArrayLike | None = None) -> "Figure":
+    def figure(self, through: ArrayLike | None = None) -> "Figure":
         """Slices of share and manipulability by the three planes through a point (3,) [m], or through `centre`.
 
         A Matplotlib figure; its `savefig` writes it.  Raises MissingExtra without Matplotlib.

@@ -6,7 +6,6 @@ from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.model.kinematics import frame_manipulability, twists
@@ -19,11 +18,13 @@ from poise.reachability.span import span
 from poise.solving.arguments import whole
 from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
-from poise.spatial import SO3, rotate
+from poise.spatial import SO3, ArrayLike, rotate
 from poise.tasks.pose import PoseTask, PositionTask
 
 _TARGETS: Final = 2**17
 """Targets that are looked at together; what a map takes while it is made does not grow with its voxels."""
+_POSE: Final = 6
+"""How many numbers a place with an orientation asks for."""
 _EXACT: Final = 1e-6
 """How near a target must be reached [m]; the tolerances of the tasks."""
 
@@ -34,7 +35,7 @@ def reach(
     *,
     grid: float = 0.05,
     orientations: int | SO3 = 32,
-    bounds: npt.ArrayLike | None = None,
+    bounds: ArrayLike | None = None,
     limits: bool = True,
     effort: int = 64,
     seed: int = 0,
@@ -68,6 +69,14 @@ def reach(
         raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
     whole("effort", effort, 0)
     turns = _turns(orientations)
+    moving = np.count_nonzero(np.abs(model.jacobian(name, model.sample(seed=0))).max(axis=0))
+    if turns is not orientations and turns is not None and moving < _POSE:
+        warnings.warn(
+            f"{moving} joints move {name!r}, and a place with an orientation asks for six: next to none will be "
+            "reached; orientations=0, --orientations 0 in a shell, asks for places alone",
+            UserWarning,
+            stacklevel=2,
+        )
     task = PositionTask(name) if turns is None else PoseTask(name)
     refuse_loops(model, [task], "reach")
     solver = Solver(model, task, limits=limits, prefer="first", seed=seed, max_restarts=effort)

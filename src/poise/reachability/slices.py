@@ -4,10 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import MissingExtra
-from poise.spatial import Array, finite
+from poise.spatial import Array, ArrayLike, finite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +28,7 @@ _STYLE: Final = {
 }
 
 
-def draw(found: "ReachMap", through: npt.ArrayLike | None) -> "Figure":
+def draw(found: "ReachMap", through: ArrayLike | None) -> "Figure":
     """See `ReachMap.figure`."""
     try:
         matplotlib = import_module("matplotlib")

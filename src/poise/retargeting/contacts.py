@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.spatial import Array, finite
+from poise.spatial import Array, ArrayLike, finite
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
-Ground: TypeAlias = float | Callable[[Array], npt.ArrayLike]
+Ground: TypeAlias = float | Callable[[Array], ArrayLike]
 """The height of the ground [m], or a function of places (n, 2) [m] that gives (n,) heights."""
 
 _BODY: Final = 1.75
@@ -105,8 +105,8 @@ class Contacts:
 
 
 def contacts(
-    places: Mapping[str, npt.ArrayLike],
-    times: npt.ArrayLike,
+    places: Mapping[str, ArrayLike],
+    times: ArrayLike,
     *,
     ground: Ground | None = None,
     size: float = _BODY,
@@ -203,7 +203,7 @@ def frozen_flags(flags: Flags) -> Flags:
     return out
 
 
-def _path(part: str, path: npt.ArrayLike, frames: int) -> Array:
+def _path(part: str, path: ArrayLike, frames: int) -> Array:
     array = finite(f"places of {part}", path, 3)
     if array.ndim != 3 or len(array) != frames or not array.shape[1]:
         raise ShapeError(f"the places of {part} must have shape ({frames}, points, 3), got {array.shape}")

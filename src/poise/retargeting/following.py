@@ -27,7 +27,7 @@ from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.solving.arguments import AnyTask
 from poise.solving.collision import CollisionLimit
-from poise.solving.inequalities import Limit
+from poise.solving.inequalities import Constraint, Limit
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
 from poise.tasks.base import Task
@@ -87,7 +87,7 @@ class Followed:
 class Follower:
     """A robot, and a Tracker for each set of parts that stand."""
 
-    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | CollisionLimit], speed: float) -> None:
+    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | Constraint], speed: float) -> None:
         self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
         self._trackers: dict[tuple[frozenset[str], bool, frozenset[str]], Tracker] = {}
         self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))

@@ -25,7 +25,7 @@ from poise.motion.clip import Motion
 from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch, bind
-from poise.spatial import SO3, Array, finite
+from poise.spatial import SO3, Array, ArrayLike, finite
 from poise.tasks.base import Task, Value
 from poise.tasks.vector import VectorTask
 
@@ -135,7 +135,7 @@ class HandRetargeter:
         alpha: float = 1.0,
         pinch: Pinch | None = None,
         limits: bool = True,
-        q0: npt.ArrayLike | None = None,
+        q0: ArrayLike | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self._given = (
@@ -214,7 +214,7 @@ class HandRetargeter:
         """Forget the past: the next frame is a first one."""
         self._fresh = True
 
-    def step(self, points: npt.ArrayLike, *, last: npt.ArrayLike | None = None) -> Array:
+    def step(self, points: ArrayLike, *, last: ArrayLike | None = None) -> Array:
         """(nq,) the robot's configuration for the hand's landmarks `points` [m], one frame after the last.
 
         They are (21, 3), in MediaPipe's order, or (25, 3), in WebXR's.  `last` (nq,) is where the robot was, within its
@@ -236,7 +236,7 @@ class HandRetargeter:
             self._lock.release()
 
     def retarget(
-        self, source: Motion | npt.ArrayLike, *, fps: float | None = None, times: npt.ArrayLike | None = None
+        self, source: Motion | ArrayLike, *, fps: float | None = None, times: ArrayLike | None = None
     ) -> Motion:
         """The motion of the robot's hand for a hand's motion: landmarks (frames, 21 or 25, 3) [m], or a `Motion`.
 
@@ -275,7 +275,7 @@ class HandRetargeter:
             self._lock.release()
         return Motion(self.model, when, path, name=name, notes=(*self.notes, *notes))
 
-    def objective(self, points: npt.ArrayLike, q: npt.ArrayLike, last: npt.ArrayLike) -> float:
+    def objective(self, points: ArrayLike, q: ArrayLike, last: ArrayLike) -> float:
         """What a frame makes as small as it can: at `q` (nq,) for the landmarks `points`, after `last` (nq,).
 
         Pinches are those of the last frame, as far as the landmarks leave them so.
@@ -326,7 +326,7 @@ class HandRetargeter:
         else:
             self._run(points, path, None)
 
-    def _was(self, last: npt.ArrayLike) -> None:
+    def _was(self, last: ArrayLike) -> None:
         """Let the last frame have led to `last`."""
         q = self.model.check_q(last, "last")
         q = np.clip(q, self.model.lower, self.model.upper) if self._problem.limits else q

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.parts import PARENTS
-from poise.spatial import Array, conjugate, finite, quaternion_log, quaternion_product
+from poise.spatial import Array, ArrayLike, conjugate, finite, quaternion_log, quaternion_product
 
 SKATING: Final = 0.3
 """A foot in contact that is faster along the ground skates [m/s]: 1 cm a frame at 30 frames a second."""
@@ -54,12 +53,12 @@ class Tracking:
 
 def tracking(
     parts: Sequence[str],
-    places: npt.ArrayLike,
-    targets: npt.ArrayLike,
-    source: npt.ArrayLike,
+    places: ArrayLike,
+    targets: ArrayLike,
+    source: ArrayLike,
     *,
-    turns: npt.ArrayLike | None = None,
-    target_turns: npt.ArrayLike | None = None,
+    turns: ArrayLike | None = None,
+    target_turns: ArrayLike | None = None,
     root: str = "pelvis",
 ) -> Tracking:
     """The errors of a robot's parts at `places` (frames, parts, 3) with `turns` (frames, parts, 4).
@@ -136,8 +135,8 @@ class Skate:
 
 def skate(
     feet: Sequence[str],
-    paths: Sequence[npt.ArrayLike],
-    times: npt.ArrayLike,
+    paths: Sequence[ArrayLike],
+    times: ArrayLike,
     on: Flags,
     *,
     touching: Sequence[Flags] | None = None,
@@ -235,7 +234,7 @@ class Limits:
         return self.joints[joint], int(frame) + 1, float(self.jump[frame, joint])
 
 
-def limits(model: Model, q: npt.ArrayLike, times: npt.ArrayLike) -> Limits:
+def limits(model: Model, q: ArrayLike, times: ArrayLike) -> Limits:
     """How configurations `q` (frames, nq) at `times` (frames,) keep the limits of a model."""
     rows, when = model.check_q(q), np.array(finite("times", times))
     if rows.shape != (len(when), model.nq):
@@ -273,9 +272,7 @@ class Jerk:
         return rms(self.robot) / source if source > 0.0 else float("nan")
 
 
-def jerk(
-    model: Model, q: npt.ArrayLike, times: npt.ArrayLike, *, joints: Sequence[str] | None = None, apart: int = 1
-) -> Array:
+def jerk(model: Model, q: ArrayLike, times: ArrayLike, *, joints: Sequence[str] | None = None, apart: int = 1) -> Array:
     """(frames - 3 apart,) the jerk of the joints of `q` (frames, nq) at `times` (frames,), its length over all of them
     [rad/s^3]; none of fewer frames than that takes.
 
@@ -315,7 +312,7 @@ def _turning(model: Model) -> tuple[tuple[str, ...], list[list[int]]]:
     return tuple(names), [list(range(place.start, place.stop)) for place in places]
 
 
-def _over_parts(name: str, value: npt.ArrayLike, parts: Sequence[str], size: int) -> Array:
+def _over_parts(name: str, value: ArrayLike, parts: Sequence[str], size: int) -> Array:
     array = finite(name, value, size)
     if array.ndim != 3 or array.shape[1] != len(parts):
         raise ShapeError(f"{name} must have shape (frames, {len(parts)}, {size}), got {array.shape}")

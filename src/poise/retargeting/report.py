@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise import html
 from poise.errors import ShapeError
@@ -29,7 +28,7 @@ from poise.retargeting.measures import (
     tracking,
 )
 from poise.retargeting.soles import lowest, sole
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tables import aligned, fill
 
 if TYPE_CHECKING:
@@ -216,12 +215,12 @@ def report(
     robot: Motion,
     body: BodyMap,
     contacts: Contacts,
-    feet: Mapping[str, npt.ArrayLike],
-    targets: npt.ArrayLike,
+    feet: Mapping[str, ArrayLike],
+    targets: ArrayLike,
     *,
-    target_turns: npt.ArrayLike | None = None,
+    target_turns: ArrayLike | None = None,
     points: Mapping[str, Array] | None = None,
-    ground: npt.ArrayLike = 0.0,
+    ground: ArrayLike = 0.0,
     soles: Mapping[str, Array] | None = None,
     pace: float | None = None,
     latency: float | None = None,

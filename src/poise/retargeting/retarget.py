@@ -19,8 +19,7 @@ from poise.retargeting.proportions import Proportions
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, beneath, targets, toe
-from poise.solving.collision import CollisionLimit
-from poise.solving.inequalities import Limit
+from poise.solving.inequalities import Constraint, Limit
 from poise.spatial import SE3, Array, quaternion_matrix, quaternion_product
 
 _HIPS: Final = 0.53
@@ -94,7 +93,7 @@ def retarget(
     body: BodyMap | None = ...,
     fps: float | None = ...,
     speed: float = ...,
-    limits: Sequence[Limit | CollisionLimit] = ...,
+    limits: Sequence[Limit | Constraint] = ...,
     smooth: float = ...,
 ) -> Retargeted: ...
 @overload
@@ -105,7 +104,7 @@ def retarget(
     body: BodyMap | None = ...,
     fps: float | None = ...,
     speed: float = ...,
-    limits: Sequence[Limit | CollisionLimit] = ...,
+    limits: Sequence[Limit | Constraint] = ...,
     smooth: float = ...,
 ) -> list[Retargeted]: ...
 def retarget(
@@ -115,7 +114,7 @@ def retarget(
     body: BodyMap | None = None,
     fps: float | None = None,
     speed: float = 1.0,
-    limits: Sequence[Limit | CollisionLimit] = (),
+    limits: Sequence[Limit | Constraint] = (),
     smooth: float = 0.0,
 ) -> Retargeted | list[Retargeted]:
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
@@ -145,7 +144,7 @@ def _carried(
     body: BodyMap | None,
     fps: float | None,
     speed: float,
-    limits: Sequence[Limit | CollisionLimit],
+    limits: Sequence[Limit | Constraint],
     smooth: float,
 ) -> list[Retargeted]:
     for one in motions:

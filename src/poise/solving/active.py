@@ -127,10 +127,10 @@ def _paces(problem: Problem, work: Array, names: list[str], gone: Array, dt: flo
         if abs(change) >= most - slack:
             yield ActiveLimit("acceleration", name, change / dt**2, float(np.copysign(most, change)) / dt**2)
         elif abs(x) < (1.0 - _AT_LIMIT) * speed:
-            for end in ends:
-                if abs(x - end) <= slack:
-                    kind: Kind = "jerk" if pace["jerk"] < NO_LIMIT else "braking"
-                    yield ActiveLimit(kind, name, x / dt, end / dt)
+            end = min(ends, key=lambda end: abs(x - end))  # both, where there is room for one speed alone
+            if abs(x - end) <= slack:
+                kind: Kind = "jerk" if pace["jerk"] < NO_LIMIT else "braking"
+                yield ActiveLimit(kind, name, x / dt, end / dt)
 
 
 def _twists(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:

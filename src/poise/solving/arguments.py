@@ -6,24 +6,25 @@ from numbers import Real
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import BAD_START
 from poise.model.model import Model
-from poise.spatial import SE3, SO3, Array
-from poise.tasks.base import Task
+from poise.spatial import SE3, SO3, Array, ArrayLike
+from poise.tasks.base import Objective, Task
 from poise.tasks.posture import PostureTask
 
 AnyTask: TypeAlias = Task | PostureTask
+Tasks: TypeAlias = Objective | Sequence[Objective]
+"""What a caller states: one task or several."""
 
 WHOLE: Final = 2**62
 """A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
 
 
-def several(tasks: AnyTask | Sequence[AnyTask]) -> tuple[AnyTask, ...]:
+def several(tasks: Tasks) -> tuple[AnyTask, ...]:
     """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
-    found = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
+    found: tuple[Any, ...] = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
     if not found:
         raise ValueError("tasks is empty; state at least one")
     for i, task in enumerate(found):
@@ -100,7 +101,7 @@ def refuse_goal(tasks: Sequence[Task], goal: Array) -> NoReturn:
     raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
 
 
-def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
+def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
     """(nq,) one configuration; raises ShapeError, or ValueError for an entry that is not finite."""
     start = model.check_q(q0, name)
     if start.shape != (model.nq,):
@@ -108,7 +109,7 @@ def one_start(model: Model, q0: npt.ArrayLike, name: str = "q0") -> Array:
     return start
 
 
-def put_start(start: Array, model: Model, q0: npt.ArrayLike, name: str = "q0") -> None:
+def put_start(start: Array, model: Model, q0: ArrayLike, name: str = "q0") -> None:
     """Write one configuration into `start` (nq,), whose numbers a kernel checks; raises ShapeError."""
     try:
         given = np.asarray(q0, dtype=np.float64)

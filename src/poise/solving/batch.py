@@ -28,7 +28,7 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import bar, on_terminal
-from poise.solving.arguments import AnyTask, cores, one_start, several, whole
+from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several, whole
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
@@ -36,7 +36,7 @@ from poise.solving.scratch import Scratch
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.posture import PostureTask
 
 _PIECE: Final = 1024
@@ -206,10 +206,10 @@ def _some(rows: npt.NDArray[np.intp], most: int = 5) -> str:
 
 def solve_batch(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     targets: Any = None,
     *,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     method: str | Method | None = None,
     limits: bool | Sequence[CollisionLimit] = True,
     prefer: Preference = "nearest",
@@ -278,7 +278,7 @@ def run_batch(
 
 
 def problems_of(
-    model: Model, tasks: Sequence[AnyTask], targets: Any, q0: npt.ArrayLike | None
+    model: Model, tasks: Sequence[AnyTask], targets: Any, q0: ArrayLike | None
 ) -> tuple[Array, Array, Array | None]:
     """(n, 7 frame tasks) goal numbers, (n, nq) starts, and (n, nq) postures or None; rows may hold any numbers.
 
@@ -340,7 +340,7 @@ def _of_one(task: AnyTask, targets: Any) -> Any:
     return targets
 
 
-def _starts(model: Model, q0: npt.ArrayLike | None) -> Array:
+def _starts(model: Model, q0: ArrayLike | None) -> Array:
     """(nq,) one start for all or (n, nq); raises ShapeError for other shapes.  Rows may hold any numbers."""
     if q0 is None:
         return np.array(model.home)

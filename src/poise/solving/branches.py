@@ -27,7 +27,7 @@ from poise.kernels.machine.layout import ANSWER, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.arguments import (
     WHOLE,
-    AnyTask,
+    Tasks,
     alone,
     cores,
     one_start,
@@ -46,7 +46,7 @@ from poise.solving.prepared import keep, recall
 from poise.solving.problem import Problem, pack
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.search import Search
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task, required_only
 from poise.tasks.error import TaskError
 from poise.tasks.pose import PoseTask
@@ -329,9 +329,7 @@ class Branching:
         "turns",
     )
 
-    def __init__(
-        self, model: Model, tasks: AnyTask | Sequence[AnyTask], *, limits: bool, turns: bool, samples: int
-    ) -> None:
+    def __init__(self, model: Model, tasks: Tasks, *, limits: bool, turns: bool, samples: int) -> None:
         a_model(model)
         given = several(tasks)
         _check(limits, turns, samples)
@@ -393,7 +391,7 @@ class Branching:
         scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=answers)
         return scratch, found, answers
 
-    def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
+    def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
         if self._search is not None:
             return self._call_search(self._search, model, target, q0, seed)
@@ -420,7 +418,7 @@ class Branching:
             raw = self._turned(model, raw, one_start(model, self._home if q0 is None else q0))
         return Solutions(model, self, raw, total, missed=bool(answers[MISSED]))
 
-    def _call_search(self, search: Search, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int) -> Solutions:
+    def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
         whole("seed", seed, 0)
         with search.scratch(model) as scratch:
@@ -439,16 +437,14 @@ class Branching:
             raise ValueError("the task has no target; give one to the task or to the call")
         return self._own
 
-    def _rest(self, scratch: Scratch, model: Model, q0: npt.ArrayLike | None) -> None:
+    def _rest(self, scratch: Scratch, model: Model, q0: ArrayLike | None) -> None:
         """Where the joints rest, into the scratch."""
         try:
             scratch.start_view[:] = self._home if q0 is None else q0
         except (TypeError, ValueError):  # no doubles, or not as many
             scratch.start[:] = one_start(model, self._home if q0 is None else q0)
 
-    def batch(
-        self, model: Model, targets: Any, q0: npt.ArrayLike | None, seed: int, threads: int | None
-    ) -> BranchBatch:
+    def batch(self, model: Model, targets: Any, q0: ArrayLike | None, seed: int, threads: int | None) -> BranchBatch:
         """All solutions of many targets; see `BranchSolver.batch`."""
         whole("seed", seed, 0)
         threads = cores() if threads is None else threads
@@ -611,7 +607,7 @@ class BranchSolver:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         *,
         limits: bool = True,
         turns: bool = False,
@@ -622,14 +618,14 @@ class BranchSolver:
         self.model, self.seed = model, seed
         self._branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
 
-    def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None) -> Solutions:
+    def __call__(self, target: Any = None, q0: ArrayLike | None = None) -> Solutions:
         """All solutions of `target` (the task's own if it is None), the nearest to `q0` (nq,), or to home, first.
 
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         return self._branching(self.model, target, q0, self.seed)
 
-    def batch(self, targets: Any = None, q0: npt.ArrayLike | None = None, *, threads: int | None = None) -> BranchBatch:
+    def batch(self, targets: Any = None, q0: ArrayLike | None = None, *, threads: int | None = None) -> BranchBatch:
         """All solutions of each of many targets, in each of `threads`, or on all cores.
 
         `targets` has a row a problem, as for `solve_batch`: of a pose an SE3 of n, (n, 7) or (n, 4, 4) numbers.  `q0`
@@ -660,9 +656,9 @@ class BranchSolver:
 
 def solve_all(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     target: Any = None,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     *,
     limits: bool = True,
     turns: bool = False,
@@ -696,7 +692,7 @@ def solve_all(
     return branching(model, target, q0, seed)
 
 
-def _prepared(model: Model, tasks: AnyTask | Sequence[AnyTask], limits: bool, turns: bool, samples: int) -> Branching:
+def _prepared(model: Model, tasks: Tasks, limits: bool, turns: bool, samples: int) -> Branching:
     """What the model keeps for tasks of this structure and these settings."""
     a_model(model)
     given = several(tasks)

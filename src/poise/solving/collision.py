@@ -16,6 +16,7 @@ from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.model.proximity import Proximity, at_home, nearest_in, unmet
 from poise.model.scene import Scene
+from poise.solving.inequalities import Constraint
 from poise.solving.problem import Problem
 from poise.spatial import Array
 
@@ -39,7 +40,7 @@ _FASTEST: Final = 10.0
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class CollisionLimit:
+class CollisionLimit(Constraint):
     """No two shapes, of links and of a world, come nearer to each other than `min_distance`.
 
     In a `Tracker` each pair that both could reach within a step gets an inequality: its distance d may shrink by no

@@ -19,7 +19,7 @@ from poise.kernels.methods.braking import NO_LIMIT
 from poise.methods.checks import finite_positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 NONE: Final = np.inf
 """A bound that is none."""
@@ -64,13 +64,19 @@ class Limit(Protocol):
         """
 
 
-Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | npt.ArrayLike
+class Constraint:
+    """What the limits of the library have in common, those of joints and of shapes: lists of both have a type by it."""
+
+    __slots__ = ()
+
+
+Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | ArrayLike
 """One number for all joints, numbers for some of them by name, or (nv,)."""
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class VelocityLimit:
+class VelocityLimit(Constraint):
     """No velocity is larger than `most` [rad/s or m/s], over a whole step; the limits of the model hold beside it.
 
     A number for all joints, a mapping of some of them to a number or to one for each of their coordinates, or (nv,).
@@ -93,7 +99,7 @@ class VelocityLimit:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class AccelerationLimit:
+class AccelerationLimit(Constraint):
     """No velocity changes faster than by `most` [rad/s^2 or m/s^2], from one step to the next.
 
     `AccelerationLimit(20.0)`, or `AccelerationLimit({"elbow": 10.0})`, or (nv,).  The velocity of a step is its way
@@ -114,7 +120,7 @@ class AccelerationLimit:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class JerkLimit:
+class JerkLimit(Constraint):
     """No acceleration changes faster than by `most` [rad/s^3 or m/s^3], from one step to the next; numbers likewise.
 
     A joint whose range or speed is small for its jerk keeps a lower acceleration than it might, one that it can always
@@ -135,7 +141,7 @@ class JerkLimit:
 
 @final
 @dataclass(frozen=True, slots=True)
-class TwistLimit:
+class TwistLimit(Constraint):
     """A free base is no faster than `linear` [m/s], whichever way, and turns no faster than `angular` [rad/s].
 
     `joint` is a planar or floating one; None: all of them.
@@ -237,7 +243,7 @@ def values_of(limit: Any, model: Model, most: Values) -> Array:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearLimit:
+class LinearLimit(Constraint):
     """`sum coefficient * q <= most` over some joints of one coordinate [rad or m].
 
     `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.  Limits

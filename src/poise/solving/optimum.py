@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, joined, several
+from poise.solving.arguments import Tasks, joined, several
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import refuse_loops
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
@@ -41,8 +40,8 @@ class AlgorithmicSingularity:
 
 def relax(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
-    q: npt.ArrayLike,
+    tasks: Tasks,
+    q: ArrayLike,
     method: ExtendedJacobian | None = None,
     *,
     limits: bool = True,
@@ -69,8 +68,8 @@ def relax(
 
 def algorithmic_singularity(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
-    q: npt.ArrayLike,
+    tasks: Tasks,
+    q: ArrayLike,
     method: ExtendedJacobian | None = None,
 ) -> AlgorithmicSingularity:
     """The measure of Klein, Chu and Ahmed 1995 at `q` (..., nq), joint limits aside: one, or along a path or `Trace.q`.
@@ -97,14 +96,14 @@ def algorithmic_singularity(
     return AlgorithmicSingularity(measures[0], measures[1])
 
 
-def _one(model: Model, q: npt.ArrayLike) -> Array:
+def _one(model: Model, q: ArrayLike) -> Array:
     start = np.array(model.check_q(q, "q"))
     if start.shape != (model.nq,):
         raise ShapeError(f"q must have shape ({model.nq},), one configuration, got {start.shape}")
     return start
 
 
-def _frame_tasks(tasks: AnyTask | Sequence[AnyTask]) -> tuple[Task, ...]:
+def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     given = several(tasks)
     found = tuple(task for task in given if not isinstance(task, PostureTask))
     if len(found) < len(given):

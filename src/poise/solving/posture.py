@@ -14,7 +14,7 @@ from poise.solving.arguments import AnyTask
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
 from poise.solving.suspicion import ask_for_degrees_in
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.posture import PostureTask
 
 
@@ -40,7 +40,7 @@ class Posture:
         rows = {"posture_goal": len(self._own), "choice": CHOICE, **vectors}
         return problem.extended({"posture_weights": self._weight}, rows)
 
-    def aim(self, scratch: Scratch, model: Model, target: npt.ArrayLike | None, name: str = "target") -> None:
+    def aim(self, scratch: Scratch, model: Model, target: ArrayLike | None, name: str = "target") -> None:
         """Take the posture (nq,) for this solve; None: the task's own, or the model's home."""
         scratch.posture_goal[:] = self._own if target is None else posture_of(model, target, name)
 
@@ -88,7 +88,7 @@ def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray
     return np.array(places, dtype=np.intp)
 
 
-def posture_of(model: Model, target: npt.ArrayLike, name: str = "target") -> Array:
+def posture_of(model: Model, target: ArrayLike, name: str = "target") -> Array:
     """(nq,) the posture that a PostureTask is given; raises ShapeError or ValueError."""
     posture = model.normalize(target, name)
     if posture.shape != (model.nq,):

@@ -7,7 +7,6 @@ from time import perf_counter_ns
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BEGIN, BLOCKED, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
@@ -17,15 +16,7 @@ from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
-from poise.solving.arguments import (
-    AnyTask,
-    joined,
-    one_a_task,
-    put_start,
-    refuse_numbers,
-    several,
-    whole,
-)
+from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
@@ -38,7 +29,7 @@ from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.soft import certified_start, from_there, refuse_beside_soft, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
-from poise.spatial import SE3, Array, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
@@ -97,7 +88,7 @@ class Search:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         *,
         method: str | Method | None = None,
         limits: bool | Sequence[CollisionLimit] = True,
@@ -212,7 +203,7 @@ class Search:
             scratch.surround(self.apart.scene(model))
         return scratch
 
-    def __call__(self, model: Model, target: Any, q0: npt.ArrayLike | None, seed: int | None) -> Solution:
+    def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
         began = perf_counter_ns()
         try:
@@ -419,7 +410,7 @@ class Search:
 
 def prepared_search(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     *,
     method: str | Method | None,
     limits: bool | Sequence[CollisionLimit],

@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, final
 
-import numpy.typing as npt
-
 from poise.methods.base import Method
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, one_start, several
+from poise.solving.arguments import AnyTask, Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
 from poise.solving.collision import CollisionLimit
 from poise.solving.rows import rows_at
 from poise.solving.scratch import bind
 from poise.solving.search import Preference, Search, prepared_search
 from poise.solving.solution import Solution
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
@@ -34,7 +32,7 @@ class Solver:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         *,
         method: str | Method | None = None,
         limits: bool | Sequence[CollisionLimit] = True,
@@ -51,7 +49,7 @@ class Solver:
             max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
 
-    def __call__(self, target: Any = None, q0: npt.ArrayLike | None = None, *, seed: int | None = None) -> Solution:
+    def __call__(self, target: Any = None, q0: ArrayLike | None = None, *, seed: int | None = None) -> Solution:
         """Solve for `target`, starting from `q0` (nq,), or from the model's home.
 
         `target` is the task's target, bare or in a list, or a sequence of them for several tasks; None: the tasks' own,
@@ -108,7 +106,7 @@ class Solver:
     def batch(
         self,
         targets: Any = None,
-        q0: npt.ArrayLike | None = None,
+        q0: ArrayLike | None = None,
         *,
         closest: bool = True,
         seed: int | None = None,
@@ -118,7 +116,7 @@ class Solver:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
         return run_batch(self._search, self.model, self.tasks, targets, q0, seed, closest, threads, progress)
 
-    def linearise(self, q: npt.ArrayLike, target: Any = None) -> tuple[Array, Array]:
+    def linearise(self, q: ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
 
         Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`; with unequal
@@ -132,9 +130,9 @@ class Solver:
 
 def solve(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     *,
-    q0: npt.ArrayLike | None = None,
+    q0: ArrayLike | None = None,
     method: str | Method | None = None,
     limits: bool | Sequence[CollisionLimit] = True,
     prefer: Preference = "nearest",

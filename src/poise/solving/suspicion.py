@@ -6,15 +6,11 @@ from typing import Final
 import numpy as np
 
 from poise.model.model import Model
-from poise.model.units import units
+from poise.model.units import in_degrees
 from poise.spatial import Array
 
 _FAR: Final = 10.0
 """A target so many times as far away as the reach is hardly meant in metres."""
-_MANY: Final = 20.0
-"""No turn that is meant in radians is so far beyond limits."""
-_ROUNDED: Final = 0.01
-"""Degrees that were rounded may be this far over a limit [rad]."""
 _ROUNDING: Final = 1e-9
 """What is over a limit by no more is not worth a word [rad or m]."""
 _NAMED: Final = 3
@@ -25,17 +21,6 @@ def millimetres(place: Array, root: Array, reach: float) -> str:
     """A question if `place` (3,) is far beyond `reach` from `root` (3,) [m], and within it as millimetres; else ''."""
     far = float(np.linalg.norm(place - root)) > _FAR * reach
     return ": millimetres? Lengths are in metres" if far and np.linalg.norm(1e-3 * place - root) <= reach else ""
-
-
-def in_degrees(model: Model, q: Array) -> bool:
-    """Whether `q` (nq,) is beyond the limits by more than turns can be meant, and within them as degrees."""
-    beyond = (q < model.lower) | (q > model.upper)
-    if not (np.abs(q[beyond]) > _MANY).any():
-        return False
-    turning = np.array([units(model)[name] == "rad" for name in model.coordinates])
-    as_degrees = np.where(turning, np.radians(q), q)
-    within = (as_degrees >= model.lower - _ROUNDED) & (as_degrees <= model.upper + _ROUNDED)
-    return bool(turning[beyond].any() and within[turning].all())
 
 
 def ask_for_degrees_in(model: Model, q: Array, name: str) -> None:

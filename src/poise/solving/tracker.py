@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare, watched
@@ -24,7 +23,7 @@ from poise.model.scene import Scene
 from poise.rate import LONGEST
 from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.arguments import (
-    AnyTask,
+    Tasks,
     cores,
     one_a_task,
     one_start,
@@ -39,16 +38,16 @@ from poise.solving.arguments import (
 from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import Aside, loop_tasks
-from poise.solving.collision import CollisionLimit, one_collision_limit
+from poise.solving.collision import one_collision_limit
 from poise.solving.explore import Explorer
-from poise.solving.inequalities import JerkLimit, Limit, VelocityLimit
+from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLimit
 from poise.solving.kept import kept, refuse_ranges
 from poise.solving.leash import Leash, Leashed
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
-from poise.spatial import SE3, Array, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels, numbers
 from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
@@ -152,12 +151,12 @@ class Tracker:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         method: str | Method | None = None,
         *,
         dt: float | None = None,
         updates: int = 1,
-        limits: bool | Sequence[Limit | CollisionLimit] = True,
+        limits: bool | Sequence[Limit | Constraint] = True,
         settle: bool = True,
         explore: bool = False,
         speed: float = 1.0,
@@ -281,7 +280,7 @@ class Tracker:
         return self._targets[: len(self.tasks)]
 
     @targets.setter
-    def targets(self, values: npt.ArrayLike) -> None:
+    def targets(self, values: ArrayLike) -> None:
         given = numbers("targets", values)
         if given.shape != self.targets.shape:
             raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
@@ -293,10 +292,10 @@ class Tracker:
         return None if self._posture_task is None else self._posture
 
     @posture.setter
-    def posture(self, q: npt.ArrayLike) -> None:
+    def posture(self, q: ArrayLike) -> None:
         self._pull(q)
 
-    def _pull(self, q: npt.ArrayLike) -> None:
+    def _pull(self, q: ArrayLike) -> None:
         """Take a posture for the next steps."""
         if self._posture_task is None:
             raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
@@ -311,11 +310,11 @@ class Tracker:
 
     def step(
         self,
-        q: npt.ArrayLike | None,
+        q: ArrayLike | None,
         target: Any = None,
         *,
-        measured: npt.ArrayLike | None = None,
-        posture: npt.ArrayLike | None = None,
+        measured: ArrayLike | None = None,
+        posture: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
@@ -372,7 +371,7 @@ class Tracker:
         finally:
             self._lock.release()
 
-    def _last_command(self, measured: npt.ArrayLike | None) -> npt.ArrayLike:
+    def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
         """(nq,) where the last step led, or `measured` before the first."""
         if self._memory[FRESH] > 0.5:
             return self._q
@@ -380,7 +379,7 @@ class Tracker:
             raise ValueError("q is None, and no step has led anywhere yet: give q, or measured, where the robot is")
         return one_start(self.model, measured, "measured")
 
-    def _step_on_leash(self, measured: npt.ArrayLike | None) -> int:
+    def _step_on_leash(self, measured: ArrayLike | None) -> int:
         """A step that is not farther ahead of `measured` (nq,) than the leash; a code."""
         scratch = self._scratch
         if self._leashed is None:
@@ -611,10 +610,10 @@ class Tracker:
 
     def rollout(
         self,
-        q: npt.ArrayLike,
-        targets: npt.ArrayLike | SE3,
+        q: ArrayLike,
+        targets: ArrayLike | SE3,
         *,
-        posture: npt.ArrayLike | None = None,
+        posture: ArrayLike | None = None,
         threads: int | None = None,
     ) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
@@ -622,8 +621,9 @@ class Tracker:
         `targets` is (steps, tasks, 3) if all tasks are positions, else (steps, tasks, 7), place and wxyz.  With `q`
         (characters, nq) and as many characters along a first axis of `targets`, eight characters at a time are led
         at once in each of `threads` (None: as many as there are cores), and the result is (characters, steps, nq), the
-        same for any number of threads.  `posture` is what the PostureTask pulls to: (nq,) for all steps, (steps, nq),
-        or (characters, steps, nq); None: the tracker's.  The tracker's own past plays no part and is left fresh.
+        same for any number of threads; one that is led alone goes the same way to rounding.  `posture` is what the
+        PostureTask pulls to: (nq,) for all steps, (steps, nq), or (characters, steps, nq); None: the tracker's.  The
+        tracker's own past plays no part and is left fresh.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         if threads is not None:
@@ -658,7 +658,7 @@ class Tracker:
             self.model.normalize(pulls, "posture")  # raises for zero quaternions
         return path[0] if single else path
 
-    def _postures(self, posture: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
+    def _postures(self, posture: ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
         """(characters, steps, nq) what each step of a rollout pulls to; None: to the tracker's."""
         if posture is None:
             return None
@@ -764,7 +764,7 @@ def _pace(model: Model, speed: float, dt: float | None) -> VelocityLimit:
     return VelocityLimit(speed * model.velocity)
 
 
-def _limits_beside(limits: bool | Sequence[Limit | CollisionLimit]) -> Sequence[Any]:
+def _limits_beside(limits: bool | Sequence[Limit | Constraint]) -> Sequence[Any]:
     """The limits beside those of the joints; raises TypeError for what is none."""
     if isinstance(limits, bool):
         return ()

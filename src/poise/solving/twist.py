@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.methods.checks import one_of, positive
 from poise.model.model import Model
@@ -13,6 +12,7 @@ from poise.spatial import (
     BOUND,
     LARGEST,
     Array,
+    ArrayLike,
     conjugate,
     finite,
     quaternion_exp,
@@ -48,8 +48,8 @@ class Twist:
     Raises ShapeError or ValueError for numbers that are no velocity.
     """
 
-    linear: npt.ArrayLike = (0.0, 0.0, 0.0)
-    angular: npt.ArrayLike = (0.0, 0.0, 0.0)
+    linear: ArrayLike = (0.0, 0.0, 0.0)
+    angular: ArrayLike = (0.0, 0.0, 0.0)
     frame: Literal["world", "tool"] = "world"
 
     def __post_init__(self) -> None:

@@ -5,14 +5,13 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION, PLACE
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, rotate
+from poise.spatial import SE3, Array, ArrayLike, rotate
 from poise.tasks.base import direction, goal_of, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
@@ -72,9 +71,9 @@ def axis_of(p: Any, k: Any, f: Any) -> Any:
 class _Aim(OfFrame):
     """What both have in common; the weight [1/rad] is one number, the tolerance an angle [rad]."""
 
-    axis: npt.ArrayLike = (0.0, 0.0, 1.0)
+    axis: ArrayLike = (0.0, 0.0, 1.0)
     """(3,), fixed in the frame, of any length but 0."""
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         self._set("axis", direction("axis", self.axis))

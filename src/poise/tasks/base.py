@@ -12,21 +12,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_rows
-from poise.spatial import SE3, SO3, Array, finite, frozen, quaternion_matrix
+from poise.spatial import SE3, SO3, Array, ArrayLike, finite, frozen, quaternion_matrix
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
 from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
-Weight: TypeAlias = npt.ArrayLike
+Weight: TypeAlias = ArrayLike
 """One number for all rows, or one a row; 0 drops a row."""
 POSITION: Final = "position"
 ROTATION: Final = "rotation"
@@ -63,8 +62,18 @@ def settle(value: Any) -> None:
         object.__setattr__(value, field.name, settled(getattr(value, field.name)))
 
 
+class Objective(Value):
+    """What tasks have in common, those about frames and a posture: lists of both have a type by it."""
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        """Its fields, which is what a shell completes; the rest is for who solves for it."""
+        return [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Task(Value):
+class Task(Objective):
     """What a robot shall do; the base of all tasks, and of your own.
 
     A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba
@@ -442,7 +451,7 @@ def _flat(name: str, value: Any) -> Iterator[float]:
     yield from numbers(name, value).ravel().tolist()
 
 
-def numbers(name: str, value: npt.ArrayLike) -> Array:
+def numbers(name: str, value: ArrayLike) -> Array:
     """`value` as float64; raises ShapeError naming the argument if it is no array of numbers."""
     try:
         return np.asarray(value, dtype=np.float64)
@@ -492,7 +501,7 @@ def required_only(tasks: Sequence[Task], what: str) -> None:
             )
 
 
-def point(name: str, value: npt.ArrayLike) -> Array:
+def point(name: str, value: ArrayLike) -> Array:
     """(3,) numbers; raises ShapeError."""
     if isinstance(value, SE3):
         raise ShapeError(f"{name} must be a point of shape (3,), got a pose: give its .xyz")
@@ -502,7 +511,7 @@ def point(name: str, value: npt.ArrayLike) -> Array:
     return array
 
 
-def number(name: str, value: npt.ArrayLike) -> float:
+def number(name: str, value: ArrayLike) -> float:
     """One finite number, bare or alone in a list; raises ShapeError or ValueError naming the argument."""
     array = numbers(name, value)
     if array.shape not in ((), (1,)):
@@ -512,7 +521,7 @@ def number(name: str, value: npt.ArrayLike) -> float:
     return float(array.item())
 
 
-def direction(name: str, value: npt.ArrayLike) -> tuple[float, float, float]:
+def direction(name: str, value: ArrayLike) -> tuple[float, float, float]:
     """A unit vector; raises ShapeError, or ValueError for what has no direction."""
     array = finite(name, point(name, value), 3)
     length = float(np.linalg.norm(array))
@@ -522,7 +531,7 @@ def direction(name: str, value: npt.ArrayLike) -> tuple[float, float, float]:
     return float(x), float(y), float(z)
 
 
-def goal_of(place: npt.ArrayLike, rest: npt.ArrayLike = 0.0) -> Array:
+def goal_of(place: ArrayLike, rest: ArrayLike = 0.0) -> Array:
     """(7,) goal numbers: three and four."""
     out = np.zeros(GOAL_NUMBERS)
     out[:3], out[3:] = place, rest

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
@@ -13,7 +12,7 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, rotate
+from poise.spatial import SE3, Array, ArrayLike, rotate
 from poise.tasks.aim import angles, axis_of, only
 from poise.tasks.base import direction, goal_of, number, point, settled
 from poise.tasks.effector import Block
@@ -66,9 +65,9 @@ class ConeTask(OfFrame):
     number, the tolerance an angle [rad].  A `Tracker` does not leave the cone, see there.
     """
 
-    axis: npt.ArrayLike = (0.0, 0.0, 1.0)
+    axis: ArrayLike = (0.0, 0.0, 1.0)
     """(3,), fixed in the frame, of any length but 0."""
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
     angle: float = field(kw_only=True)
     """Between the axis of the cone and its side, from 0 to pi [rad]."""
 
@@ -81,7 +80,8 @@ class ConeTask(OfFrame):
         if self.target is not None:
             self._set("target", settled(point("target", self.target)))
         if not 0.0 <= number("angle", self.angle) <= np.pi:
-            raise ValueError(f"angle is {self.angle}; it must be from 0 to pi")
+            question = ": degrees? numpy.radians makes them radians" if np.pi < self.angle <= 180.0 else ""
+            raise ValueError(f"angle is {self.angle}; it must be from 0 to pi{question}")
         super().__post_init__()
 
     @cached_property

@@ -5,14 +5,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import only
 from poise.tasks.base import goal_of, number, numbers, point, settled
 from poise.tasks.effector import Block
@@ -75,7 +74,7 @@ class DistanceTask(OfFrame):
     """
 
     distance: float | tuple[float, float]
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
 
     routine: ClassVar[Any] = staticmethod(distance_rows)
     side_routine: ClassVar[Any] = staticmethod(distance_sides)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
@@ -13,7 +12,7 @@ from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.model.tree import massless, unit_columns
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task, goal_of, point, settled
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.pose import three
@@ -65,7 +64,7 @@ class CentreOfMassTask(OfMass):
     Weights [1/m] are along the world's axes: (1, 1, 0) leaves the height free.
     """
 
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
 
     rows: ClassVar[int] = 3
     routine: ClassVar[Any] = staticmethod(mass_rows)

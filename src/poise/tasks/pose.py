@@ -10,14 +10,13 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
-from poise.spatial import SE3, SO3, Array, conjugate, quaternion_log, quaternion_product, rotate
+from poise.spatial import SE3, SO3, Array, ArrayLike, conjugate, quaternion_log, quaternion_product, rotate
 from poise.tasks.base import POSITION, ROTATION, Weight, goal_of, numbers, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
@@ -47,7 +46,7 @@ class PoseTask(OfFrame):
     Raises ValueError for weights that are negative or not finite, tolerances that are not positive.
     """
 
-    target: SE3 | npt.ArrayLike | None = None
+    target: SE3 | ArrayLike | None = None
     position_weight: Weight = field(default=1.0, kw_only=True)
     """Weight of the position rows [1/m]; one number, or one a row."""
     rotation_weight: Weight = field(default=1.0, kw_only=True)
@@ -142,7 +141,7 @@ class PoseTask(OfFrame):
 class PositionTask(OfFrame):
     """Bring the origin of `frame` to the point `target` [m], shape (3,); weights [1/m] are along the world's axes."""
 
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
 
     rows: ClassVar[int] = 3
     routine: ClassVar[Any] = staticmethod(position_rows)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
-from poise.spatial import Array, finite
-from poise.tasks.base import Value, settle, tolerance
+from poise.spatial import Array, ArrayLike, finite
+from poise.tasks.base import Objective, settle, tolerance
 from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class PostureTask(Value):
+class PostureTask(Objective):
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
     It never disturbs them: from configurations that fulfil them it moves the joints within the null space of their
@@ -32,8 +31,8 @@ class PostureTask(Value):
     steps that fulfil them as well, it is the one with the least `sum (weight_i (q_i - target_i))^2`.
     """
 
-    target: npt.ArrayLike | None = None
-    weight: npt.ArrayLike | Mapping[str, npt.ArrayLike] = field(default=1.0, kw_only=True)
+    target: ArrayLike | None = None
+    weight: ArrayLike | Mapping[str, ArrayLike] = field(default=1.0, kw_only=True)
     """One number, or one a velocity (nv,), or joint to weight, one number or one a velocity of the joint, in which
     those that are not named have 1; 0 leaves a joint alone."""
     tolerance: float = field(default=float("inf"), kw_only=True)
@@ -83,7 +82,7 @@ class PostureTask(Value):
         return f"PostureTask {error.posture:.3g} rad or m from the posture"
 
 
-def _weight(name: str, value: npt.ArrayLike) -> Array:
+def _weight(name: str, value: ArrayLike) -> Array:
     """The weight of a joint, or of all without a name; raises ValueError, naming it, for one that is below 0."""
     what = f"weight[{name!r}]" if name else "weight"
     found: Array = finite(what, value)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
@@ -14,7 +13,7 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.views import section
 from poise.kernels.rows.border import put_side
 from poise.model.model import Model
-from poise.spatial import Array, finite, frozen
+from poise.spatial import Array, ArrayLike, finite, frozen
 from poise.tasks.base import number
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.mass import OfMass
@@ -94,7 +93,7 @@ class SupportTask(OfMass):
     points on one line and for a margin that leaves nothing.
     """
 
-    polygon: npt.ArrayLike
+    polygon: ArrayLike
     margin: float = field(default=0.0, kw_only=True)
     """How far inside the sides of the polygon [m], 0 or more."""
 

@@ -5,10 +5,9 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.machine.layout import PLACE, TURN
-from poise.spatial import SE3, Array, aligning, conjugate, rotate
+from poise.spatial import SE3, Array, ArrayLike, aligning, conjugate, rotate
 from poise.tasks.base import direction, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
@@ -66,8 +65,8 @@ class _OnSurface(OfFrame):
 class PlaneTask(_OnSurface):
     """Bring the origin of `frame` onto the plane through the point `target` [m], shape (3,), normal to `normal`."""
 
-    normal: npt.ArrayLike = (0.0, 0.0, 1.0)
-    target: npt.ArrayLike | None = None
+    normal: ArrayLike = (0.0, 0.0, 1.0)
+    target: ArrayLike | None = None
 
     axis_name: ClassVar[str] = "normal"
     bound: ClassVar[Axis] = (0.0, 0.0, 1.0)
@@ -78,8 +77,8 @@ class PlaneTask(_OnSurface):
 class LineTask(_OnSurface):
     """Bring the origin of `frame` onto the line through the point `target` [m], shape (3,), along `direction`."""
 
-    direction: npt.ArrayLike = (0.0, 0.0, 1.0)
-    target: npt.ArrayLike | None = None
+    direction: ArrayLike = (0.0, 0.0, 1.0)
+    target: ArrayLike | None = None
 
     axis_name: ClassVar[str] = "direction"
     bound: ClassVar[Axis] = (1.0, 1.0, 0.0)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
@@ -14,7 +13,7 @@ from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.methods.turns import angle as angle_of
 from poise.kernels.rows.frame import hung
-from poise.spatial import Array, quaternion_exp, rotate
+from poise.spatial import Array, ArrayLike, quaternion_exp, rotate
 from poise.tasks.base import Task, goal_of, number, point, settled
 from poise.tasks.effector import Block, Effector, Units, place, sights
 
@@ -143,7 +142,7 @@ class SwivelTask(Task):
     """The frame in which the pole is fixed; None: the world."""
     angle: float = field(default=0.0, kw_only=True)
     """Turn from the pole to where the middle shall be [rad]."""
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
 
     routine: ClassVar[Any] = staticmethod(swivel_rows)
 

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.kinematics.forward import jacobian_columns
@@ -22,7 +21,7 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.rows.frame import hung, seen_along
-from poise.spatial import Array, conjugate, rotate
+from poise.spatial import Array, ArrayLike, conjugate, rotate
 from poise.tasks.base import Task, Weight, goal_of, numbers, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
@@ -115,7 +114,7 @@ class VectorTask(Task):
 
     origin: str
     tip: str
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
     scale: float = field(default=1.0, kw_only=True)
     """What the target is multiplied by, such as the size of a robot's hand against a human's."""
     base: str | None = field(default=None, kw_only=True)

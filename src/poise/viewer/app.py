@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, final
 
-import numpy.typing as npt
-
 from poise.geometry.world import World
 from poise.methods.base import Method
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
+from poise.spatial import ArrayLike
 from poise.tasks.base import Task
 from poise.viewer.aims import default_task
 from poise.viewer.appearance import appearance
@@ -80,7 +79,7 @@ def view(
     model: Model | Motion,
     tasks: Task | Sequence[Task] | None = None,
     *,
-    q: npt.ArrayLike | None = None,
+    q: ArrayLike | None = None,
     method: str | Method | None = None,
     world: World | None = None,
     look: Look | None = None,

@@ -26,7 +26,7 @@ from poise.solving.arguments import several
 from poise.solving.branches import solve_all
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Trace
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task
 from poise.viewer.aims import gizmo_of
 from poise.viewer.follower import Follower
@@ -93,7 +93,7 @@ class Session:
         model: Model,
         tasks: Task | Sequence[Task] = (),
         *,
-        q: npt.ArrayLike | None = None,
+        q: ArrayLike | None = None,
         method: str | Method | None = None,
         world: World | None = None,
     ) -> None:
@@ -172,7 +172,7 @@ class Session:
 
     # Targets ---------------------------------------------------------------------------------------------------------
 
-    def drag(self, k: int, pose: npt.ArrayLike) -> bool:
+    def drag(self, k: int, pose: ArrayLike) -> bool:
         """Move the target of a task to where its gizmo is (7,), place and wxyz; False if that is refused."""
 
         def go() -> None:
@@ -211,7 +211,7 @@ class Session:
 
         self.attempt(go)
 
-    def put(self, q: npt.ArrayLike) -> bool:
+    def put(self, q: ArrayLike) -> bool:
         """Place the robot at `q` (nq,), and its targets with it; False if that is refused."""
 
         def go() -> None:

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.methods.checks import positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 _WINDOW: Final = 5
 """Steps before and after one that it is compared with."""
@@ -39,7 +38,7 @@ class Jump:
 
 
 def jumps(
-    q: npt.ArrayLike, model: Model | None = None, *, frame: str | None = None, factor: float = FACTOR,
+    q: ArrayLike, model: Model | None = None, *, frame: str | None = None, factor: float = FACTOR,
     least: float = LEAST,
 ) -> list[Jump]:  # fmt: skip
     """Branch jumps in a joint path `q` (n, nq), from whatever source, in their order.

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.collision import CollisionLimit, one_collision_limit
-from poise.solving.inequalities import AccelerationLimit, JerkLimit, VelocityLimit
-from poise.spatial import Array
+from poise.solving.inequalities import AccelerationLimit, Constraint, JerkLimit, VelocityLimit
+from poise.spatial import Array, ArrayLike
 
 PathLimit: TypeAlias = CollisionLimit | VelocityLimit | AccelerationLimit | JerkLimit
 """What a path can keep."""
@@ -36,9 +35,9 @@ class PathLimits:
     def of(
         cls,
         model: Model,
-        limits: bool | Sequence[PathLimit],
-        velocity: npt.ArrayLike | None,
-        acceleration: npt.ArrayLike | None,
+        limits: bool | Sequence[Constraint],
+        velocity: ArrayLike | None,
+        acceleration: ArrayLike | None,
     ) -> "PathLimits":
         """All of `limits`, and `velocity` and `acceleration` beside them: the tighter of what is said twice.
 
@@ -76,7 +75,7 @@ class PathLimits:
         return bool(np.isfinite([self.acceleration, self.jerk]).any())
 
 
-def limits_of(name: str, value: npt.ArrayLike | None, model: Model) -> Array:
+def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:
     """(nv,) limits; the model's own velocities where none are given, and no accelerations."""
     if value is None:
         return np.array(model.velocity) if name == "velocity" else np.full(model.nv, np.inf)

@@ -13,7 +13,7 @@ from poise import html
 from poise.model.model import Model
 from poise.solving.path.law import JointState, Law
 from poise.solving.path.table import write_csv, write_parquet
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class JointPath(Sequence[Array]):
         """How long it takes to run through [s]; None without times."""
         return None if self.times is None else float(self.times[-1])
 
-    def at(self, t: npt.ArrayLike) -> JointState:
+    def at(self, t: ArrayLike) -> JointState:
         """Configuration, velocity and acceleration at times `t` (...) [s]: (..., nq), (..., nv) and (..., nv).
 
         Between the rows too the motion keeps the limits that the path was timed with.  Before the beginning and after

@@ -16,7 +16,7 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, several
+from poise.solving.arguments import Tasks, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
 from poise.solving.closure import refuse_loops
@@ -55,7 +55,7 @@ class Route:
     def __init__(
         self,
         model: Model,
-        tasks: AnyTask | Sequence[AnyTask],
+        tasks: Tasks,
         poses: Any,
         *,
         limits: bool,

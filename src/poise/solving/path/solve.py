@@ -10,7 +10,8 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.arguments import Tasks, cores, one_start, whole
+from poise.solving.inequalities import Constraint
 from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
@@ -18,7 +19,7 @@ from poise.solving.path.clock import Clock
 from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.law import Law
-from poise.solving.path.limits import PathLimit, PathLimits
+from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
@@ -26,7 +27,7 @@ from poise.solving.path.timing import even, timed
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in, pulled_in
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 _STARTS: Final = 6 * WIDTH
 """Starts at a waypoint from which strands begin."""
@@ -50,16 +51,16 @@ _SLACK: Final = 1.0 + 1e-9
 
 def solve_path(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None = None,
-    begin: npt.ArrayLike | None = None,
-    limits: bool | Sequence[PathLimit] = True,
+    q0: ArrayLike | None = None,
+    begin: ArrayLike | None = None,
+    limits: bool | Sequence[Constraint] = True,
     closed: bool = False,
     dt: float | None = None,
-    velocity: npt.ArrayLike | None = None,
-    acceleration: npt.ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
     max_jump: float | None = None,
     optimise: bool = True,
     max_time: float | None = None,
@@ -110,16 +111,16 @@ def solve_path(
 
 def followed(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None,
-    begin: npt.ArrayLike | None,
-    limits: bool | Sequence[PathLimit],
+    q0: ArrayLike | None,
+    begin: ArrayLike | None,
+    limits: bool | Sequence[Constraint],
     closed: bool,
     dt: float | None,
-    velocity: npt.ArrayLike | None,
-    acceleration: npt.ArrayLike | None,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
     max_jump: float | None,
     optimise: bool,
     max_time: float | None,
@@ -184,7 +185,7 @@ def followed(
 
 
 def _beginning(
-    route: Route, q0: npt.ArrayLike | None, begin: npt.ArrayLike | None, clearance: Clearance | None
+    route: Route, q0: ArrayLike | None, begin: ArrayLike | None, clearance: Clearance | None
 ) -> tuple[Array, bool, list[str], list[PathFailure]]:
     """(nq,) where the search begins, whether the path does, what is to be said of it, and why `begin` is not met."""
     model = route.model

@@ -11,12 +11,13 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, cores, one_start, whole
+from poise.solving.arguments import Tasks, cores, one_start, whole
+from poise.solving.inequalities import Constraint
 from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
-from poise.solving.path.limits import PathLimit, PathLimits
+from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
@@ -24,7 +25,7 @@ from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import timed
 from poise.solving.problem import refuse_ball_limits
 from poise.solving.suspicion import ask_for_degrees_in
-from poise.spatial import Array
+from poise.spatial import Array, ArrayLike
 
 _STARTS: Final = 8 * WIDTH
 """Starts at each pose."""
@@ -40,14 +41,14 @@ _SHARE: Final = 0.5
 
 def plan(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None = None,
-    limits: bool | Sequence[PathLimit] = True,
+    q0: ArrayLike | None = None,
+    limits: bool | Sequence[Constraint] = True,
     step: float = 0.05,
-    velocity: npt.ArrayLike | None = None,
-    acceleration: npt.ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
     max_time: float | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -73,14 +74,14 @@ def plan(
 
 def planned(
     model: Model,
-    tasks: AnyTask | Sequence[AnyTask],
+    tasks: Tasks,
     poses: Any,
     *,
-    q0: npt.ArrayLike | None,
-    limits: bool | Sequence[PathLimit],
+    q0: ArrayLike | None,
+    limits: bool | Sequence[Constraint],
     step: float,
-    velocity: npt.ArrayLike | None,
-    acceleration: npt.ArrayLike | None,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
     max_time: float | None,
     seed: int,
     threads: int | None,

@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import PoiseError, ShapeError
 from poise.geometry.shapes import Rounded
@@ -24,7 +23,7 @@ from poise.model.model import Model
 from poise.solving.collision import CollisionLimit
 from poise.solving.tracker import Tracker
 from poise.solving.twist import Lead
-from poise.spatial import SE3, Array, conjugate, frozen, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array, ArrayLike, conjugate, frozen, quaternion_log, quaternion_product
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.body import bodied, reach
@@ -94,7 +93,7 @@ class Program:
         frame: str | None = None,
         *,
         turns: bool = False,
-        start: npt.ArrayLike | None = None,
+        start: ArrayLike | None = None,
         setup: Setup | None = None,
         lead: Lead | None = None,
     ) -> None:
@@ -131,8 +130,8 @@ class Program:
 
     def drive(
         self,
-        linear: npt.ArrayLike = (0.0, 0.0, 0.0),
-        angular: npt.ArrayLike = (0.0, 0.0, 0.0),
+        linear: ArrayLike = (0.0, 0.0, 0.0),
+        angular: ArrayLike = (0.0, 0.0, 0.0),
         *,
         axes: Axes = "base",
     ) -> None:
@@ -156,7 +155,7 @@ class Program:
         chosen = None if method is None else method_of(method)
         self._change(lambda setup: replace(setup, method=chosen))
 
-    def desire(self, q: npt.ArrayLike) -> None:
+    def desire(self, q: ArrayLike) -> None:
         """Set the desired joints q_d (nq,)."""
         desired = tuple(self._configuration("desired", q).tolist())
         self._change(lambda setup: replace(setup, desired=desired))
@@ -234,7 +233,7 @@ class Program:
         with self._edited():
             self._paused = False
 
-    def reset(self, q: npt.ArrayLike | None = None) -> None:
+    def reset(self, q: ArrayLike | None = None) -> None:
         """Put the robot at `q` (nq,), which is the start from now on; None: at the start.  The target is its hand.
 
         Raises ValueError while an attempt is recorded.
@@ -336,7 +335,7 @@ class Program:
             yield
             self._publish()
 
-    def _configuration(self, name: str, q: npt.ArrayLike) -> Array:
+    def _configuration(self, name: str, q: ArrayLike) -> Array:
         """(nq,) a configuration within the limits; raises ShapeError or ValueError."""
         found = self.model.normalize(q, name)
         if found.ndim != 1:
