@@ -145,11 +145,14 @@ if TYPE_CHECKING:
     from poise.tasks.pose import PositionTask as PositionTask
     from poise.tasks.posture import PostureTask as PostureTask
     from poise.tasks.region import RegionTask as RegionTask
+    from poise.tasks.rolling import RollingTask as RollingTask
     from poise.tasks.support import SupportTask as SupportTask
     from poise.tasks.surface import LineTask as LineTask
     from poise.tasks.surface import PlaneTask as PlaneTask
     from poise.tasks.swivel import SwivelTask as SwivelTask
     from poise.tasks.vector import VectorTask as VectorTask
+    from poise.tasks.velocity import DampingTask as DampingTask
+    from poise.tasks.velocity import JointVelocityTask as JointVelocityTask
     from poise.viewer.app import Viewer as Viewer
     from poise.viewer.app import view as view
 
@@ -192,6 +195,7 @@ _HOME = {
     "CollisionLimit": "poise.solving.collision",
     "Comparison": "poise.bench.report",
     "ConeTask": "poise.tasks.cone",
+    "DampingTask": "poise.tasks.velocity",
     "Constant": "poise.methods.damping",
     "ConvexHull": "poise.geometry.shapes",
     "Curvature": "poise.methods.damping",
@@ -215,6 +219,7 @@ _HOME = {
     "Joint": "poise.model.joint",
     "JointCentring": "poise.methods.criteria",
     "JointCouplingTask": "poise.tasks.coupling",
+    "JointVelocityTask": "poise.tasks.velocity",
     "JointKind": "poise.model.joint",
     "JointNotFound": "poise.errors",
     "LevenbergMarquardt": "poise.methods.newton",
@@ -260,6 +265,7 @@ _HOME = {
     "RateBound": "poise.methods.damping",
     "ReachMap": "poise.reachability.map",
     "RegionTask": "poise.tasks.region",
+    "RollingTask": "poise.tasks.rolling",
     "RestPosture": "poise.methods.criteria",
     "SelectivelyDamped": "poise.methods.selective",
     "ShapeError": "poise.errors",

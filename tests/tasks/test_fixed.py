@@ -49,6 +49,9 @@ GIVEN: list[tuple[Any, dict[str, Any]]] = [
         {"root": "arm", "middle": "palm", "end": "tip", "target": three(), "angle": one(), "weight": one()},
     ),
     (pz.PostureTask, {"target": three(), "weight": np.ones(3), "tolerance": one()}),
+    (pz.DampingTask, {"joints": ["a", "b"], "weight": np.ones(2)}),
+    (pz.JointVelocityTask, {"joints": ["a", "b", "c"], "target": three(), "weight": one()}),
+    (pz.RollingTask, {"radius": one(), "axis": three(), "weight": np.ones(3)}),
 ]
 
 

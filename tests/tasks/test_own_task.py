@@ -146,6 +146,32 @@ def test_a_row_is_minus_the_residual_times_its_weight() -> None:
     np.testing.assert_allclose(e[3:], [-2.0 * turned[1], -turned[2], 0.0], atol=1e-12)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Together(pz.Task):  # three frames at one point, and as much again of the first
+    frames: tuple[str, str, str]
+    rows = 9
+    unit = "m"
+
+    def residual(frames: Any, numbers: Any, out: Any) -> None:
+        for i in range(3):
+            out[i] = frames[1, i] - frames[0, i]
+            out[3 + i] = frames[2, i] - frames[0, i]
+            out[6 + i] = frames[0, i]
+
+
+def test_every_row_of_many_has_its_weight_and_the_tasks_beside_have_theirs() -> None:
+    frames, point = ("grip", "wrist", "floor"), [0.3, -0.2, 0.4]
+    q, each = MODEL.sample(seed=1), np.linspace(1.0, 3.0, 9)
+    for weight in (2.0, tuple(each)):
+        given = np.broadcast_to(weight, 9)
+        plain = [Together(frames=frames), pz.PositionTask("wrist")]
+        weighed = [Together(frames=frames, weight=weight), pz.PositionTask("wrist", weight=(1.0, 2.0, 3.0))]
+        (e, jacobian), (f, other) = (pz.Solver(MODEL, some).linearise(q, [None, point]) for some in (plain, weighed))
+        scale = np.concatenate([given, [1.0, 2.0, 3.0]])
+        np.testing.assert_allclose(f, scale * e, atol=1e-15)
+        np.testing.assert_allclose(other, scale[:, None] * jacobian, atol=1e-15)
+
+
 @pytest.mark.parametrize("method", [None, "lm", "priority"])
 def test_it_is_solved_beside_others(method: str | None) -> None:
     tasks = [Wipe(frame="grip", slope=0.4), pz.AxisTask("grip", (0, 0, 1), (0.1, 0.2, -1.0))]

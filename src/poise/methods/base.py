@@ -42,6 +42,8 @@ class Capabilities:
     """Whether it heeds the tasks' priorities; if not, all tasks must have the same."""
     posture: bool = False
     """Whether it follows a PostureTask of a Tracker."""
+    gain: bool = True
+    """Whether it heeds the gains of tasks: it steps by the clamped errors, `w.clamped`."""
     characters: bool = True
     """Whether it runs eight characters at once."""
 

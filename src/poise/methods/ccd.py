@@ -49,7 +49,7 @@ class CyclicCoordinateDescent(Method):
     name: ClassVar[str] = "ccd"
     title: ClassVar[str] = "Cyclic coordinate descent"
     references: ClassVar[tuple[str, ...]] = ("wang1991", "welman1993")
-    capabilities: ClassVar[Capabilities] = Capabilities(tasks="poses", weights="blocks", mimic=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(tasks="poses", weights="blocks", mimic=False, gain=False)
     iterations: ClassVar[int] = 1000
     orientation_weight: float = 0.05
     """What a squared rotation counts against a squared displacement [m^2 / rad^2]: a sweep lowers |t - s|^2 plus this

@@ -56,7 +56,7 @@ class Fabrik(Method):
     title: ClassVar[str] = "FABRIK"
     references: ClassVar[tuple[str, ...]] = ("aristidou2011",)
     capabilities: ClassVar[Capabilities] = Capabilities(
-        limits=False, tasks="positions", weights="none", mimic=False, slides=False
+        limits=False, tasks="positions", weights="none", mimic=False, slides=False, gain=False
     )
     iterations: ClassVar[int] = 500
     passes: int = 1

@@ -95,7 +95,7 @@ class BFGS(_QuasiNewton):
     name: ClassVar[str] = "bfgs"
     title: ClassVar[str] = "BFGS"
     references: ClassVar[tuple[str, ...]] = ("zhao1994", "nocedal1980")
-    capabilities: ClassVar[Capabilities] = Capabilities(limits=False, characters=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(limits=False, gain=False, characters=False)
     iterations: ClassVar[int] = 300
 
     def prepare(self, case: Case) -> Prepared:
@@ -116,7 +116,7 @@ class LBFGS(_QuasiNewton):
     name: ClassVar[str] = "lbfgs"
     title: ClassVar[str] = "L-BFGS-B"
     references: ClassVar[tuple[str, ...]] = ("byrd1995", "zhao1994")
-    capabilities: ClassVar[Capabilities] = Capabilities(characters=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(gain=False, characters=False)
     iterations: ClassVar[int] = 300
     memory: int = 8
     """Steps that are remembered."""

@@ -76,8 +76,8 @@ class BoundMethod:
         """Raises ValueError for what the method cannot do.
 
         `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
-        many updates.  `posture` is the last level, which each step reads anew.  `within`: whether no step leaves the
-        ranges among the tasks, if the method keeps inequalities.
+        many updates.  `posture` is the last level, which each step reads anew.  `within`: whether gains of tasks count,
+        and no step leaves the ranges among the tasks, if the method keeps inequalities.
         """
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
@@ -91,6 +91,8 @@ class BoundMethod:
             model, tuple(tasks), problem, limits, len(stated.most) + guards + sides, posture=posture is not None
         )
         refuse(model, tasks, method, limits=limits)
+        if within:
+            refuse_gains(tasks, method)
         if posture is not None:
             refuse_posture(method)
         method.refuse(case)
@@ -114,6 +116,7 @@ class BoundMethod:
         way = self._prepared = method.prepare(case)
         common = {"max_step": np.inf, **method.common(), "dependent": m - case.rank() if way.ranked else 0}
         common["timed"] = dt is not None
+        common["geared"] = within and any(task.gain != 1.0 for task in tasks)
         if posture is not None:
             common["null"] = 1
         rest = model.home
@@ -282,6 +285,16 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool)
         _refuse_weights(task, method)
         _refuse_criteria(task, method)
     _refuse_joints(model, tasks, method)
+
+
+def refuse_gains(tasks: Sequence[Task], method: Method) -> None:
+    """Raises ValueError, with the way out, if the method does not heed the gains of tasks, and some have one."""
+    for task in tasks:
+        if task.gain != 1.0 and not method.capabilities.gain:
+            raise ValueError(
+                f"the method {method.name!r} goes all the way to a target, and {task.label} has gain={task.gain:g}: "
+                "leave it out, or choose another method, such as 'dls'"
+            )
 
 
 def refuse_posture(method: Method) -> None:

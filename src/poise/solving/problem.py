@@ -137,7 +137,9 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
             blocks.append((row, int(block.unit == "m"), int(not task.required)))
             inverse = [0.0 if w == 0.0 else 1.0 / w for w in block.weight]
             closeness = block.tolerance**-2
-            weights.append([*block.weight, *inverse, *((closeness, 0.0) if task.required else (0.0, closeness))])
+            weights.append(
+                [*block.weight, *inverse, *((closeness, 0.0) if task.required else (0.0, closeness)), task.gain]
+            )
             row += _POSITION_ROWS * width
         effectors.append(
             (

@@ -172,7 +172,10 @@ class Tracker:
             positive("dt", dt)
             if dt > LONGEST:
                 raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
-        found = several(tasks)
+        found = tuple(
+            task if isinstance(task, PostureTask) else task.in_steps(model, None if dt is None else dt / updates)
+            for task in several(tasks)
+        )
         self.tasks = tuple(task for task in found if not isinstance(task, PostureTask))
         self._posture_task = one_posture(found)
         if self._posture_task is not None:

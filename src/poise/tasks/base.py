@@ -113,6 +113,9 @@ class Task(Objective):
     required: bool = True
     """Whether an answer is judged by it.  False: it is fulfilled as well as the required tasks of its level and of
     those before it allow, and whatever is left of it, the answer counts as solved."""
+    gain: float = 1.0
+    """The share of its error that an update of a Tracker asks for, from 0, which holds what there is, to 1; a solve
+    goes all the way, whatever it is."""
 
     rows: ClassVar[int] = 1
     """Rows of the residual, as far as weights tell them apart."""
@@ -165,6 +168,9 @@ class Task(Objective):
             raise TypeError(
                 f"required must be True or False, whether an answer is judged by the task, got {self.required!r}"
             )
+        if not 0.0 <= number("gain", self.gain) <= 1.0:
+            raise ValueError(f"gain is {self.gain}; it must be from 0 to 1, a share of the error")
+        self._set("gain", float(self.gain))
         settle(self)
 
     def _set(self, name: str, value: Any) -> None:
@@ -238,6 +244,10 @@ class Task(Objective):
         None if no length can prove the task out of reach.
         """
         return None
+
+    def in_steps(self, model: "Model", dt: float | None) -> "Task":
+        """The task as a Tracker on `model` takes it, with updates of `dt` [s], if it has a time: for most, itself."""
+        return self
 
     # Targets ------------------------------------------------------------------------------------------------------
 
@@ -413,7 +423,7 @@ def _structure_now(task: Task) -> tuple[Any, ...]:
     return (*task._structure(), Reads(*task.functions()))
 
 
-_SHARED: Final = frozenset(("weight", "tolerance", "priority", "required"))
+_SHARED: Final = frozenset(("weight", "tolerance", "priority", "required", "gain"))
 
 
 @cache

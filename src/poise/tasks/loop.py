@@ -40,6 +40,7 @@ class LoopTask(OfFrame):
     tolerance: float = field(default=1e-7, kw_only=True)
     """How far they may be apart [m], and turned against each other [rad]."""
     offset: SE3 | None = field(default=None, init=False, repr=False)
+    gain: float = field(default=1.0, init=False, repr=False)
 
     rows: ClassVar[int] = 1
     goal_kind: ClassVar[int] = PLACE | TURN

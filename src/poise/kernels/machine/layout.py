@@ -101,10 +101,10 @@ PLACE, TURN, DIRECTION = 1, 2, 4
 """Bits of an effector's `goal`: the first three goal numbers are a place [m]; the last four are a quaternion; the first
 three are a direction, of any length.  Without TURN the last four are plain numbers."""
 
-BLOCK: Final = Record("Block", "start metres soft", "weight[3] inverse_weight[3] inverse_square_tolerance enough")
+BLOCK: Final = Record("Block", "start metres soft", "weight[3] inverse_weight[3] inverse_square_tolerance enough gain")
 """Three residual rows; their Jacobian begins at row `start` of the workspace's `jacobian`, column by column.  `metres`
 is 1 where they are metres, `soft` where they are lessened, but not judged: their tolerance is then infinite, and
-`enough` the inverse square of the one below which nothing is gained."""
+`enough` the inverse square of the one below which nothing is gained.  `gain` is the share of them that a step seeks."""
 
 COLUMN: Final = Record("Column", "axis place kind column", "scale pitch")
 """What one axis adds to a Jacobian: rows of its axis and its origin among the frames, the unit's kind, the column of
@@ -197,7 +197,7 @@ TWIST: Final = Record("Twist", "first count", "most")
 
 COMMON: Final = Record(
     "Common",
-    "clamp at_target null dependent timed",
+    "clamp at_target null dependent timed geared",
     "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
     "potential_gain",
 )
@@ -208,6 +208,7 @@ COMMON: Final = Record(
 - `null`: whether there is a null-space term; the gains of criteria that are not there are 0.  `limit_longest` is what
   the distance from limits asks of a joint at most [rad or m].
 - `timed`: whether a start beyond its limits comes back at its speed, instead of at once.
+- `geared`: whether blocks have gains other than 1, and they count.
 - `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
 - `max_step`: the largest entry of a step [rad or m]; infinite: none."""
 

@@ -18,7 +18,7 @@ NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
 
 @functools.partial(kernel, inline=True)
 def clamp_errors(p, w):
-    """w.clamped is w.e, each block no longer than its D_max."""
+    """w.clamped is w.e, each block no longer than its D_max, times its gain."""
     common = p.common[0]
     for k in range(len(p.effectors)):
         first = p.effectors[k].first_block
@@ -33,6 +33,10 @@ def clamp_errors(p, w):
                 scale = select(size > longest, longest / size, 1.0)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale
             store(w.clamped, 3 * b, e0), store(w.clamped, 3 * b + 1, e1), store(w.clamped, 3 * b + 2, e2)
+    if common.geared:
+        for b in range(len(p.blocks)):
+            for i in range(3 * b, 3 * b + 3):
+                store(w.clamped, i, p.blocks[b].gain * load(w.clamped, i))
 
 
 @functools.partial(kernel, inline=True)

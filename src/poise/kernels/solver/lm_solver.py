@@ -148,7 +148,7 @@ def aim_at(p, goal, target):
         if effector.weighing:
             if effector.weighing == 1:
                 r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-            for b in range(effector.first_block, effector.last_block):
+            for b in range(effector.first_block, min(effector.last_block, effector.first_block + 2)):
                 i, weight = at + 12 + 9 * (b - effector.first_block), p.blocks[b].weight
                 u, v, t = weight[0], weight[1], weight[2]
                 target[i], target[i + 1], target[i + 2] = u * r0, u * r3, u * r6
