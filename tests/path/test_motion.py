@@ -160,6 +160,70 @@ def test_without_accelerations_it_goes_straight_from_row_to_row() -> None:
         assert (state.acceleration == 0.0).all()
 
 
+@pytest.mark.parametrize("dt", [0.001, 0.0137, 10.0])
+@pytest.mark.parametrize("jerk", [500.0, NONE])
+def test_a_path_is_resampled_within_its_limits(dt: float, jerk: float) -> None:
+    arm = pz.load("panda")
+    path = pz.plan(arm, TASK, stops(), limits=[pz.AccelerationLimit(8.0), pz.JerkLimit(jerk)])
+    rows = path.resample(dt)
+    assert np.allclose(np.diff(rows.times), dt)
+    assert path.duration <= rows.duration * (1.0 + 1e-9)
+    assert rows.duration < path.duration + dt
+    assert np.array_equal(rows.at(rows.times).q, rows.q)
+    assert np.allclose(rows.q[[0, -1]], path.q[[0, -1]], atol=1e-9)
+    speeds = np.diff(rows.q, axis=0) / dt
+    still = np.zeros((1, 7))
+    hard = np.diff(np.concatenate([still, speeds, still]), axis=0) / dt
+    jerks = np.diff(np.concatenate([still, hard, still]), axis=0) / dt
+    assert (np.abs(speeds) / arm.velocity).max() <= 1.0 + 1e-6
+    assert np.abs(hard).max() <= 8.0 * (1.0 + 1e-6)
+    assert np.abs(jerks).max() <= jerk * (1.0 + 1e-4)
+    assert len(rows.stations) == 3
+    assert (np.diff(rows.stations) >= 0).all()
+    assert rows.reached.all()
+    if dt < 0.01:
+        assert max(shares(rows, arm.velocity, 8.0, jerk)) <= 1.0 + 1e-3
+        at = arm.pose("panda_hand", rows.q[rows.stations]).xyz
+        assert np.abs(at - stops().xyz).max() < 1e-4  # it rests there
+    assert rows.columns()["success"].all()
+
+
+def test_paths_are_joined_where_they_meet() -> None:
+    """A free way to a place, a line from there, and a free way back."""
+    arm = pz.load("panda")
+    limits = [pz.AccelerationLimit(8.0), pz.JerkLimit(800.0)]
+    there = pz.plan(arm, TASK, across()[:1], q0=arm.home, limits=limits)
+    line = pz.solve_path(arm, TASK, across(), begin=there.q[-1], limits=limits)
+    assert line.success, line.explain()
+    up = pz.PositionTask("panda_hand")
+    back = pz.plan(arm, up, [[0.5, 0.0, 0.5]], q0=line.q[-1], limits=limits)
+    whole = there.then(line, back)
+    assert len(whole) == len(there) + len(line) + len(back) - 2
+    assert whole.duration == pytest.approx(there.duration + line.duration + back.duration)
+    assert np.allclose(whole.at(whole.times).q, whole.q, atol=1e-8)
+    assert max(shares(whole, arm.velocity, 8.0, 800.0)) <= 1.0 + 1e-3
+    assert len(whole.stations) == 1 + 40 + 1
+    assert whole.position_errors.shape == (42, 2)
+    assert np.isnan(whole.position_errors[:41, 1]).all()
+    assert np.isnan(whole.position_errors[41, 0])
+    assert whole.success
+    assert "42 waypoints" in repr(whole)
+    assert whole.resample(0.01).success
+    with pytest.raises(ValueError, match="begin="):
+        there.then(back)
+    with pytest.raises(ValueError, match="has times and the other none"):
+        _untimed(0.5).then(pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]], velocity=1.0))
+    assert len(_untimed(0.5).then(_untimed(0.5))) == 1
+    with pytest.raises(ValueError, match="is not joined: Not followed"):
+        _untimed(0.5).then(_untimed(5.0))
+    with pytest.raises(ValueError, match="they have other joints"):
+        there.then(_untimed(0.5))
+
+
+def _untimed(y: float) -> pz.JointPath:
+    return pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), [[1.0, y, 0.0]])
+
+
 def test_what_is_asked_of_a_motion() -> None:
     arm = pz.load("panda")
     path = pz.solve_path(arm, TASK, across(), acceleration=5.0)

@@ -4,20 +4,27 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise import html
+from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.path.law import JointState, Law
+from poise.solving.path.law import JointState, Law, joined
 from poise.solving.path.table import write_csv, write_parquet
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_SEAM: Final = 1e-9
+"""How far two paths that are joined may be from each other [rad or m]."""
+_ROUNDING: Final = 1e-12
+"""Of a number of steps."""
 
 
 class PathStatus(Enum):
@@ -60,10 +67,8 @@ class JointPath(Sequence[Array]):
     """
 
     __slots__ = (
-        "active",
         "clearances",
         "failures",
-        "jacobians",
         "law",
         "model",
         "notes",
@@ -71,6 +76,7 @@ class JointPath(Sequence[Array]):
         "q",
         "reached",
         "rotation_errors",
+        "singular_values",
         "stations",
         "tasks",
         "time",
@@ -103,15 +109,13 @@ class JointPath(Sequence[Array]):
     """
     stations: npt.NDArray[np.int64]
     """(waypoints,) the rows of q that meet them: all of q, but for a path of `plan`, which goes from each to the next.
-    """
+    Of a path that was resampled, the first row at or after each."""
     time: float
     """Seconds that it took to find."""
     velocity: Array
     """(nv,) the speed limits that were kept [rad/s or m/s]."""
-    active: npt.NDArray[np.intp]
-    """The places in v of the velocities that move the tasks."""
-    jacobians: Array
-    """(stations, m, active velocities) of the tasks' rows."""
+    singular_values: Array
+    """(waypoints,) the smallest singular value of the tasks' Jacobian at each."""
 
     def __init__(self, **fields: Any) -> None:
         for name in self.__slots__:
@@ -164,9 +168,7 @@ class JointPath(Sequence[Array]):
     @property
     def singular_value(self) -> float:
         """The least of the smallest singular values of the tasks' Jacobians along the way."""
-        sigma = np.linalg.svd(self.jacobians, compute_uv=False)
-        rank = int((sigma > 1e-9 * max(float(sigma.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
-        return float(sigma[:, :rank].min(initial=np.inf)) if rank else 0.0
+        return float(self.singular_values.min(initial=np.inf))
 
     @property
     def duration(self) -> float | None:
@@ -188,6 +190,40 @@ class JointPath(Sequence[Array]):
         if self.model.within_limits(self.q):
             found = found._replace(q=self.model.clip(found.q))  # what rounding takes beyond a limit
         return JointState(*(x.reshape(*times.shape, x.shape[-1]) for x in found))
+
+    def resample(self, dt: float) -> "JointPath":
+        """The same motion in rows that are `dt` [s] apart, for a controller with a clock.
+
+        It is slower by as much as it takes to end with a row, less than one `dt` in all: so it keeps its limits, and
+        the differences of its rows do.  Waypoints are passed between rows, see `stations`; `clearances` are not
+        measured anew.  Raises ValueError for a path without times.
+        """
+        positive("dt", dt)
+        law, passed = self._timed(), np.zeros(len(self.stations), dtype=np.int64)
+        steps = int(np.ceil(law.duration / dt * (1.0 - _ROUNDING)))
+        if steps and self.times is not None:
+            share = self.times[self.stations] / law.duration
+            passed = np.ceil(share * steps * (1.0 - _ROUNDING)).astype(np.int64)
+            law = law.slower(steps * dt / law.duration)
+        times = dt * np.arange(steps + 1)
+        made = self._with(law=law, times=times, stations=passed, clearances=None)
+        return made._with(q=made.at(times).q)
+
+    def then(self, *others: "JointPath") -> "JointPath":
+        """The path, and others after it, each of which begins where the one before ends: rows, times and waypoints.
+
+        Errors have a column for each task of each path where these are not the same, NaN where it is not followed.
+        Raises ValueError for a path that cannot be followed, begins elsewhere, is of another model, or has no times
+        where another has.
+        """
+        made = self
+        for other in others:
+            made = _joined(made, other)
+        return made
+
+    def _with(self, **changed: Any) -> "JointPath":
+        """It with other fields."""
+        return _made({name: getattr(self, name) for name in self.__slots__} | changed)
 
     def _timed(self) -> Law:
         if self.law is None:
@@ -339,6 +375,53 @@ class JointPath(Sequence[Array]):
 def _largest(errors: Array) -> float | None:
     known = errors[~np.isnan(errors)]
     return float(known.max()) if known.size else None
+
+
+def _joined(one: JointPath, other: JointPath) -> JointPath:
+    """See `JointPath.then`."""
+    for path in (one, other):
+        if not path.success:
+            raise ValueError(f"{path!r} is not joined: {path.explain()}")
+    if one.model.coordinates != other.model.coordinates:
+        raise ValueError(f"paths of {one.model.name} and {other.model.name} are not joined: they have other joints")
+    if (one.law is None) != (other.law is None):
+        raise ValueError("one of the paths has times and the other none: give both limits of speed, or neither")
+    apart = one.model.difference(one.q[-1], other.q[0])
+    far = int(np.abs(apart).argmax())
+    if abs(apart[far]) > _SEAM:
+        names = [joint.name for joint in one.model.joints if joint.nq for _ in range(joint.nv)]
+        raise ValueError(
+            f"the second path begins {apart[far]:.3g} from the end of the first in {names[far]}: let it begin there, "
+            "by begin= of solve_path or q0= of plan"
+        )
+    law, times = None, None
+    if one.law is not None and other.law is not None:
+        law = joined([one.law, other.law])
+    if one.times is not None and other.times is not None:
+        times = np.concatenate([one.times, one.times[-1] + other.times[1:]])
+    same = [task.structure for task in one.tasks] == [task.structure for task in other.tasks]
+
+    def both(first: Array, second: Array) -> Array:
+        if same:
+            return np.concatenate([first, second])
+        out = np.full((len(first) + len(second), first.shape[1] + second.shape[1]), np.nan)
+        out[: len(first), : first.shape[1]], out[len(first) :, first.shape[1] :] = first, second
+        return out
+
+    clearances = None
+    if one.clearances is not None and other.clearances is not None:
+        clearances = np.concatenate([one.clearances, other.clearances[1:]])
+    return JointPath(
+        model=one.model, tasks=one.tasks if same else (*one.tasks, *other.tasks),
+        q=np.concatenate([one.q, other.q[1:]]), times=times, law=law,
+        reached=np.concatenate([one.reached, other.reached]),
+        position_errors=both(one.position_errors, other.position_errors),
+        rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),
+        notes=(*one.notes, *other.notes),
+        stations=np.concatenate([one.stations, other.stations + len(one) - 1]), time=one.time + other.time,
+        velocity=np.maximum(one.velocity, other.velocity),
+        singular_values=np.concatenate([one.singular_values, other.singular_values]),
+    )  # fmt: skip
 
 
 def _made(fields: dict[str, Any]) -> JointPath:

@@ -229,6 +229,13 @@ def _elsewhere(model: Model, start: Array, q: Array) -> str:
     )
 
 
+def _smallest(jacobians: Array) -> Array:
+    """(n,) the smallest singular value of each of n Jacobians, of as many as any of them has."""
+    sigma = np.linalg.svd(jacobians, compute_uv=False)
+    rank = int((sigma > 1e-9 * max(float(sigma.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
+    return np.array(sigma[:, rank - 1]) if rank else np.zeros(len(jacobians))
+
+
 def path_of(
     route: Route,
     q: Array,
@@ -248,8 +255,8 @@ def path_of(
         model=route.model, tasks=route.tasks, q=q, times=times, law=law, reached=scores <= 1.0,
         position_errors=errors["m"], rotation_errors=errors["rad"],
         clearances=None if clearance is None else clearance(q) + clearance.least, failures=tuple(failures),
-        notes=tuple(notes), stations=np.array(stations), time=seconds, velocity=speeds, active=route.active.copy(),
-        jacobians=jacobians,
+        notes=tuple(notes), stations=np.array(stations), time=seconds, velocity=speeds,
+        singular_values=_smallest(jacobians),
     )  # fmt: skip
 
 
