@@ -108,7 +108,7 @@ def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
         (s.core, -1 if units is None else units[i], end - len(s.vertices), end)
         for i, (s, end) in enumerate(zip(shapes, ends, strict=True))
     ]
-    real = [(*s.turn.ravel(), *s.place, *s.half, s.radius, np.nan) for s in shapes]
+    real = [(*s.turn.ravel(), *s.place, *s.half, s.radius, np.nan, np.nan) for s in shapes]
     vertices = np.concatenate([np.ravel(s.vertices) for s in shapes])
     rows = {"out": PROXIMITY, "room": HULL_ROOM, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
     return pack({"shapes": joined(SHAPE, np.array(whole), np.array(real)), "vertices": vertices}, rows)

@@ -43,16 +43,22 @@ def test_meshes_are_fitted_when_distances_are_first_asked_for() -> None:
     assert (robot.distance(path).distance >= 0.005 - 1e-12).all()
 
 
-def test_links_whose_capsules_meet_at_home_have_hulls_and_are_kept_apart() -> None:
+def test_meshes_have_hulls_that_say_how_far_they_stand_out() -> None:
     robot = pz.load("go2")
-    capsules = pz.fit_shapes(robot).model
-    assert capsules.distance(robot.home).distance < 0.0
-    near = robot.distance(robot.home)
-    assert set(near.pair) == {"base", "RR_thigh"}  # two of those whose capsules meet
-    assert near.distance > 0.005
-    hulled = {link for link, some in robot.fitted_shapes.items() if any(isinstance(s, pz.ConvexHull) for s in some)}
-    assert hulled == {"base", "RL_hip", "RR_hip", "RL_thigh", "RR_thigh"}
-    assert all(robot.fitted_shapes[link] == capsules.shapes[link] for link in robot.shapes.keys() - hulled)
+    capsules = pz.fit_shapes(robot)
+    assert capsules.model.distance(robot.home).distance < 0.0  # which hulls are not
+    assert robot.distance(robot.home).distance > 0.005
+    meshes = {fit.link for fit in robot.shape_fit.meshes}
+    assert meshes == {link for link, some in robot.shapes.items() if any(isinstance(s, pz.MeshShape) for s in some)}
+    for link in meshes:
+        assert any(isinstance(shape, pz.ConvexHull) for shape in robot.fitted_shapes[link])
+    for fit in robot.shape_fit.meshes:
+        assert f"{1e3 * fit.protrusion:.1f}" in str(robot.shape_fit)
+
+
+def test_hulls_of_a_panda_stand_out_by_millimetres() -> None:
+    robot = pz.load("example-robot-data/panda")
+    assert robot.shape_fit.protrusion < 0.005 < 0.05 < pz.fit_shapes(robot, capsules=1).protrusion
 
 
 def test_a_warning_names_what_meets_at_home_with_hulls_too() -> None:

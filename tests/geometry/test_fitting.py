@@ -120,16 +120,32 @@ def test_a_hull_is_the_hull_and_hardly_larger(surface: Array) -> None:
         assert len(fit.shapes[0].core.vertices) == 8
 
 
+@pytest.mark.parametrize("share", [1e-12, 1e-9, 1e-7])
+def test_a_hull_whose_faces_rounding_decides_is_a_hull_too(share: float) -> None:
+    angles = 2.0 * math.pi / 90 * np.arange(90)
+    ring = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(90)])
+    corners = 0.05 * np.concatenate([ring, ring + (0.0, 0.0, 1.0)])  # noqa: RUF005
+    corners += share * np.random.default_rng(1).uniform(-1.0, 1.0, corners.shape)
+    fit = fit_hull(corners.reshape(-1, 3, 3))
+    (shape,) = fit.shapes
+    assert isinstance(shape, pz.ConvexHull)
+    assert shape.radius < 0.002
+    assert outside(fit, corners) < 1e-9
+
+
 def test_a_hull_stands_out_where_the_mesh_is_hollow() -> None:
     # The face across the elbow, from (0.1, 0.6) to (0.5, 0.1), is 0.312 away from its corner at (0.1, 0.1).
     assert 0.15 < fit_hull(ELBOW).protrusion < 0.25
     assert fit_hull(BOX).protrusion < 1e-15
 
 
-def test_what_has_no_volume_gets_a_capsule() -> None:
-    plate = BOX[:1]
-    (shape,) = fit_hull(plate).shapes
-    assert not isinstance(shape, pz.ConvexHull)
+def test_what_has_no_volume_gets_a_hull_of_almost_none() -> None:
+    a, b, c, d = 0.1 * np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 2.0], [0.0, 1.0, 2.0]])
+    plate = fit_hull(np.array([[a, b, c], [a, c, d]]))
+    (shape,) = plate.shapes
+    assert isinstance(shape, pz.ConvexHull)
+    assert plate.protrusion < 1e-5
+    assert not isinstance(fit_hull(BOX[:1]).shapes[0], pz.ConvexHull)  # three corners
     point = np.ones((1, 3, 3))
     assert fit_capsules(point, 4).shapes[0].radius == 0.0
 
@@ -257,7 +273,8 @@ def test_only_the_links_that_are_named_are_fitted(tmp_path: Path) -> None:
 
 def test_a_model_fits_its_meshes_when_it_is_asked(tmp_path: Path) -> None:
     model = robot(written(tmp_path))
-    assert dict(model.fitted_shapes) == dict(pz.fit_shapes(model).model.shapes)
+    assert dict(model.fitted_shapes) == dict(pz.fit_shapes(model, hulls=True).model.shapes)
+    assert str(model.shape_fit) == str(pz.fit_shapes(model, hulls=True))
     meshless = pz.load("panda")
     assert meshless.fitted_shapes is meshless.shapes
 

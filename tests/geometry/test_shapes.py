@@ -151,8 +151,22 @@ def test_the_core_of_a_hull_has_no_points_inside() -> None:
     cube = 0.5 * np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
     points = rng.permutation(np.concatenate([cube, cube, rng.uniform(-0.5, 0.5, (200, 3))]))
     core = pz.ConvexHull(points + np.array([1.0, 2.0, 3.0])).core
-    np.testing.assert_allclose(core.pose.xyz, [1.0, 2.0, 3.0], rtol=0, atol=1e-15)
-    assert sorted(core.vertices.tolist()) == sorted(cube.tolist())
+    corners = core.pose.act(core.vertices) - np.array([1.0, 2.0, 3.0])
+    assert len(corners) == 8
+    assert sorted(np.round(corners, 12).tolist()) == sorted(cube.tolist())
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_a_hull_is_within_its_girth_of_its_spine(count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(count, 3)) * rng.uniform(0.0, 1.0, 3) @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    core = pz.ConvexHull(points, 0.1).core
+    seen, half = core.pose.inverse().act(points), core.half[2]
+    across = seen - np.column_stack([np.zeros((count, 2)), np.clip(seen[:, 2], -half, half)])
+    assert np.linalg.norm(across, axis=1).max() <= core.girth - 0.1 + 1e-12
+    assert core.girth <= core.bound
+    # The nearness of the hull to its spine, by which distances are bounded from above: the spine is as high as it is.
+    assert half <= np.abs(seen[:, 2]).max() + 1e-12
 
 
 @given(st.integers(4, 40), st.integers(0, 2**32 - 1), st.sampled_from(["ball", "grid", "flat"]))

@@ -13,7 +13,7 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.geometry.hull import hull_faces
+from poise.geometry.hull import Triangles, hull_faces
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.geometry.smallest import directions, outermost, principal_axes, smallest_capsule, volume
 from poise.geometry.triangles import distances, enclosed_volume, halves, is_closed
@@ -28,6 +28,8 @@ _LOOKED_AT: Final = 500
 _SAMPLES: Final = 20_000
 _FEWER_SAMPLES: Final = 2_000
 """Points by which the volume of a union is counted, and where many are compared."""
+_JOGGLES: Final = (0.0, 1e-6, 1e-5, 1e-4)
+"""By how much of the extent corners are moved whose hull rounding would decide, as that of a plate or a cylinder."""
 _ROUNDING: Final = 1e-12
 """How far above a face a point may lie [m]."""
 _ROBERTS: Final = (np.arange(1, _SAMPLES + 1)[:, None] / 1.22074408460575947536 ** np.arange(1, 4)) % 1.0
@@ -73,11 +75,11 @@ def fit_capsules(triangles: Array, most: int) -> Fit:
 
 def fit_hull(triangles: Array) -> Fit:
     """The convex hull of a surface of triangles (n, 3, 3), of few corners, with a radius for what those leave out."""
-    points = triangles.reshape(-1, 3)
-    corners = outermost(points)
-    faces = hull_faces(corners)
-    if faces is None:
+    points = np.unique(triangles.reshape(-1, 3), axis=0)
+    found = _faces_of(outermost(points))
+    if found is None:
         return fit_capsules(triangles, 1)
+    corners, faces = found
     sides = corners[faces]
     normals, areas = _normals(sides)
     heights = np.einsum("ij,ij->i", normals, sides[:, 0])
@@ -87,6 +89,20 @@ def fit_hull(triangles: Array) -> Fit:
     hull = ConvexHull.of_corners(corners[np.unique(faces)], radius, pose=SE3.identity())
     size = enclosed_volume(sides) + areas.sum() * radius + 4.0 / 3.0 * math.pi * radius**3
     return _judged(triangles, (hull,), float(size))
+
+
+def _faces_of(corners: Array) -> tuple[Array, Triangles] | None:
+    """The corners of a hull (n, 3) and its faces; where rounding would decide, of corners that are moved a little.
+
+    None where there are too few.
+    """
+    extent, rng = float(np.ptp(corners, axis=0).max(initial=0.0)), np.random.default_rng(0)
+    for share in _JOGGLES:
+        moved = corners + share * extent * rng.uniform(-1.0, 1.0, corners.shape)
+        faces = hull_faces(moved)
+        if faces is not None:
+            return moved, faces
+    return None
 
 
 def _around(triangles: Array, *, thorough: bool = True) -> Capsule | Sphere:

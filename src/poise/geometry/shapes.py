@@ -15,6 +15,7 @@ import numpy as np
 
 from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
+from poise.geometry.spine import around, spine
 from poise.kernels.machine.layout import BOX, HALF_SPACE, HULL, POINT, SEGMENT
 from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, aligning, finite, frozen, pose_of
 
@@ -33,13 +34,15 @@ class Core:
     pose: SE3
     """Where the core is: a segment lies along z, a half-space is all below z = 0."""
     half: Array
-    """(3,) half the edges of a box, half the length of a segment along z, else 0 [m]."""
+    """(3,) half the edges of a box, half the length of a segment or of a hull's spine along z, else 0 [m]."""
     radius: float
     """[m]"""
     vertices: Array
     """(n, 3) of a hull, seen from the pose [m]; none of the others."""
     bound: float
     """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space."""
+    girth: float
+    """All of a segment or a hull is no farther than this from the segment along z [m]; of others, from their place."""
 
     @property
     def rounded(self) -> Array:
@@ -76,7 +79,7 @@ class Sphere:
     @cached_property
     def core(self) -> Core:
         """It as the kernels take it."""
-        return Core(POINT, self.pose, _POINT, self.radius, _NONE, self.radius)
+        return Core(POINT, self.pose, _POINT, self.radius, _NONE, self.radius, self.radius)
 
 
 @final
@@ -118,7 +121,7 @@ class Capsule:
     def core(self) -> Core:
         """It as the kernels take it."""
         half = 0.5 * self.length
-        return Core(SEGMENT, self.pose, np.array([0.0, 0.0, half]), self.radius, _NONE, half + self.radius)
+        return Core(SEGMENT, self.pose, np.array([0.0, 0.0, half]), self.radius, _NONE, half + self.radius, self.radius)
 
 
 @final
@@ -162,7 +165,8 @@ class Box:
     def core(self) -> Core:
         """It as the kernels take it."""
         half = 0.5 * np.array(self.size)
-        return Core(BOX, self.pose, half, 0.0, _NONE, float(np.linalg.norm(half)))
+        bound = float(np.linalg.norm(half))
+        return Core(BOX, self.pose, half, 0.0, _NONE, bound, bound)
 
 
 @final
@@ -206,7 +210,7 @@ class HalfSpace:
     @cached_property
     def core(self) -> Core:
         """It as the kernels take it."""
-        return Core(HALF_SPACE, self.pose, _POINT, 0.0, _NONE, math.inf)
+        return Core(HALF_SPACE, self.pose, _POINT, 0.0, _NONE, math.inf, math.inf)
 
 
 @final
@@ -235,7 +239,7 @@ class ConvexHull:
     def of_corners(cls, corners: ArrayLike, radius: float = 0.0, *, pose: SE3) -> "ConvexHull":
         """The hull of points of which none is inside, so that it need not be looked for."""
         hull = cls(corners, radius, pose=pose)
-        vars(hull)["_corners"] = _centred(np.asarray(hull.points))
+        vars(hull)["_corners"] = _along_spine(np.asarray(hull.points))
         return hull
 
     def __eq__(self, other: object) -> bool:
@@ -253,10 +257,10 @@ class ConvexHull:
 
     @cached_property
     def _corners(self) -> tuple[SE3, Array]:
-        """The middle of the points' extent, and the corners of the hull seen from there."""
+        """A frame along the hull's spine, and the corners of the hull seen from there."""
         points = np.unique(np.asarray(self.points), axis=0)
         faces = hull_faces(points)
-        return _centred(points if faces is None else points[np.unique(faces)])
+        return _along_spine(points if faces is None else points[np.unique(faces)])
 
     def at(self, pose: SE3) -> "ConvexHull":
         """The same shape with its frame at `pose`."""
@@ -271,9 +275,11 @@ class ConvexHull:
     @cached_property
     def core(self) -> Core:
         """It as the kernels take it."""
-        middle, corners = self._corners
+        frame, corners = self._corners
         bound = float(np.linalg.norm(corners, axis=1).max()) + self.radius
-        return Core(HULL, self.pose @ middle, _POINT, self.radius, corners, bound)
+        half, girth = around(corners)
+        along = frozen(np.array([0.0, 0.0, half]))
+        return Core(HULL, self.pose @ frame, along, self.radius, corners, bound, girth + self.radius)
 
 
 Rounded: TypeAlias = Sphere | Capsule | Box
@@ -315,10 +321,10 @@ def single(pose: SE3) -> SE3:
     return pose
 
 
-def _centred(corners: Array) -> tuple[SE3, Array]:
-    """The middle of the corners' extent, and the corners seen from there."""
-    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-    return _upright(middle), frozen(corners - middle)
+def _along_spine(corners: Array) -> tuple[SE3, Array]:
+    """A frame in the middle of the corners' spine and along it, and the corners seen from there."""
+    frame = _along(*spine(corners))
+    return frame, frozen(frame.inverse().act(corners))
 
 
 def _upright(place: Point) -> SE3:

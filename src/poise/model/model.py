@@ -50,6 +50,7 @@ from poise.spatial import (
 
 if TYPE_CHECKING:
     from poise.geometry.world import World
+    from poise.model.fitting import ShapeFit
     from poise.model.proximity import Proximities, Proximity
     from poise.model.tree import Tree
 
@@ -248,16 +249,21 @@ class Model:
         return joint.name, multiplier, offset
 
     @cached_property
-    def fitted_shapes(self) -> Mapping[str, tuple[Shape, ...]]:
-        """The shapes with capsules and spheres in place of meshes, which are read when this is first asked for.
+    def shape_fit(self) -> "ShapeFit":
+        """What distances are measured to in place of meshes, which are read when this is first asked for: their convex
+        hulls, and how far each stands out of its mesh; printed, it is a table.
 
-        Where those of links that a file wants kept apart meet at home, convex hulls take their place.
-        Raises as `poise.fit_shapes`, which also says how well they fit.
+        Raises as `poise.fit_shapes`, which also fits capsules.
         """
-        from poise.model.proximity import meshless
+        from poise.model.fitting import fit_shapes
 
+        return fit_shapes(self, hulls=True)
+
+    @cached_property
+    def fitted_shapes(self) -> Mapping[str, tuple[Shape, ...]]:
+        """The shapes with convex hulls in place of meshes; raises as `shape_fit`, which says how well they fit."""
         without = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
-        shapes = self.shapes if without else meshless(self).shapes
+        shapes = self.shapes if without else self.shape_fit.model.shapes
         return cast(Mapping[str, tuple[Shape, ...]], shapes)
 
     # Configurations ----------------------------------------------------------------------------------------------

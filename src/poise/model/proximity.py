@@ -17,7 +17,6 @@ from poise.kernels.collision import queries
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
-from poise.model.fitting import fit_shapes
 from poise.model.frame import WORLD
 from poise.model.scene import Scene
 from poise.spatial import Array, ArrayLike
@@ -232,19 +231,6 @@ def at_home(model: "Model", margin: float) -> Mapping[frozenset[str], float]:
         found = {frozenset((a, b)): d for a, b, d in pairs if d < margin and WORLD not in (a, b)}
         kept[margin] = MappingProxyType(found)
     return kept[margin]
-
-
-def meshless(model: "Model") -> "Model":
-    """The model with what is fitted in place of its meshes: capsules and spheres.
-
-    They stand out farther than convex hulls do, to which distances take longer; so hulls are put around the meshes of
-    links whose capsules meet at home, though a file says that they are to be kept apart.
-    """
-    fitted = fit_shapes(model).model
-    pairs = _met_at_home(fitted, fitted.fitted_shapes, model.disabled) if model.disabled else ()
-    if not pairs:
-        return fitted
-    return fit_shapes(fit_shapes(model, hulls=True, links={link for pair in pairs for link in pair}).model).model
 
 
 def _met_at_home(

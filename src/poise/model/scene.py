@@ -283,7 +283,7 @@ def _routines(width: Any) -> int:
 def _put(shape: Any, core: Core, pose: SE3) -> None:
     """Write where and how large a shape is into its record."""
     shape["pose"] = [*quaternion_matrix(pose.wxyz).ravel(), *pose.xyz]
-    shape["half"], shape["radius"], shape["bound"] = core.half, core.radius, core.bound
+    shape["half"], shape["radius"], shape["bound"], shape["girth"] = core.half, core.radius, core.bound, core.girth
 
 
 def _held(model: "Model", entry: Entry) -> tuple[int, SE3]:

@@ -7,13 +7,28 @@ import functools
 
 import numpy as np
 
-from poise.kernels.algebra.vectors import dot
-from poise.kernels.collision.placing import place_shapes
+from poise.kernels.algebra.vectors import dot, minus
+from poise.kernels.collision.boxes import segment_box
+from poise.kernels.collision.placing import ORIGIN, Z, along_axes, part, place_shapes
 from poise.kernels.collision.proximity import signed_distance
+from poise.kernels.collision.segments import point_segment, segment_segment
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, splat, store
-from poise.kernels.machine.layout import FRAME, MEASURE, MOST_NEAR, NEAR, PRISMATIC, PROXIMITY, WIDTH
+from poise.kernels.machine.layout import (
+    BOX,
+    FRAME,
+    HALF_SPACE,
+    HULL,
+    MEASURE,
+    MOST_NEAR,
+    NEAR,
+    POINT,
+    PRISMATIC,
+    PROXIMITY,
+    SEGMENT,
+    WIDTH,
+)
 from poise.kernels.machine.views import section
 
 FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
@@ -120,7 +135,7 @@ def _keep_near(s, x, i, j, margin, ahead):
         return
     if ahead:
         margin = margin + _approach(s, x, i, j)
-    if not spheres_within(s, x, i, j, margin):
+    if not spheres_within(s, x, i, j, margin) or not may_be_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j) < margin:
         return
@@ -164,6 +179,34 @@ def spheres_within(s, x, i, j, margin):
         square = square + gap * gap
     far = reach + margin
     return any_of((far > 0.0) & (square < far * far))
+
+
+@functools.partial(kernel, inline=True)
+def spine_of(shape):
+    """All of a shape is within its girth of a segment along its z axis, half of whose length this is; and that [m]."""
+    return shape.half[2] if shape.core == SEGMENT or shape.core == HULL else 0.0, shape.girth
+
+
+@kernel
+def may_be_within(s, x, i, j, margin):
+    """Whether shapes i and j may be nearer than `margin`, by the spines of hulls, whose own distance takes a search."""
+    if (s.shapes[i].core != HULL and s.shapes[j].core != HULL) or s.shapes[j].core == HALF_SPACE:
+        return True
+    if s.shapes[i].core == BOX:
+        i, j = j, i
+    (h1, g1), (h2, g2) = spine_of(s.shapes[i]), spine_of(s.shapes[j])
+    p, z = part(x.shape_frames, i, ORIGIN), part(x.shape_frames, i, Z)
+    if s.shapes[j].core == BOX:
+        c = along_axes(x.shape_frames, j, minus(p, part(x.shape_frames, j, ORIGIN)))
+        gap = segment_box(c, along_axes(x.shape_frames, j, z), h1, s.shapes[j].half)[0] - s.shapes[j].radius
+        return gap < margin + g1
+    if s.shapes[j].core == POINT:
+        gap = point_segment(part(x.shape_frames, j, ORIGIN), p, z, h1)[0]
+    elif s.shapes[i].core == POINT:
+        gap = point_segment(p, part(x.shape_frames, j, ORIGIN), part(x.shape_frames, j, Z), h2)[0]
+    else:
+        gap = segment_segment(p, z, h1, part(x.shape_frames, j, ORIGIN), part(x.shape_frames, j, Z), h2)[0]
+    return gap < margin + g1 + g2
 
 
 @kernel

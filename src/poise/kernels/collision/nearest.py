@@ -1,7 +1,8 @@
 """The two shapes of a scene that are nearest to each other: bounds first, then the distances that these leave open.
 
-All of a segment's shape is within a radius of the segment, and any shape within a sphere around its place: so the way
-from the one to the other bounds the distance from below.  From above it is bounded by balls that the shapes hold.
+All of a segment's shape or a hull is within a radius of a segment, and any shape within a sphere around its place: so
+the way from the one to the other bounds the distance from below.  From above it is bounded by balls that the shapes
+hold.
 """
 
 import functools
@@ -17,13 +18,15 @@ from poise.kernels.collision.near import (
     distance_between,
     ease,
     looked_at,
+    may_be_within,
     place_movers,
+    spine_of,
     ways_between,
 )
 from poise.kernels.collision.placing import ORIGIN, Z, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, select, splat, sqrt, store, store_pack, zeros
-from poise.kernels.machine.layout import HULL, NEAR, SEGMENT, WIDTH
+from poise.kernels.machine.layout import HULL, NEAR, WIDTH
 
 _ROUNDING = 1e-9
 """What bounds of distances leave for the rounding of places [m]."""
@@ -42,7 +45,7 @@ def nearest_pair(s, x):
     if likely >= 0:
         best = _keep_nearest(s, x, likely // bounded, likely % bounded, best, True)
     for i in range(movers):
-        _, outer = _spine(s.shapes[i])
+        _, outer = spine_of(s.shapes[i])
         for c in range((i + 1) // WIDTH, count):
             far = load_pack(x.reach, count * i + c) + (outer + _ROUNDING + best)
             if any_of((far > 0.0) & (load_pack(x.squares, count * i + c) < far * far)):
@@ -61,20 +64,13 @@ def nearest_pair(s, x):
 
 
 @functools.partial(kernel, inline=True)
-def _spine(shape):
-    """All of a shape is within a radius of a segment along its z axis: half its length, and that radius [m]."""
-    segment = shape.core == SEGMENT
-    return shape.half[2] if segment else 0.0, shape.radius if segment else shape.bound
-
-
-@functools.partial(kernel, inline=True)
 def _inner(shape):
     """A point of the shape is so much nearer than its place is, at least [m]: a ball there is part of it.
 
-    The place of a hull may be outside.
+    A point of a hull's spine may be outside, but is no farther from the hull than its girth.
     """
     held = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
-    return -shape.bound if shape.core == HULL else held
+    return -shape.girth if shape.core == HULL else held
 
 
 @functools.partial(kernel, inline=True)
@@ -86,7 +82,7 @@ def _likely(s, x, count):
     """
     least, at = zeros(x.centres) + 1e300, zeros(x.centres) - 1.0
     for i in range(s.scene[0].movers):
-        z, (h, outer) = part(x.shape_frames, i, Z), _spine(s.shapes[i])
+        z, (h, outer) = part(x.shape_frames, i, Z), spine_of(s.shapes[i])
         for c in range((i + 1) // WIDTH, count):
             way = ways_between(x, count, i, c)
             way = minus(way, scaled(clamped(dot(way, z), h), z))
@@ -110,6 +106,8 @@ def _keep_nearest(s, x, i, j, best, before):
 
     The less of both.
     """
+    if not may_be_within(s, x, i, j, best + _ROUNDING):
+        return best
     distance = distance_between(s, x, i, j)
     if not (distance < best or (before and distance <= best)):
         return best
@@ -170,9 +168,9 @@ def _bounds(s, x, i, j, least):
 
     The way is that from the segment of one, the longer one, to the place of the other.
     """
-    if _spine(s.shapes[j])[0] > _spine(s.shapes[i])[0]:
+    if spine_of(s.shapes[j])[0] > spine_of(s.shapes[i])[0]:
         i, j = j, i
-    (h, outer), z = _spine(s.shapes[i]), part(x.shape_frames, i, Z)
+    (h, outer), z = spine_of(s.shapes[i]), part(x.shape_frames, i, Z)
     way = minus(part(x.shape_frames, j, ORIGIN), part(x.shape_frames, i, ORIGIN))
     way = minus(way, scaled(clamped(dot(z, way), h), z))
     gap = sqrt(dot(way, way))

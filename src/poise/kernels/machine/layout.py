@@ -156,14 +156,15 @@ joints: `reverse` says that it is from the tip to the base.
 POINT, SEGMENT, BOX, HALF_SPACE, HULL = range(5)
 """Cores of shapes."""
 
-SHAPE: Final = Record("Shape", "core unit first_vertex last_vertex", "pose[12] half[3] radius bound")
+SHAPE: Final = Record("Shape", "core unit first_vertex last_vertex", "pose[12] half[3] radius bound girth")
 """All points within `radius` [m] of a core, which lies at `pose`, rotation (9, row by row) and place (3) [m], in the
 frame of `unit` (-1: the world).
 
 - POINT: the place.  SEGMENT: along z from -`half[2]` to `half[2]` [m].  BOX: half its edges are `half` [m].
 - HALF_SPACE: all below z = 0.  HULL: the convex hull of the vertices from `first_vertex` to `last_vertex`, three of the
-  `vertices` each [m], seen from the pose.
-- `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space."""
+  `vertices` each [m], seen from the pose; its spine lies along z as a segment does.
+- `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space.
+- `girth`: how far any point of the shape is from the segment, the spine, or else from the place at most [m]."""
 PROXIMITY: Final = 10
 """Rows of what is known of two shapes: their signed distance [m], the points of the first and of the second that are
 nearest to the other, or deepest in it (3 each) [m], and the unit vector in which the second gets away from the first:
