@@ -4,7 +4,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs bench clean
+# What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
+NUMERIC := $(addprefix tests/,kernels methods tasks solve path collision oracle experiments) \
+	$(patsubst %,tests/test_%.py,human_limits kinematics potential settling speed stretch swing tracker)
+
+.PHONY: demo test test-cpu lint docs bench clean
 
 demo: .venv/.poise
 	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
@@ -13,6 +17,14 @@ demo: .venv/.poise
 test: .venv/.test
 	@$(BIN)/poise warmup
 	$(BIN)/pytest --numprocesses auto --dist loadgroup
+
+# make test-cpu CPU=x86-64-v2: these as Numba compiles them for another CPU, of which this one must know the instructions.
+CPU ?= x86-64-v2
+test-cpu: export NUMBA_CPU_NAME = $(CPU)
+test-cpu: export NUMBA_CPU_FEATURES =
+test-cpu: .venv/.test
+	@$(BIN)/poise warmup
+	$(BIN)/pytest --numprocesses auto --dist loadgroup $(NUMERIC)
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check

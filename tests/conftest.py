@@ -1,9 +1,116 @@
-"""What tests must not take over from the process that runs them."""
+"""A browser for the tests that look at a page: Debian's chromium, driven by playwright; and Ctrl-C.
 
+All tests that use the browser are one group, so that with xdist one worker runs them and there is one browser.
+"""
+
+import asyncio
+import shutil
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
 
 import pytest
+
+
+def missing() -> str | None:
+    """What the browser lacks on this machine."""
+    if find_spec("playwright") is None:
+        return "looking at the page needs playwright: pip install playwright"
+    if shutil.which("chromium") is None:
+        return "looking at the page needs chromium: apt-get install chromium"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = missing()
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+            if reason is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@contextmanager
+def entered(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
+    """Playwright leaves its event loop entered in this thread while it waits; other tests must not find it there."""
+    asyncio._set_running_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The one browser; a test asks for a `page` of it."""
+    from playwright.sync_api import sync_playwright
+
+    with entered(None):
+        driver = sync_playwright().start()
+        loop = asyncio._get_running_loop()
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
+    yield browser, loop
+    with entered(loop):
+        browser.close()
+        driver.stop()
+
+
+@contextmanager
+def opened(chromium: Any) -> Iterator[Any]:
+    """A window of its own, without anything from before; an error in it fails the test."""
+    errors: list[str] = []
+    context = chromium.new_context(viewport={"width": 900, "height": 600})
+    context.set_default_timeout(60_000)
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context.new_page()
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A window of its own."""
+    chromium, loop = browser
+    with entered(loop), opened(chromium) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Any) -> Iterator[Any]:
+    """One window for all tests of a file, which a test has as `shared_page`."""
+    chromium, loop = browser
+    window = opened(chromium)
+    with entered(loop):
+        page = window.__enter__()
+    yield page
+    with entered(loop):
+        window.__exit__(None, None, None)
+
+
+@pytest.fixture
+def shared_page(browser: Any, pages: Any) -> Iterator[Any]:
+    """The file's window."""
+    with entered(browser[1]):
+        yield pages
+
+
+@pytest.fixture
+def wait_for() -> Callable[..., None]:
+    """Wait until a condition holds; with a page, the browser goes on meanwhile and its events arrive."""
+
+    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 60.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "what was waited for has not come"
+            if page is None:
+                time.sleep(0.01)
+            else:
+                page.wait_for_timeout(20)
+
+    return wait
 
 
 @pytest.fixture

@@ -247,6 +247,8 @@ GUARD: Final[list[Job]] = [
 """What it takes to keep shapes apart: how far two are; in a solution, before a step and after it."""
 BORDERS: Final[list[Job]] = [(routine, PROBLEM_VIEW, NARROW) for routine in (borders.face, borders.stay)]
 """What it takes to stay within ranges in a step, but for the sides of the tasks."""
+LOOKED_UP: Final[list[Job]] = [*SOLVER, CLOSED, *POSTURE, *OPTIMISER, *GUARD, *BORDERS]
+"""All of these."""
 
 
 def bind(problem: Problem) -> Bound:

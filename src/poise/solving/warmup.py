@@ -2,87 +2,60 @@
 
 import importlib
 import pkgutil
+from types import ModuleType
 
-from poise import tasks
-from poise.kernels.closed_form.branches import all_branches
-from poise.kernels.collision import near, queries
-from poise.kernels.hands import descent
-from poise.kernels.kinematics import manipulability, query
-from poise.kernels.machine.jit import WHOLE
+import poise
+from poise.kernels.collision import near
+from poise.kernels.machine.cache import ROOMS
+from poise.kernels.machine.jit import WHOLE, waiting
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
-from poise.kernels.machine.workers import Watch, compile_together
-from poise.kernels.methods import method_loop
+from poise.kernels.machine.workers import Job, Watch, compile_together
 from poise.kernels.methods.routines import ROUTINES
-from poise.kernels.path.blocks import solve_again, solve_blocks
-from poise.kernels.path.follow import follow_lanes, rows_along
-from poise.kernels.path.sequence import best_sequence
-from poise.kernels.path.timing import least_times
-from poise.kernels.solver import batch_lanes, lm_solver
-from poise.methods.extended import reduced_hessian
 from poise.methods.registry import METHODS
-from poise.solving.scratch import BORDERS, CLOSED, GUARD, POSTURE, SOLVER
+from poise.solving.scratch import LOOKED_UP
 from poise.tasks.base import Task
 
 
 def compile_all(watch: Watch | None = None) -> None:
-    """Compile and keep on disk what poses, masses, solves, postures and methods need; quick if it is there.
+    """Compile and keep on disk all that the library ever compiles of its own; quick if it is there.
 
     `watch` hears of it as `compile_together` says.
     """
-    entries = [
-        all_branches,
-        batch_lanes.solve_many,
-        descent.follow,
-        descent.value,
-        lm_solver.linearise,
-        method_loop.step,
-        method_loop.rollout,
-        method_loop.rollout_lanes,
-        method_loop.iterate,
-        reduced_hessian,
-        follow_lanes,
-        rows_along,
-        best_sequence,
-        solve_blocks,
-        solve_again,
-        least_times,
-        queries.place,
-        queries.place_in_lanes,
-        queries.nearest_at,
-        queries.nearest_of_many,
-        queries.meetings,
-        query.poses,
-        query.jacobians,
-        manipulability.manipulabilities,
-        query.mass_centres,
-        query.mass_centre_jacobians,
-    ]
+    compile_together(jobs(), watch)
+
+
+def jobs() -> list[Job]:
+    """All of it that is not in this process yet, and what is called through an address in any case."""
+    modules()  # one that is imported says which entry points it has
     list(METHODS.values())  # each makes its routines
     methods = {r: (WIDE, NARROW) if r.wide else (NARROW,) for r in ROUTINES.values() if r.kept}
     rows = dict.fromkeys(kind.routine for kind in task_kinds() if kind.routine is not None)
     sides = dict.fromkeys(kind.side_routine for kind in task_kinds() if kind.side_routine is not None)
-    compile_together(
-        [
-            *SOLVER,
-            CLOSED,
-            *POSTURE,
-            *GUARD,
-            *BORDERS,
-            (near.measure, PROBLEM_VIEW, WIDE, WHOLE, WHOLE),
-            *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
-            *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
-            *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in sides),
-            *((entry,) for entry in entries),
-        ],
-        watch,
-    )
+    return [
+        *LOOKED_UP,
+        *((entry,) for entry in waiting()),
+        *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
+        *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
+        *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in sides),
+        (near.measure, PROBLEM_VIEW, WIDE, WHOLE, WHOLE),
+    ]
+
+
+def modules() -> list[ModuleType]:
+    """The files in which kernels stand."""
+    rooms = [importlib.import_module(f"{poise.__name__}.{room}") for room in ROOMS]
+    return [
+        importlib.import_module(module.name)
+        for room in rooms
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+    ]
 
 
 def task_kinds() -> list[type[Task]]:
     """The kinds of tasks in the files of `poise.tasks`, and what they derive from."""
-    for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
-        importlib.import_module(module.name)
+    home = f"{poise.__name__}.tasks"
+    modules()
     found = [Task]
     for kind in found:
-        found += [below for below in kind.__subclasses__() if below.__module__.startswith(f"{tasks.__name__}.")]
+        found += [below for below in kind.__subclasses__() if below.__module__.startswith(f"{home}.")]
     return found

@@ -2,11 +2,11 @@
 
 import functools
 import os
-import sys
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from time import thread_time
 from types import CodeType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from poise.kernels.machine.cache import FOLDER
+from poise.kernels.machine.notice import NOTICE
 from poise.kernels.machine.numba_internals import (
     KEEPS,
     compiler_lock,
@@ -205,7 +206,7 @@ def _kept(function: Callable[..., Any], **options: bool) -> Any:
     """A function that will be kept on disk when it is compiled."""
     options = known(_nrt=False, **options)
     compiled = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)
-    keep(compiled, note)
+    keep(compiled, functools.partial(NOTICE.begins, _name(function)))
     return compiled
 
 
@@ -246,10 +247,18 @@ def address(function: Any, *signature: Any) -> int:
 
 def _compile(function: Any, signature: tuple[Any, ...]) -> None:
     """Load or compile; in both cases under the lock."""
+    begun = thread_time()
     if not KEEPS:
-        note()
+        NOTICE.begins(_name(function))
     with quickly():
         function.compile(signature)
+    NOTICE.ends(thread_time() - begun)
+
+
+def _name(function: Any) -> str:
+    """What a kernel is called in lines for people."""
+    named = plain(function)
+    return f"{named.__module__.rpartition('.')[2]}.{named.__qualname__}"
 
 
 def ready(function: Any, *signature: Any) -> None:
@@ -258,6 +267,14 @@ def ready(function: Any, *signature: Any) -> None:
         address(function, *signature)
     else:
         prepare(function)
+
+
+def waiting() -> list[Any]:
+    """The library's entry points that are neither loaded nor compiled yet, those that most likely take longest first:
+    a whole search takes the address of a record and no more.
+    """
+    found = [function for function in _SIGNATURES if function.__module__.startswith("poise.")]
+    return sorted(found, key=lambda function: len(_SIGNATURES[function]))
 
 
 def missing(function: Any, *signature: Any) -> bool:
@@ -277,6 +294,7 @@ def hold_over_forks(lock: Any) -> None:
 
 
 # A process forked while another thread compiles would have Numba and LLVM for ever in the middle of it.
+hold_over_forks(NOTICE.lock)
 hold_over_forks(compiler_lock)
 hold_over_forks(_LOCK)
 
@@ -298,9 +316,3 @@ def _call(typing: Any, place: Any, *arguments: Any) -> Any:
 
 
 call = _plain_call if numba.config.DISABLE_JIT else _call
-
-
-@functools.cache
-def note() -> None:
-    """Say on stderr, once, that it takes seconds."""
-    print("poise: compiling kernels for this CPU, once: 5 to 20 s", file=sys.stderr, flush=True)

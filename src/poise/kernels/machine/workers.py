@@ -7,6 +7,7 @@ started, nothing can be kept, or there is but one core, all is compiled in the c
 import contextlib
 import os
 import pickle
+import struct
 import subprocess
 import sys
 import threading
@@ -15,9 +16,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
+from time import process_time
 from typing import Any, Final
 
 from poise.kernels.machine import jit
+from poise.kernels.machine.notice import NOTICE
 
 Job = tuple[Any, ...]
 """A routine and the types of its arguments, or an entry point alone, which knows its own.
@@ -31,25 +34,32 @@ _Place = Any
 
 _MOST: Final = 8
 """Processes at once; each takes some 300 MB and lowers the kernels that its functions share anew."""
+_SECONDS: Final = struct.Struct("d")
 _WORK: Final = "from poise.kernels.machine.workers import work; work()"
 
 
 def compile_together(jobs: Iterable[Job], watch: Watch | None = None) -> None:
     """Load or compile all of these; put first what takes longest.
 
-    `watch` is told how many must be compiled, if any, and what it then gives how many are.
+    `watch` is told how many must be compiled, if any, and what it then gives how many are; without it lines on stderr
+    tell of them.
     """
     wanted = list(dict.fromkeys(jobs))
     places = {job: _place(job[0]) for job in wanted if jit.missing(*_unwrapped(job))}
     away = deque((job, place) for job, place in places.items() if place is not None)
     missing = sum(place is not None for place in places.values())
+    NOTICE.expect(missing)
     with watch(missing) if watch is not None and missing else contextlib.nullcontext(_unheard) as tell:
-        _compile_away(away, tell, quiet=watch is not None)
+        NOTICE.quiet = watch is not None
+        try:
+            _compile_away(away, tell)
+        finally:
+            NOTICE.quiet = False
     for job in wanted:
         jit.ready(*_unwrapped(job))
 
 
-def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None], *, quiet: bool) -> None:
+def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None]) -> None:
     """Compile what can be compiled anywhere, in this process and in others."""
     done, lock = 0, threading.Lock()
 
@@ -63,8 +73,6 @@ def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None], 
         threading.Thread(target=_lead, args=(away, one_more), daemon=True)
         for _ in range(_processes(len(away)) - 1 if away else 0)
     ]
-    if leaders and not quiet:
-        jit.note()
     for leader in leaders:
         leader.start()
     for job, _ in _rest(away):
@@ -75,7 +83,10 @@ def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None], 
 
 
 def work() -> None:
-    """What a worker does: compile each function whose name it reads, and answer with one byte."""
+    """What a worker does: compile each function whose name it reads, and answer with its processor time since the
+    last.
+    """
+    told = 0.0
     while True:
         try:
             place, signature = pickle.load(sys.stdin.buffer)
@@ -83,8 +94,10 @@ def work() -> None:
             return
         job = getattr(import_module(place[0]), place[1]) if isinstance(place, tuple) else place
         jit.ready(*_unwrapped((job, *signature)))
-        sys.stdout.buffer.write(b".")
+        now = process_time()
+        sys.stdout.buffer.write(_SECONDS.pack(now - told))
         sys.stdout.buffer.flush()
+        told = now
 
 
 def _unheard(done: int) -> None:
@@ -111,8 +124,10 @@ def _lead(jobs: deque[tuple[Job, _Place]], done: Callable[[], None]) -> None:
         for (_, *signature), place in _rest(jobs):
             pickle.dump((place, signature), worker.stdin)
             worker.stdin.flush()
-            if not worker.stdout.read(1):
+            answer = worker.stdout.read(_SECONDS.size)
+            if len(answer) < _SECONDS.size:
                 return
+            NOTICE.add(*_SECONDS.unpack(answer))
             done()
 
 
