@@ -24,17 +24,17 @@ u, the target has jumped, or is noise, and u is what it was, but for a little to
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.methods.braking import NO_LIMIT, fastest, way_to_stand
-from poise.kernels.methods.memory import FRESH, MOVED
+from poise.kernels.methods.memory import FRESH, JUMP, LAST_JUMP, MOVED
 from poise.kernels.methods.settling import away_from_last_targets, see_targets
 
 _FIRM = 0.7
 """Share of the limits that a stop is planned with; the linear model does not know the rest."""
 _LEFT = 0.15
-"""Share of them that the target's own changes leave to it at least."""
+"""Share of them that is left to it at least, where the target turns back towards the arm."""
 _ALONE = 0.05
 """Share of them with which a joint plans at least, however short its way is beside those of others."""
-_FOLLOWED = 2.0
-"""How far beyond the limits the changes of a target are that is still followed, and not taken for a jump."""
+_FOLLOWED = 1.5
+"""How far beyond the limits the changes of a target are, in two steps, that is followed, and not taken for a jump."""
 _SLOWLY = 0.1
 """Share of the acceleration by which what is known of a target that jumps changes in a step, no more than the jerk."""
 _POLE = 0.3
@@ -70,16 +70,17 @@ def approach(p, w):
         jumps = select(x > jumps, x, jumps)
         x = _size(change - load(w.flow_change, a)) * (1.0 / pace.jerk)
         jumps = select(x > jumps, x, jumps)
-    followed = jumps <= _FOLLOWED
+    store(w.memory, JUMP, jumps)
+    followed = (jumps <= _FOLLOWED) & (load(w.memory, LAST_JUMP) <= _FOLLOWED)
     longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
         pace = p.paces[a]
         u, change, swing = _seen(pace, w, a, followed)
         store(w.stream, a, u)
-        r = _size(load(w.proposed, a) - u)
-        x = r / _reserve(pace.change, change)
+        r = load(w.proposed, a) - u
+        x = _size(r) / _reserve(pace.change, select(r < 0.0, change, -change))
         longest = select(x > longest, x, longest)
-        x = r / _reserve(pace.jerk, swing)
+        x = _size(r) / _reserve(pace.jerk, select(r < 0.0, swing, -swing))
         hardest = select(x > hardest, x, hardest)
     share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
     for a in range(len(w.step)):
@@ -106,6 +107,7 @@ def remember_target(p, w):
         store(w.flow_change, a, u - load(w.flow, a)), store(w.flow, a, u)
         store(w.steady, a, load(w.stream, a))
         store(w.behind, a, load(w.proposed, a) - load(w.travel, a))
+    store(w.memory, LAST_JUMP, load(w.memory, JUMP))
     see_targets(p, w)
 
 
@@ -148,8 +150,8 @@ def _size(x):
 
 @kernel
 def _reserve(limit, taken):
-    """What of a limit a stop is planned with, where the target takes some of it."""
-    rest = _FIRM * limit - _size(taken)
+    """What of a limit a stop is planned with, where the target's own change takes some of it."""
+    rest = _FIRM * limit - select(taken > 0.0, taken, 0.0)
     return select(rest > _LEFT * limit, rest, _LEFT * limit)
 
 
