@@ -64,7 +64,7 @@ def test_the_feet_of_a_humanoid_stay_where_they_are_planted() -> None:
 
 
 def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
-    robot, limit = pz.load("ur10"), pz.CollisionLimit(min_distance=0.012)
+    robot, limit = pz.fit_shapes(pz.load("ur10")).model, pz.CollisionLimit(min_distance=0.012)
     shapes, apart = robot.fitted_shapes, unmet(robot)
     pairs = [(a, b) for a, b in itertools.combinations(shapes, 2) if frozenset((a, b)) not in apart]
     scenes = {(a, b): Scene(robot, {a: shapes[a], b: shapes[b]}) for a, b in pairs}
@@ -84,7 +84,7 @@ def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
 
 
 def test_a_note_says_once_which_links_are_built_near(caplog: pytest.LogCaptureFixture) -> None:
-    robot = pz.load("ur10")
+    robot = pz.fit_shapes(pz.load("ur10")).model
     with caplog.at_level(logging.WARNING, logger="poise"):
         for _ in range(2):
             pz.CollisionLimit().nearest(robot, robot.home)
