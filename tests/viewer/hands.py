@@ -102,8 +102,9 @@ class Window:
         def grabbed() -> bool:
             self.page.mouse.move(*self.pixel(gizmo.position))
             self.page.mouse.move(*self.pixel(self._arrow(gizmo, axis)))
+            told.clear()
             self.page.mouse.down()
-            for _ in range(20):
+            for _ in range(100):  # beside other load a page takes long to answer
                 if told:
                     return True
                 self.page.wait_for_timeout(20)

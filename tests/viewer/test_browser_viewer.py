@@ -49,6 +49,7 @@ def window(viewer: Viewer, shared_page: Any, windows: dict[str, Window], wait_fo
     if not windows:
         windows["one"] = Window(shared_page, viewer.server, wait_for)
     session = viewer.session
+    shared_page.mouse.up()  # a test that failed may have left it down
     windows["one"].look()
     session.compare(None, on=False)
     session.keep_apart(None)
