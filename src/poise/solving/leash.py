@@ -19,8 +19,8 @@ from poise.tasks.frame import OfFrame
 _ON: Final = 1e-6
 """What is this near to the end of its leash [rad or m] is on it."""
 _PARTS: Final = 32
-_ROUNDS: Final = 4
-"""The share of a step that the leash lets go is found to one of 32^4 parts."""
+_ROUNDS: Final = 3
+"""The share of a step that the leash lets go is found to one of 32^3 parts: of 3 cm to less than `_ON`."""
 
 
 @final
