@@ -18,8 +18,8 @@ def poses() -> pz.SE3:
 
 def settings(**changed: object) -> dict[str, object]:
     usual = {
-        "q0": None, "limits": True, "step": 0.05, "velocity": None, "acceleration": None, "max_time": None, "seed": 0,
-        "threads": 1,
+        "q0": None, "limits": True, "straight": (), "step": 0.05, "velocity": None, "acceleration": None,
+        "max_time": None, "seed": 0, "threads": 1,
     }  # fmt: skip
     return usual | changed
 
@@ -57,6 +57,36 @@ def test_it_rests_at_the_stations() -> None:
         # On each side the middle of a step is as fast as the acceleration makes it from rest.
         assert speeds[station - 1] <= 10.0 * 0.5 * gaps[station - 1] + 1e-9
         assert speeds[station] <= 10.0 * 0.5 * gaps[station] + 1e-9
+
+
+def test_an_approach_and_a_retreat_are_straight() -> None:
+    """Down to the second pose and up again, and from where the arm stands to the first."""
+    arm, straight = pz.load("panda"), [1, 2, 4]
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=arm.home, straight=straight, acceleration=10.0)
+    assert path.success, path.explain()
+    assert np.abs(arm.pose("panda_hand", path.q[path.stations]).xyz - PICK).max() < 1e-6
+    assert path.times is not None
+    for k in straight:
+        t = np.linspace(*path.times[path.stations[[k - 1, k]]], 200)
+        at = arm.pose("panda_hand", path.at(t).q)
+        ends = np.array(PICK)[[k - 1, k]]
+        assert np.abs(at.xyz[:, :2] - ends[0, :2]).max() < 1e-4
+        assert np.abs(np.abs(at.wxyz @ DOWN) - 1.0).max() < 1e-6
+    with pytest.raises(ValueError, match="straight"):
+        pz.plan(arm, pz.PoseTask("panda_hand"), poses(), straight=[0])
+    with pytest.raises(ValueError, match="straight names the pose 5"):
+        pz.plan(arm, pz.PoseTask("panda_hand"), poses(), straight=[5])
+
+
+def test_a_straight_line_that_is_blocked_is_not_gone_round() -> None:
+    world = pz.World({"plate": pz.Box(pz.SE3.from_parts([0.4, 0.3, 0.5]), [0.3, 0.3, 0.01])})
+    high = pz.SE3(np.array([[0.4, 0.3, 0.7, *DOWN], [0.4, 0.3, 0.3, *DOWN]]))
+    path = pz.plan(
+        armed(), pz.PoseTask("panda_hand"), high, straight=[1], limits=[pz.CollisionLimit(world)], max_time=20.0
+    )
+    assert [failure.waypoint for failure in path.failures] == [1]
+    assert path.status is pz.PathStatus.COLLISION
+    assert "straight line" in path.failures[0].reason
 
 
 def test_a_way_around_what_is_between() -> None:

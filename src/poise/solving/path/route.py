@@ -44,6 +44,8 @@ _ROUNDING: Final = 1e-9
 """How far a given configuration may be outside a limit [rad or m]."""
 _PIECE: Final = 64
 """Waypoints that a thread corrects, or leads eight strands along, between two looks at the clock."""
+_PART, _LEAST_PARTS = 0.01, 8
+"""Of a straight line, the longest part [m, or of a quaternion], and how many there are at least."""
 _WORK: Final = 1_000_000
 """Steps between candidates that are priced between two looks."""
 
@@ -215,17 +217,28 @@ class Route:
 
         Their number being finite, each must be a fraction of the whole, and it must end nearer to q1 than it began.
         """
-        share = np.linspace(0.0, 1.0, _SUBSTEPS + 1)[1:, None]
-        first, last = (self.goals[i].reshape(-1, 7).copy() for i in (waypoint, waypoint + 1))
-        for k, task in enumerate(self.tasks):
-            if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
-                last[k, 3:] *= -1.0
-        goals = np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
-        path, scores = self._led(goals, q0[None])
+        path, scores = self._led(self._line(waypoint, _SUBSTEPS), q0[None])
         way = np.abs(self.steps(np.concatenate([q0[None], path[0]]))).max(axis=1)
         whole = float(np.abs(self.steps(np.stack([q0, q1]))).max())
         missed = float(np.abs(self.steps(np.stack([path[0, -1], q1]))).max())
         return bool(scores.max() <= 1.0 and way.max() < 0.5 * whole and missed < 0.5 * whole)
+
+    def _line(self, waypoint: int, parts: int) -> Array:
+        """(parts, .) goals on the straight line from a waypoint to the next."""
+        share = np.linspace(0.0, 1.0, parts + 1)[1:, None]
+        first, last = (self.goals[i].reshape(-1, 7).copy() for i in (waypoint, waypoint + 1))
+        for k, task in enumerate(self.tasks):
+            if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
+                last[k, 3:] *= -1.0
+        return np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
+
+    def led_straight(self, waypoint: int, q: Array) -> Array | None:
+        """(k, nq) a strand from q (nq,) along the straight line from a waypoint to the next, from small step to small
+        step; None where it misses the line."""
+        away = float(np.abs(self.goals[waypoint + 1] - self.goals[waypoint]).max())
+        goals = self._line(waypoint, max(_LEAST_PARTS, int(np.ceil(away / _PART))))
+        path, scores = self._led(goals, q[None])
+        return np.concatenate([q[None], path[0]]) if scores.max() <= 1.0 else None
 
     def correct(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the solutions of the waypoints nearest to q (n, nq), and which of them there are."""

@@ -17,6 +17,7 @@ from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
+from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.route import Route
@@ -46,6 +47,7 @@ def plan(
     *,
     q0: ArrayLike | None = None,
     limits: bool | Sequence[Constraint] = True,
+    straight: Sequence[int] = (),
     step: float = 0.05,
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
@@ -59,7 +61,9 @@ def plan(
     ways: the best of what many starts and a closed form give, then moved together on their self-motions.  From each to
     the next the joints go straight, in steps of at most `step` [rad or m], or, with
     `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
-    at the first pose.  The search for free ways takes at most `max_time` seconds, roughly, and by default 10 for each;
+    at the first pose.  The poses whose numbers are in `straight` are reached in a straight line of the targets from the
+    one before, or from where q0 has the frame, such as to grasp and to lift: nothing goes round what is in its way.
+    The search for free ways takes at most `max_time` seconds, roughly, and by default 10 for each;
     where q0, or all that was found for a pose, is too near to something, there is none, and that is said at once.
 
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
@@ -67,8 +71,8 @@ def plan(
     """
     with Clearance.lent(model, PathLimits.of(model, limits, velocity, acceleration).apart) as clearance:
         return planned(
-            model, tasks, poses, q0=q0, limits=limits, step=step, velocity=velocity, acceleration=acceleration,
-            max_time=max_time, seed=seed, threads=threads, clearance=clearance,
+            model, tasks, poses, q0=q0, limits=limits, straight=straight, step=step, velocity=velocity,
+            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, clearance=clearance,
         )  # fmt: skip
 
 
@@ -79,6 +83,7 @@ def planned(
     *,
     q0: ArrayLike | None,
     limits: bool | Sequence[Constraint],
+    straight: Sequence[int],
     step: float,
     velocity: ArrayLike | None,
     acceleration: ArrayLike | None,
@@ -101,6 +106,10 @@ def planned(
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
+    for k in straight:
+        whole("straight", k, 1 if q0 is None else 0)
+        if k >= len(route):
+            raise ValueError(f"straight names the pose {k}, and there are {len(route)}: the first is 0")
     start = np.array(model.home if q0 is None else one_start(model, q0))
     start = model.normalize(start)
     if q0 is not None:
@@ -117,7 +126,7 @@ def planned(
         legs = _straight(chosen, first)
         failures += _unsearched(legs, failures, clearance, begins=first is not None)
     else:
-        legs, failures = _legs(route, found, start, first, clearance)
+        legs, failures = _legs(route, found, start, first, clearance, straight)
     rows, stations = _rows(model, legs, step, first is not None)
     times, law = None, None
     if kept.timed:
@@ -177,6 +186,7 @@ def _legs(
     start: Array,
     first: Array | None,
     clearance: Clearance | None,
+    straight: Sequence[int],
 ) -> tuple[list[Array], list[PathFailure]]:
     """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone."""
     best: tuple[list[Array], list[PathFailure]] | None = None
@@ -184,12 +194,14 @@ def _legs(
     for _ in range(_TRIES):
         chosen, numbers = _chosen(route, found, start, first, banned)
         chosen = _together(route, chosen, first, clearance)
-        legs, blocked = _connected(route, chosen, first, clearance)
+        legs, blocked = _connected(route, chosen, first, clearance, straight)
         if best is None or len(blocked) < len(best[1]):
             best = legs, blocked
         if not blocked or route.clock.late:
             break
         wrong = blocked[0].waypoint
+        while wrong in straight and wrong > 0:
+            wrong -= 1  # where a line ends is a matter of where it began
         banned.add((wrong, numbers[wrong]))
     assert best is not None
     return best
@@ -250,14 +262,25 @@ def _unsearched(
 
 
 def _connected(
-    route: Route, q: Array, first: Array | None, clearance: Clearance | None
+    route: Route, q: Array, first: Array | None, clearance: Clearance | None, straight: Sequence[int]
 ) -> tuple[list[Array], list[PathFailure]]:
     """The ways between configurations, or straight ones where none was found, which fail."""
     legs, failures = _straight(q, first), list[PathFailure]()
-    if clearance is None or len(legs[0]) < 2:
+    if len(legs[0]) < 2:
         return legs, failures
     shift = 1 if first is None else 0
-    for k, (one, other) in enumerate(legs):
+    begun = route if first is None else route.beginning_at(first)
+    for k, (_, other) in enumerate(legs):
+        one = legs[k - 1][-1] if k else legs[0][0]
+        legs[k] = np.stack([one, other])
+        if k + shift in straight:
+            line, wrong = _line(begun, k, one, clearance)
+            legs[k] = legs[k] if line is None else line
+            if wrong is not None:
+                failures.append(PathFailure(k + shift, *wrong))
+            continue
+        if clearance is None:
+            continue
         clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
         way = connect(clearance, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
         if way is None:
@@ -266,6 +289,26 @@ def _connected(
         else:
             legs[k] = way
     return legs, failures
+
+
+def _line(
+    route: Route, k: int, q: Array, clearance: Clearance | None
+) -> tuple[Array | None, tuple[PathStatus, str] | None]:
+    """(m, nq) the straight line from q (nq,) at one waypoint of a route to the next, None where there is none, and what
+    is wrong with it."""
+    line = route.led_straight(k, q)
+    if line is None:
+        reason = "it is not reached in a straight line from the configurations that were tried before it."
+        return None, (PathStatus.NOT_REACHED, reason)
+    sizes = np.abs(route.steps(line)).max(axis=1)
+    if sizes.max() > max(LEAST, FACTOR * float(np.median(sizes))):
+        reason = f"on the straight line to it a joint would have to change by {sizes.max():.3g} at once."
+        return line, (PathStatus.JUMP, reason)
+    room = 0.0 if clearance is None else float(clearance.on_steps(line).min())
+    if room < 0.0:
+        reason = f"on the straight line to it shapes come {-room:.3g} m nearer than asked."
+        return line, (PathStatus.COLLISION, reason)
+    return line, None
 
 
 def _rows(model: Model, legs: list[Array], step: float, begins: bool) -> tuple[Array, npt.NDArray[np.int64]]:
