@@ -1,5 +1,6 @@
-"""A bar on stderr for what takes long."""
+"""What takes long tells how far it is: a bar on a terminal, else lines to the logger `poise`."""
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from typing import Final
 
 LONG: Final = 2.0
 """From here on something takes long [s]."""
+EVERY: Final = 10.0
+"""How often a line is logged at most [s]."""
 _REST: Final = 0.25
 """How often a bar without a thread moves at most [s]."""
 
@@ -69,6 +72,27 @@ def bar(
     finally:
         if progress.live.is_started:
             progress.stop()
+
+
+@contextmanager
+def shown_or_logged(what: str, total: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
+    """A `bar`, if `progress` asks for it or somebody may be looking; else a line every ten seconds to the logger
+    `poise`, at the level of information; neither with False."""
+    if progress or (progress is None and on_terminal()):
+        with bar(what, total, shown=True, after=0.0 if progress else LONG) as tell:
+            yield tell
+        return
+    begun = told = monotonic()
+
+    def log(done: int) -> None:
+        nonlocal told
+        now = monotonic()
+        if now - told >= EVERY and done < total:
+            told = now
+            left = f", about {(total - done) * (now - begun) / done:.0f} s to go" if done else ""
+            logging.getLogger("poise").info(f"{what}: {done:,} of {total:,} in {now - begun:.0f} s{left}")
+
+    yield log if progress is None else lambda done: None
 
 
 @contextmanager

@@ -379,7 +379,7 @@ def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], messa
 
 
 @pytest.mark.parametrize(
-    "task", [pz.PositionTask("panda_hand", weight=2.0), pz.PoseTask("panda_hand", rotation_weight=0.5)]
+    "task", [pz.PositionTask("panda_hand", weight=(2.0, 1.0, 1.0)), pz.PoseTask("panda_hand", rotation_weight=0.5)]
 )
 def test_manipulability_is_of_tasks_without_weights(task: Any) -> None:
     with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):

@@ -400,7 +400,7 @@ def test_what_it_cannot_do_is_refused() -> None:
         pz.ExtendedJacobian(criterion=3)  # type: ignore[arg-type]
     widest = pz.ExtendedJacobian(criterion=pz.Manipulability())
     with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):
-        pz.Tracker(PANDA, pz.PositionTask(HAND, weight=2.0), widest)
+        pz.Tracker(PANDA, pz.PositionTask(HAND, weight=(2.0, 1.0, 1.0)), widest)
     builder = pz.ModelBuilder("ball")
     builder.joint("ball", "spherical", parent="world", child="head")
     builder.joint("turn", "revolute", parent="head", child="arm", origin=SE3.from_parts([0.3, 0, 0]))

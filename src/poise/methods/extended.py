@@ -30,12 +30,13 @@ from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import REALS, WHOLE, call, entry_point, kernel
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GOAL, HESSIAN, PRISMATIC, WIDTH
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, HESSIAN, PRISMATIC, WIDTH
 from poise.kernels.machine.views import as_array, as_matrix, entry_at, narrow, problem_at, section, settings_of
 from poise.kernels.methods.criteria import RANK, add_manipulability, null_space_velocity
 from poise.kernels.methods.filters import split
 from poise.kernels.methods.memory import SPLIT
 from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
+from poise.kernels.rows.residuals import weights_at
 from poise.kernels.solver.lm_solver import aim_at, clip_start, evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, method
 from poise.methods.checks import positive
@@ -377,8 +378,11 @@ def _hessian(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
 def _unweighted(p: Any, w: Any, k: Any, block: Any, mu: Any) -> Any:
     """W^T mu of one block of effector k, W its weights."""
     x, y, z = mu[3 * block], mu[3 * block + 1], mu[3 * block + 2]
-    if p.effectors[k].weighing:
-        at = GOAL * k + 12 + 9 * (block - p.effectors[k].first_block)
+    at = weights_at(p.effectors[k], k, block)
+    if at < 0 and p.effectors[k].weighing:
+        weight = p.blocks[block].weight
+        x, y, z = weight[0] * x, weight[1] * y, weight[2] * z
+    elif at >= 0:
         x, y, z = (
             w.target[at] * x + w.target[at + 3] * y + w.target[at + 6] * z,
             w.target[at + 1] * x + w.target[at + 4] * y + w.target[at + 7] * z,

@@ -10,7 +10,7 @@ import numpy as np
 from poise.errors import ShapeError
 from poise.model.kinematics import frame_manipulability, twists
 from poise.model.model import Model, a_model
-from poise.progress import bar, on_terminal
+from poise.progress import shown_or_logged
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
@@ -95,7 +95,7 @@ def reach(
     best, mean, q = np.zeros(n), np.zeros(n), np.full((n, model.nq), np.nan)
     solves = 0
     many = max(1, _TARGETS // each)
-    with bar("voxels", n, shown=on_terminal() if progress is None else progress) as tell:
+    with shown_or_logged("voxels", n, progress) as tell:
         for start in range(0, n, many):
             here = slice(start, min(start + many, n))
             away = np.linalg.norm(points[here, None] + arms - closest.centre, axis=-1)

@@ -14,6 +14,8 @@ from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
     BAD_START,
+    BLOCKED,
+    BY_CLOSED_FORM,
     CODE,
     COST,
     DISTANCE,
@@ -24,10 +26,11 @@ from poise.kernels.machine.layout import (
     SOLVED,
     START,
     STATIONARY,
+    UNSOLVED,
 )
 from poise.methods.base import Method
 from poise.model.model import Model
-from poise.progress import bar, on_terminal
+from poise.progress import shown_or_logged
 from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several, whole
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Status
@@ -43,8 +46,12 @@ _PIECE: Final = 1024
 """Problems that a thread takes at a time."""
 _WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
 """Columns of an answer that hold whole numbers, and so 0 where nothing was solved."""
+_SLOW_PIECE: Final = 64
+"""The same where many of them may be searched for one by one, so that all threads have some."""
 _MANY: Final = 500_000
-"""So many problems take long enough for a bar."""
+"""So many problems take long enough to tell of it."""
+_SLOW_MANY: Final = 200
+"""The same where each may take milliseconds."""
 
 
 @final
@@ -70,7 +77,7 @@ class SolutionBatch(Sequence[Solution]):
 
     @property
     def q(self) -> Array:
-        """(n, nq) configurations, each within its limits; NaN where nothing was solved."""
+        """(n, nq) configurations, each within its limits: the best that was found, or `q0` where nothing was."""
         return self._raw[:, ANSWER : ANSWER + self.model.nq]
 
     @property
@@ -112,7 +119,7 @@ class SolutionBatch(Sequence[Solution]):
 
     @property
     def cost(self) -> Array:
-        """(n,) sum of the weighted squares of all errors [m^2 and rad^2]."""
+        """(n,) sum of the weighted squares of all errors, see `Solution.cost` [m^2 and rad^2]."""
         return self._raw[:, COST]
 
     @property
@@ -233,13 +240,16 @@ def solve_batch(
     problem begins at a stored configuration at once, unless q0 is as near to its target; without `q0` always.  An arm
     of six joints that has a closed form gets the nearest of all its solutions.  What a few starts do not solve is
     searched for as by `solve`, which takes a thousand times as long; with `closest=False` it is given up after
-    `max_restarts` starts instead, and its q is NaN.  With a `method`, priorities, a PostureTask, a task that is not
-    required or a `max_time`, the seconds for one problem, all problems are solved as by `solve`, on all cores.
+    `max_restarts` starts instead, and its q is the best that they came to.  With a `method`, priorities, a PostureTask,
+    a task that is not required or a `max_time`, the seconds for one problem, all problems are solved as by `solve`, on
+    all cores.
 
     An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`.
     A row that is no target or no start has the status BAD_INPUT, and the others are solved.  Ctrl-C returns what is
-    done, with a RuntimeWarning; the rest is INTERRUPTED.  `progress` shows a bar on stderr; None: for long batches in a
-    terminal.  See `solve` for the other arguments.
+    done, with a RuntimeWarning; the rest is INTERRUPTED.  Whatever its status, a q is finite and within the limits:
+    where nothing was found it is the start.  `progress` shows a bar on stderr; None: for long batches in a terminal,
+    which elsewhere write a line every ten seconds to the logger "poise"; False: neither.  See `solve` for the other
+    arguments.
 
     Raises FrameNotFound, ShapeError, and ValueError for settings that make no sense.
     """
@@ -353,6 +363,18 @@ def _starts(model: Model, q0: ArrayLike | None) -> Array:
     return one_start(model, starts) if starts.ndim == 1 else starts
 
 
+def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
+    """(n, nq) the starts (n, nq) within the limits, where they hold, and home in place of those that are none."""
+    try:
+        kept = model.normalize(starts)
+    except ValueError:
+        if len(starts) == 1:
+            return model.home[None]
+        half = len(starts) // 2
+        return np.concatenate([_starts_or_home(model, some, limits=limits) for some in (starts[:half], starts[half:])])
+    return model.clip(kept) if limits else kept
+
+
 @final
 class _Batch:
     """The problems of a batch, handed out to threads in pieces."""
@@ -381,7 +403,8 @@ class _Batch:
         self.done = 0
         self.lanes = search.in_lanes
         self.index = search.index(model) if self.lanes and n else None
-        self._pieces = Pieces(n, _PIECE)
+        self._fast = self.lanes and (search.apart is None or not closest)
+        self._pieces = Pieces(n, _PIECE if self._fast else _SLOW_PIECE)
 
     def run(self, threads: int | None, progress: bool | None) -> None:
         """Solve all problems, or those until Ctrl-C."""
@@ -389,30 +412,28 @@ class _Batch:
             threads = cores()
         whole("threads", threads, 1)
         threads = min(threads, max(len(self._pieces), 1))
-        shown = progress or (progress is None and len(self.goals) >= _MANY and on_terminal())
+        n = len(self.goals)
         try:
-            if shown:
-                with bar("solving", len(self.goals), shown=True) as tell:
+            if progress or (progress is None and n >= (_MANY if self._fast else _SLOW_MANY)):
+                with shown_or_logged("solving", n, progress) as tell:
                     self._pieces.share(self._work, threads, lambda: tell(self.done))
                     tell(self.done)
             else:
                 self._pieces.share(self._work, threads)
         except KeyboardInterrupt:
-            if not (self.codes == RUNNING).any():
+            rest = int((self.codes == RUNNING).sum())
+            if not rest:
                 raise  # nothing is left to stop
-            self._forget_the_rest()
+            words = f"{n - rest:,} of {n:,} problems are solved, the status of the others is INTERRUPTED"
+            warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=4)
+        self._fill()
 
-    def _forget_the_rest(self) -> None:
-        """After Ctrl-C: pieces that were begun count as not done."""
-        rest = self.codes == RUNNING
-        self.raw[rest] = np.nan
-        self.raw[np.ix_(rest, _WHOLE)] = 0.0
-        warnings.warn(
-            f"stopped by Ctrl-C: {len(rest) - int(rest.sum()):,} of {len(rest):,} problems are solved, the status of "
-            "the others is INTERRUPTED",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+    def _fill(self) -> None:
+        """Let each q of which nothing was found be its start, or the model's home where that is none."""
+        q = self.raw[:, ANSWER : ANSWER + self.model.nq]
+        rows = np.flatnonzero(self.codes != SOLVED)
+        rows = rows[~np.isfinite(q[rows]).all(axis=1)]
+        q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
@@ -432,12 +453,15 @@ class _Batch:
             scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
             given=self.given, closest=self.closest,
         )  # fmt: skip
-        codes = self.raw[some, CODE].astype(np.int8)
-        for k, row in enumerate(self.raw[some] if self.search.has_aside else ()):
+        raw = self.raw[some]
+        codes = raw[:, CODE].astype(np.int8)
+        for k, row in enumerate(raw if self.search.has_aside else ()):
             codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
-        self.raw[some, CODE] = 0.0
-        if not self.closest:
-            codes[codes == RUNNING] = GIVEN_UP
+        raw[:, CODE] = np.where(codes == SOLVED, SOLVED, UNSOLVED)
+        if self.closest:
+            every = raw[:, START] == BY_CLOSED_FORM
+            codes[(codes == UNSOLVED) | ((codes == BLOCKED) & ~every)] = RUNNING
+        codes[codes == UNSOLVED] = GIVEN_UP
         self.codes[some] = codes
         left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start
         return left

@@ -328,10 +328,10 @@ def _refuse_weights(task: Task, method: Method) -> None:
     for field in task.weight_names:
         weight = np.broadcast_to(getattr(task, field), 3)
         if (heeds == "none" and (weight != 1.0).any()) or np.ptp(weight) > 0.0:
-            alike = "the same along all axes" if heeds == "blocks" else "1"
+            alike = "the same along all axes" if heeds == "blocks" else "all the same"
             raise ValueError(
                 f"the method {method.name!r} needs weights that are {alike}; the {field} of {task.label} "
-                f"is {getattr(task, field)!r}: change it, or choose another method, such as 'lm'"
+                f"is {getattr(task, field)!r} of the largest: change it, or choose another method, such as 'lm'"
             )
 
 

@@ -46,6 +46,7 @@ from poise.solving.prepared import keep, recall
 from poise.solving.problem import Problem, pack
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.search import Search
+from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task, required_only
 from poise.tasks.error import TaskError
@@ -345,9 +346,9 @@ class Branching:
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None
         self._search: Search | None = None
-        task = self.tasks[0]
+        task = relative(self.tasks)[0][0]
         if len(self.tasks) == 1 and isinstance(task, PoseTask) and all(min(b.weight) > 0.0 for b in task.blocks):
-            self.form = closed_form(model, task, pack(model, self.tasks, limits=self.limits))
+            self.form = closed_form(model, task, pack(model, [task], limits=self.limits))
         if self.form is None:
             self._search = Search(model, given, limits=self.limits, prefer="first", max_restarts=_RESTARTS)
             problem = self._search.problem

@@ -23,7 +23,7 @@ class Status(Enum):
     UNREACHABLE = "the target is out of reach; q is the closest configuration found"
     NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
-    GIVEN_UP = "no start converged, and the closest configuration was not asked for"
+    GIVEN_UP = "no start converged, and the closest configuration was not asked for; q is the best of their ends"
     COLLISION_BLOCKED = "every solution that was found brings shapes nearer to each other than asked"
     BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
     INTERRUPTED = "the batch was stopped before this problem was solved"
@@ -37,7 +37,8 @@ class Status(Enum):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """What a method did, iteration by iteration, from the last start that it made."""
+    """What a method did, iteration by iteration, from the last start that it made; the largest weight of each level
+    counts as 1."""
 
     error: Array
     """(k,) root of the sum of the weighted squares of all errors, before each update."""

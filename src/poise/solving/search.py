@@ -29,8 +29,9 @@ from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.soft import certified_start, from_there, refuse_beside_soft, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
+from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike, pose_numbers
-from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
@@ -79,6 +80,7 @@ class Search:
         "method",
         "prefer",
         "problem",
+        "scales",
         "seed",
         "stated",
         "tasks",
@@ -102,8 +104,16 @@ class Search:
         a_model(model)
         self.stated = several(tasks)
         """Those that targets are given to; the loops of the model come after them."""
-        self.tasks: tuple[AnyTask, ...] = (*self.stated, *loop_tasks(model, self.stated))
-        self.frame_tasks = tuple(task for task in self.tasks if not isinstance(task, PostureTask))
+        loops = loop_tasks(model, self.stated)
+        own, scales = relative([task for task in self.stated if not isinstance(task, PostureTask)])
+        self.frame_tasks: tuple[Task, ...] = (*own, *loops)
+        weighed = iter(own)
+        self.tasks: tuple[AnyTask, ...] = (
+            *(task if isinstance(task, PostureTask) else next(weighed) for task in self.stated),
+            *loops,
+        )
+        self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.frame_tasks])
+        """(m,) by what the stated weights of each row are larger than those that are solved with."""
         self._soft = method is None and soft_alone(self.frame_tasks)
         if method is None and not self._soft and len(levels(self.frame_tasks)) > 1:
             method = "priority"
@@ -151,8 +161,8 @@ class Search:
         self._prepared: BoundMethod | None = None
         if chosen is not None:
             self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits, apart=self.apart)
-        loops = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
-        self._closure = Closure(model, loops, limits=bool(limits)) if loops else None
+        closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
+        self._closure = Closure(model, closed, limits=bool(limits)) if closed else None
         self._aside = Aside.of(model, self.stated, limits=bool(limits))
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]

@@ -133,7 +133,7 @@ class Solution:
 
     @property
     def cost(self) -> float:
-        """Sum of the weighted squares of all errors [m^2 and rad^2]."""
+        """Sum of the weighted squares of all errors [m^2 and rad^2], the largest weight of each level being 1."""
         return float(self._raw[COST])
 
     @property

@@ -125,7 +125,8 @@ class Solver:
         search = self._search
         with bind(search.problem).scratch() as scratch:
             goal = search.goal_numbers(target, scratch, self.model)
-        return rows_at(self.model, search.frame_tasks, search.problem, one_start(self.model, q), goal)
+        e, jacobian = rows_at(self.model, search.frame_tasks, search.problem, one_start(self.model, q), goal)
+        return search.scales * e, search.scales[:, None] * jacobian
 
 
 def solve(

@@ -47,6 +47,7 @@ from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
+from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels, numbers
 from poise.tasks.error import TaskError
@@ -187,7 +188,7 @@ class Tracker:
         self._apart = one_collision_limit(stated)
         if self._apart is not None and updates > 1:
             raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
-        self._followed = (*self.tasks, *loop_tasks(model, found))
+        self._followed = (*relative(self.tasks)[0], *loop_tasks(model, found))
         self._aside = Aside.of(model, found, limits=limits is not False)
         self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
         if method is None:

@@ -104,8 +104,8 @@ class Task(Objective):
     """
 
     weight: Weight = 1.0
-    """Weight of the rows, in the inverse of their unit: one number, or one a row where the rows are not alike; 0 drops
-    a row."""
+    """Weight of the rows against those of other tasks of its level: one number, or one a row where the rows are not
+    alike; 0 drops a row."""
     tolerance: float = 1e-6
     """How much may be left [m or rad], over the rows whose weight is not 0; with more than three, of each three."""
     priority: int = 0
@@ -206,6 +206,17 @@ class Task(Objective):
             Block((each[i], each[i + 1], each[i + 2]), self.tolerance, self.unit, rows=min(3, count - i))
             for i in range(0, count, 3)
         )
+
+    def lighter(self, factor: float) -> "Task":
+        """It with weights that are less by a factor; itself where that is 1."""
+        if factor == 1.0:
+            return self
+        values = {name: getattr(self, name) for name in self._field_names}
+        for name in self.weight_names:
+            weight = values[name]
+            values[name] = tuple(x / factor for x in weight) if isinstance(weight, tuple) else weight / factor
+        made: Task = _again(type(self), values)
+        return made
 
     @property
     def weighing(self) -> int:

@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import axis_of
 from poise.tasks.base import direction, number
 from poise.tasks.effector import Block
@@ -56,7 +55,7 @@ class RollingTask(OfFrame):
 
     radius: float = field(kw_only=True)
     """[m]"""
-    axis: npt.ArrayLike = field(default=(0.0, 1.0, 0.0), kw_only=True)
+    axis: ArrayLike = field(default=(0.0, 1.0, 0.0), kw_only=True)
     """(3,) the axle, fixed in the frame, of any length but 0."""
     _stepping: bool = field(default=False, init=False, repr=False)
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
@@ -19,7 +18,7 @@ from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
-from poise.spatial import Array, finite
+from poise.spatial import Array, ArrayLike, finite
 from poise.tasks.base import Task, Weight, goal_of, weights
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
@@ -170,7 +169,7 @@ class JointVelocityTask(OfVelocities):
     task took from it.  For a `Tracker` with a `dt`; more velocities take several tasks.
     """
 
-    target: npt.ArrayLike | None = None
+    target: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         if self.target is not None:

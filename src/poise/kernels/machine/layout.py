@@ -460,7 +460,7 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
-STATE: Final = 18
+STATE: Final = 20
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""

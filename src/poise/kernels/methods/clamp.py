@@ -1,6 +1,7 @@
 """Clamps of errors.
 
-ClampMag shortens the error of each effector to D_max.  Source: Buss 2004, sections 2 and 8; Buss and Kim 2005.
+ClampMag shortens the error of each effector to D_max, whatever its weights.  Source: Buss 2004, sections 2 and 8; Buss
+and Kim 2005.
 """
 
 import functools
@@ -11,6 +12,7 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.methods.memory import FRESH, SEEN
+from poise.kernels.rows.residuals import weigh, weights_at
 
 NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
 """`clamp` of the settings."""
@@ -18,17 +20,18 @@ NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
 
 @functools.partial(kernel, inline=True)
 def clamp_errors(p, w):
-    """w.clamped is w.e, each block no longer than its D_max, times its gain."""
+    """w.clamped is w.e, each block no longer than its D_max [m, rad], times its gain."""
     common = p.common[0]
     for k in range(len(p.effectors)):
         first = p.effectors[k].first_block
         for b in range(first, p.effectors[k].last_block):
             e0, e1, e2 = load(w.e, 3 * b), load(w.e, 3 * b + 1), load(w.e, 3 * b + 2)
             if common.clamp != NO_CLAMP:
-                size = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+                u0, u1, u2 = _unweighted(p, k, b, e0, e1, e2)
+                size = sqrt(u0 * u0 + u1 * u1 + u2 * u2)
                 longest = splat(w.e, common.max_error if p.blocks[b].metres else common.max_turn)
                 if common.clamp >= ADAPTIVE:
-                    longest = _adapted(common.clamp == RELEASED, w, k, b, b == p.effectors[k].position, size, longest)
+                    longest = _adapted(common.clamp == RELEASED, p, w, k, b, size, longest)
                     store(w.cap, b, longest)
                 scale = select(size > longest, longest / size, 1.0)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale
@@ -39,13 +42,23 @@ def clamp_errors(p, w):
                 store(w.clamped, i, p.blocks[b].gain * load(w.clamped, i))
 
 
+@kernel
+def _unweighted(p, k, b, x, y, z):
+    """Rows of block b of effector k without their weights; 0 along axes whose weight is 0."""
+    inverse = p.blocks[b].inverse_weight
+    if p.effectors[k].weighing:
+        return x * inverse[0], y * inverse[1], z * inverse[2]
+    return x, y, z
+
+
 @functools.partial(kernel, inline=True)
-def _adapted(released, w, k, b, place, size, base):
+def _adapted(released, p, w, k, b, size, base):
     """D_max of block b: infinite at first and after a jump of the target, then what the last step came closer more."""
     at, seen = GOAL * k + 9, SEEN * k + 9
     l0, l1, l2 = load(w.last_errors, 3 * b), load(w.last_errors, 3 * b + 1), load(w.last_errors, 3 * b + 2)
+    l0, l1, l2 = _unweighted(p, k, b, l0, l1, l2)
     before = sqrt(l0 * l0 + l1 * l1 + l2 * l2)
-    if not place:
+    if b != p.effectors[k].position:
         jumped = size > before + base
         gain = splat(w.e, 0.0)
     else:
@@ -53,7 +66,10 @@ def _adapted(released, w, k, b, place, size, base):
         t1 = load(w.target, at + 1) - load(w.last_target, seen + 1)
         t2 = load(w.target, at + 2) - load(w.last_target, seen + 2)
         jumped = t0 * t0 + t1 * t1 + t2 * t2 > base * base
+        if p.effectors[k].weighing:
+            t0, t1, t2 = weigh(t0, t1, t2, p.blocks[b].weight, w.target, weights_at(p.effectors[k], k, b))
         a0, a1, a2 = load(w.e, 3 * b) - t0, load(w.e, 3 * b + 1) - t1, load(w.e, 3 * b + 2) - t2
+        a0, a1, a2 = _unweighted(p, k, b, a0, a1, a2)
         after = sqrt(a0 * a0 + a1 * a1 + a2 * a2)
         gain = before - after
         if released:

@@ -32,12 +32,12 @@ def residuals(p, w):
             i, block = 3 * b, p.blocks[b]
             e0, e1, e2 = load(w.e, i), load(w.e, i + 1), load(w.e, i + 2)
             if effector.weighing:
-                at = GOAL * k + 12 + 9 * (b - effector.first_block) if effector.weighing == 2 else -1
-                e0, e1, e2 = _weigh(e0, e1, e2, block.weight, w.target, at)
+                at = weights_at(effector, k, b)
+                e0, e1, e2 = weigh(e0, e1, e2, block.weight, w.target, at)
                 store(w.e, i, e0), store(w.e, i + 1, e1), store(w.e, i + 2, e2)
                 for j in range(block.start, block.start + count, 3):
                     c0, c1, c2 = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
-                    c0, c1, c2 = _weigh(c0, c1, c2, block.weight, w.target, at)
+                    c0, c1, c2 = weigh(c0, c1, c2, block.weight, w.target, at)
                     store(w.jacobian, j, c0), store(w.jacobian, j + 1, c1), store(w.jacobian, j + 2, c2)
                 weight = block.inverse_weight
                 u0, u1, u2 = e0 * weight[0], e1 * weight[1], e2 * weight[2]
@@ -71,7 +71,13 @@ def turn_rows(f, row):
 
 
 @kernel
-def _weigh(x0, x1, x2, weight, target, at):
+def weights_at(effector, k, b):
+    """The row of `target` of the 3 x 3 matrix that weighs block b of effector k; -1 where weights do, one by one."""
+    return GOAL * k + 12 + 9 * (b - effector.first_block) if effector.weighing == 2 else -1
+
+
+@kernel
+def weigh(x0, x1, x2, weight, target, at):
     """The 3 x 3 matrix at row `at` of `target`, times x; -1: x times the weights, one by one."""
     if at < 0:
         return weight[0] * x0, weight[1] * x1, weight[2] * x2

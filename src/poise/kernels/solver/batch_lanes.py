@@ -4,8 +4,8 @@ What a closed form solves is solved by that, beforehand.  Another problem begins
 from there stalls, it begins anew at the stored configuration that is nearest to the goal and to q0
 (`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where nearness to q0 is not asked for,
 it does so at once if the error at q0 is larger than usual at stored configurations.
-What is solved is certified by the forward kinematics of its last iterate.  A problem that its starts do not solve is
-left to the search of `lm_solver`, which says why.
+What is solved is certified by the forward kinematics of its last iterate.  Of a problem that its starts do not solve
+the best is told, and it is left to the search of `lm_solver`, which says why.
 
 No lane knows of another: an answer depends on the problem, the seed and the index alone.
 """
@@ -18,6 +18,7 @@ from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
     BAD_START,
+    BLOCKED,
     CALL,
     CLOSED_FORM,
     CODE,
@@ -38,9 +39,11 @@ from poise.kernels.solver.lm_solver import (
     AGE,
     FRESH,
     INSIDE,
+    LEAST,
     LIMIT,
     MEASURE,
     PROBLEM,
+    ROOM,
     SCORE,
     SLOW,
     STARTED,
@@ -50,8 +53,8 @@ from poise.kernels.solver.lm_solver import (
     draw_offsets,
     evaluate,
     improve,
+    is_clear,
     near_turn,
-    reject_colliding,
     square_between,
 )
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
@@ -67,8 +70,8 @@ ones that end a start."""
 def solve_many(address):
     """Solve `problems` problems: goals (n, GOAL_NUMBERS an effector) from starts (n, nq), answers (n, rows of `out`).
 
-    An answer's CODE is SOLVED, BLOCKED, BAD_GOAL, BAD_START, or RUNNING for a problem that is left.  Returns the
-    iterations.
+    An answer's CODE is SOLVED, BAD_GOAL, BAD_START, or BLOCKED or UNSOLVED with the best that its starts came to.
+    Returns the iterations.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
@@ -101,7 +104,7 @@ def solve_many(address):
                 if v.state[SCORE, lane] <= INSIDE:
                     k = -1
                 elif v.state[STARTED, lane] >= told.max_restarts:
-                    answers[columns * k + CODE], k = RUNNING, -1
+                    answers[columns * k + RESTARTS], k = v.state[STARTED, lane], -1
                 else:
                     v.state[STARTED, lane] += 1.0
                     v.state[FRESH, lane] = 1.0
@@ -113,6 +116,8 @@ def solve_many(address):
                 code = take(p, w, v, lane, section(goals, numbers * k, numbers), section(starts, count * k, count))
                 if code != SOLVED:
                     answers[columns * k + CODE], k = code, -1
+                else:
+                    answers[columns * k + CODE] = UNSOLVED
             v.state[PROBLEM, lane] = k
             alive = alive or k >= 0
         if not alive:
@@ -135,10 +140,7 @@ def solve_many(address):
                 for lane in range(WIDTH):
                     if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, told.max_iterations):
                         busy = False
-                        if v.state[SCORE, lane] <= INSIDE and told.scene:
-                            reject_colliding(p, w, v, address)
-                        if v.state[SCORE, lane] <= INSIDE:
-                            write_answer(p, w, v, lane, answers)
+                        end_start(p, w, v, lane, told.scene, answers, address)
             improve(p, v, cost, score >= 0.0, False)
 
 
@@ -180,6 +182,7 @@ def take(p, w, v, lane, goal, start):
         for i in range(p.idle_balls[c].q, p.idle_balls[c].q + 4):
             v.q[i, lane] = w.q[i]
     v.state[STARTED, lane], v.state[FRESH, lane], v.state[MEASURE, lane] = 0.0, 1.0, -1.0
+    v.state[LEAST, lane], v.state[ROOM, lane] = np.inf, -np.inf
     return SOLVED
 
 
@@ -206,22 +209,45 @@ def look_up(p, w, v, told, goals):
 
 
 @kernel
-def write_answer(p, w, v, lane, answers):
-    """Write what a lane has come to, as `lm_solver.answer` does."""
+def end_start(p, w, v, lane, scene, answers, address):
+    """Write what the start of a lane has come to if its problem is solved, or if it is the best so far.
+
+    A solution whose shapes are too near is better than none.
+    """
+    cost = 0.0
+    for i in range(0, len(v.e), 3):
+        x, y, z = v.e[i, lane], v.e[i + 1, lane], v.e[i + 2, lane]
+        cost += x * x + y * y + z * z
+    if not v.state[SCORE, lane] <= INSIDE:
+        if v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]:
+            v.state[LEAST, lane] = cost
+            write_answer(p, w, v, lane, UNSOLVED, cost, answers)
+        return
+    for i in range(len(w.q)):
+        w.q[i] = v.q[i, lane]
+    if scene == 0 or is_clear(p, w, address):
+        write_answer(p, w, v, lane, SOLVED, cost, answers)
+        return
+    v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
+    if w.clearance[0] > v.state[ROOM, lane]:
+        v.state[ROOM, lane] = w.clearance[0]
+        write_answer(p, w, v, lane, BLOCKED, cost, answers)
+
+
+@kernel
+def write_answer(p, w, v, lane, code, cost, answers):
+    """Write where a lane is, as `lm_solver.answer` does."""
     at, count = len(w.out) * np.int64(v.state[PROBLEM, lane]), len(w.q)
     for i in range(count):
         w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
     near_turn(p, w, w.pool)
-    answers[at + CODE], answers[at + ITERATIONS], answers[at + STATIONARY] = SOLVED, v.state[AGE, lane], 0.0
+    answers[at + CODE], answers[at + ITERATIONS], answers[at + STATIONARY] = code, v.state[AGE, lane], 0.0
     answers[at + RESTARTS] = answers[at + START] = v.state[STARTED, lane]
-    answers[at + DISTANCE] = sqrt(square_between(p, w.q, w.pool))
+    answers[at + DISTANCE], answers[at + COST] = sqrt(square_between(p, w.q, w.pool)), cost
     for i in range(count):
         answers[at + ANSWER + i] = w.q[i]
-    cost = 0.0
     for b in range(len(p.blocks)):
         x, y, z = v.e[3 * b, lane], v.e[3 * b + 1, lane], v.e[3 * b + 2, lane]
-        cost += x * x + y * y + z * z
         inverse = p.blocks[b].inverse_weight
         x, y, z = x * inverse[0], y * inverse[1], z * inverse[2]
         answers[at + ANSWER + count + b] = sqrt(x * x + y * y + z * z)
-    answers[at + COST] = cost
