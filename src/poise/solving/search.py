@@ -10,6 +10,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BEGIN, BLOCKED, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
+from poise.kernels.machine.reads import Reads
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
@@ -435,10 +436,9 @@ def prepared_search(
     given = several(tasks)
     _, apart = position_limits(limits)
     one_of("prefer", prefer, get_args(Preference))
-    chosen = method_of(method) if method is not None else None
+    named = _as_it_reads(method_of(method)) if method is not None else None
     key = (
-        chosen,
-        None if chosen is None else chosen.reads,
+        named,
         limits is not False,
         apart,
         prefer,
@@ -451,8 +451,13 @@ def prepared_search(
     search: Search | None = recall(model, key)
     if search is None:
         search = Search(
-            model, tasks, method=chosen, limits=limits, prefer=prefer, max_iterations=max_iterations,
+            model, tasks, method=named and named[0], limits=limits, prefer=prefer, max_iterations=max_iterations,
             max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
         keep(model, key, search)
     return search
+
+
+def _as_it_reads(method: Method) -> tuple[Method, Reads]:
+    """A method, and what functions of a user's in it read, by which what is prepared for it is found again."""
+    return method, method.reads

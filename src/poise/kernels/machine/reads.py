@@ -10,6 +10,7 @@ import numpy as np
 
 _NOTHING: Final = object()
 """In place of what is not there."""
+_NUMBERS: Final = (np.ndarray, np.generic, float, complex)
 _PACKAGES: Final = ("poise", "numpy", "numba", "math")
 
 
@@ -113,9 +114,9 @@ def _brought(value: Any) -> bool:
 
 def _content(value: Any) -> Hashable:
     """What compiled code makes of a value; equal for those of which it makes the same."""
-    if isinstance(value, np.ndarray | np.generic | float | complex):
+    if isinstance(value, _NUMBERS):
         array = np.asarray(value)
-        return type(value), str(array.dtype), array.shape, array.flags.c_contiguous, array.tobytes()
+        return type(value), array.dtype, array.shape, array.flags.c_contiguous, array.tobytes()
     if isinstance(value, tuple):
         return (type(value), *map(_content, value))
     return (type(value), value) if isinstance(value, Hashable) else (type(value), id(value))
