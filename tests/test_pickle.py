@@ -84,7 +84,10 @@ TASKS = [
     pz.JointCouplingTask({"left": 1.0, "right": -1.0}, 0.1),
     pz.PostureTask(np.arange(7.0), weight=np.ones(7), tolerance=0.1),
     pz.ConeTask("hand", THREE, -THREE, angle=0.2),
-    pz.PoseTask("hand"),
+    pz.PoseTask("hand", gain=0.5),
+    pz.DampingTask(["left"], weight=3.0),
+    pz.JointVelocityTask(["left"], np.ones(1)),
+    pz.RollingTask("hand", radius=0.1),
     pz.SwivelTask("arm", "elbow", "hand", THREE, base="base", angle=0.3),
 ]
 RULES = [kind(0.1) if kind is pz.Constant else kind() for kind in KINDS_OF_RULES.values()]

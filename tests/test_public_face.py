@@ -85,7 +85,7 @@ def test_what_help_shows_of_arrays_is_short() -> None:
 
 
 def test_a_task_completes_to_its_fields() -> None:
-    shared = ["base", "frame", "offset", "priority", "required", "target"]
+    shared = ["base", "frame", "gain", "offset", "priority", "required", "target"]
     assert dir(pz.PositionTask("hand")) == [*shared, "tolerance", "weight"]
     assert dir(pz.PostureTask()) == ["target", "tolerance", "weight"]
 

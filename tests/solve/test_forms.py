@@ -129,7 +129,7 @@ def test_what_is_no_pose_is_refused_in_words(target: Any, words: str) -> None:
         ([0.0, math.nan, 0.0, 0.0, 0.0, 0.0, 0.0], r"\[1\] is nan"),
         (np.array([0, 0, np.inf, 0, 0, 0, 0], dtype=np.float32), r"\[2\] is inf"),
         (["a"] * 7, "numbers"),
-        (None, "numbers"),
+        (None, "no step has led anywhere yet"),
     ],
 )
 def test_what_is_no_configuration_is_refused_in_words(q: Any, words: str) -> None:

@@ -213,7 +213,7 @@ def test_a_criterion_and_a_method_of_ones_own_are_those_of_now_too() -> None:
     @method
     @dataclass(frozen=True, kw_only=True)
     class Part(JacobianMethod):
-        name: ClassVar[str] = "part of the transpose"
+        name: ClassVar[str] = "part_of_the_transpose"
         title: ClassVar[str] = "A part of the transpose"
 
         @staticmethod

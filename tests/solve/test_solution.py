@@ -263,11 +263,12 @@ def test_the_largest_error_of_all_tasks() -> None:
 
 
 def test_the_cost_is_the_weighted_sum_of_squares() -> None:
+    """Weights are relative: the largest counts as 1."""
     model = pz.load("panda")
     task = pz.PoseTask(HAND, FAR, position_weight=2.0, rotation_weight=0.5)
     solution = pz.solve(model, task)
     position, rotation = pose_error(fk(model, HAND, solution.q), FAR.matrix())
-    assert solution.cost == pytest.approx((2.0 * position) ** 2 + (0.5 * rotation) ** 2, rel=1e-6)
+    assert solution.cost == pytest.approx(position**2 + (0.25 * rotation) ** 2, rel=1e-6)
     assert solution.position_error == pytest.approx(position, rel=1e-8)
     assert solution.rotation_error == pytest.approx(rotation, rel=1e-6)
 

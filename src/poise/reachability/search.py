@@ -69,16 +69,16 @@ def reach(
         raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
     whole("effort", effort, 0)
     turns = _turns(orientations)
+    task = PositionTask(name) if turns is None else PoseTask(name)
+    refuse_loops(model, [task], "reach")
     moving = np.count_nonzero(np.abs(model.jacobian(name, model.sample(seed=0))).max(axis=0))
-    if turns is not orientations and turns is not None and moving < _POSE:
+    if not isinstance(orientations, SO3) and turns is not None and moving < _POSE:
         warnings.warn(
             f"{moving} joints move {name!r}, and a place with an orientation asks for six: next to none will be "
             "reached; orientations=0, --orientations 0 in a shell, asks for places alone",
             UserWarning,
             stacklevel=2,
         )
-    task = PositionTask(name) if turns is None else PoseTask(name)
-    refuse_loops(model, [task], "reach")
     solver = Solver(model, task, limits=limits, prefer="first", seed=seed, max_restarts=effort)
 
     each = 1 if turns is None else len(turns.wxyz)

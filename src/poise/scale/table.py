@@ -79,8 +79,9 @@ def _answers(batch: SolutionBatch) -> list[tuple[pa.Field, pa.Array]]:
     places = np.zeros(len(batch), dtype=np.int32)
     unsolved = ~batch.success
     places[unsolved] = [_STATUSES.index(status) for status in batch.status[unsolved]]
+    senseless = batch.status == Status.BAD_INPUT
     arrays = [
-        *(_numbers(batch.q[:, i]) for i in range(batch.model.nq)),
+        *(pa.array(np.ascontiguousarray(batch.q[:, i]), mask=senseless) for i in range(batch.model.nq)),
         pa.DictionaryArray.from_arrays(places, _NAMES),
         pa.array(batch.success),
         _numbers(batch.position_errors[:, 0]),

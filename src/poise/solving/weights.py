@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.tasks.base import Task
-from poise.tasks.loop import LoopTask
 
 
 def relative(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[float, ...]]:
     """The tasks with their weights divided by the largest of their level, and what each was divided by.
 
     Weights weigh tasks of one level against each other, and tasks against nothing else: whatever a solver, a method or
-    a damping knows in numbers is meant for weights of 1.  A LoopTask is the largest only where it is alone.
+    a damping knows in numbers is meant for weights of 1.  Tasks that are no `yardstick`, such as loops and costs of
+    motion, have the largest only where they are alone.
     """
     scales = tuple(_largest([other for other in tasks if other.level == task.level]) for task in tasks)
     return tuple(task.lighter(x) for task, x in zip(tasks, scales, strict=True)), scales
@@ -20,5 +20,5 @@ def relative(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[float, ...]
 
 def _largest(level: Sequence[Task]) -> float:
     """The largest weight of tasks of one level; 1 where all are 0."""
-    counted = [task for task in level if not isinstance(task, LoopTask)] or level
+    counted = [task for task in level if task.yardstick] or level
     return max(float(np.max(getattr(task, name))) for task in counted for name in task.weight_names) or 1.0

@@ -133,6 +133,8 @@ class Task(Objective):
     weight_names: ClassVar[tuple[str, ...]] = ("weight",)
     tolerance_names: ClassVar[tuple[str, ...]] = ("tolerance",)
     """The fields that are weights, and those that are tolerances."""
+    yardstick: ClassVar[bool] = True
+    """Whether its weights count where the largest of a level is sought; else they are held against those that do."""
     leads: ClassVar[tuple[str, ...]] = ()
     """What of its frame it leads all of: POSITION, ROTATION or both."""
     along_target: ClassVar[bool] = False
@@ -158,7 +160,7 @@ class Task(Objective):
 
     def __post_init__(self) -> None:
         for name in self.weight_names:
-            self._set(name, weights(name, getattr(self, name), self.rows))
+            self._set(name, weights(name, getattr(self, name), self._weight_rows))
         for name in self.tolerance_names:
             self._set(name, tolerance(name, getattr(self, name)))
         if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
@@ -220,8 +222,10 @@ class Task(Objective):
 
     @property
     def weighing(self) -> int:
-        """0 without weights, 1 with, 2 with weights along the target's own axes."""
-        return 0 if all(block.plain for block in self.blocks) else 2 if self.along_target else 1
+        """0 without weights, 1 with, 2 with such along the target's own axes, where it matters along which."""
+        if all(block.plain for block in self.blocks):
+            return 0
+        return 2 if self.along_target and any(len(set(block.weight)) > 1 for block in self.blocks) else 1
 
     @property
     def asked(self) -> int:
@@ -396,6 +400,11 @@ class Task(Objective):
             if name not in ("target", "frames") and not isinstance(value, str)
             for x in _flat(f"{name} of {type(self).__name__}", value)
         )
+
+    @property
+    def _weight_rows(self) -> int:
+        """How many weights it may have."""
+        return self.rows
 
     @property
     def _field_names(self) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ class LoopTask(OfFrame):
     gain: float = field(default=1.0, init=False, repr=False)
 
     rows: ClassVar[int] = 1
+    yardstick: ClassVar[bool] = False
     goal_kind: ClassVar[int] = PLACE | TURN
 
     def __post_init__(self) -> None:

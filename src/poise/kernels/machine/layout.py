@@ -87,7 +87,7 @@ EFFECTOR: Final = Record(
 - Its Jacobian has `columns` columns, which belong to the velocities in `slots` from `first_slot` on, and are the sums
   of the COLUMNs from `first_column` to `last_column`.  Those of the frame's linear and angular motion go to the rows
   `linear` and `angular` of the workspace's `jacobian`; -1: they are no rows of the task, and go to `scratch`.
-- `weighing`: 0 without weights, 1 with, 2 with weights along the target's own axes.
+- `weighing`: 0 without weights, 1 with, 2 with unequal ones along the target's own axes.
 - `first_number`, `last_number`: where among the problem's `numbers` its own begin and end.
 - Of a task with a residual of the user's: `first_sight`, `last_sight` among the SIGHTs are the frames that it reads,
   `residual_rows` are its rows, `sloped` whether there are derivatives of the user's, `lanes` whether his functions take
