@@ -63,13 +63,29 @@ def test_the_feet_of_a_humanoid_stay_where_they_are_planted() -> None:
     assert all(room(limit, robot, q) >= -1e-9 for q in path[::20])
 
 
+def test_links_that_are_built_near_slide_along_each_other() -> None:
+    robot = pz.load("g1", base="floating")
+    limit = pz.CollisionLimit()
+    feet = [pz.PoseTask(f"{side}_ankle_roll_link") for side in ("left", "right")]
+    stand = [robot.pose(foot.frame, robot.home) for foot in feet]
+    hand = robot.pose("right_wrist_yaw_link", robot.home).xyz + np.array((0.03, 0.02, 0.03))
+    tracker, q = (
+        pz.Tracker(robot, [*feet, pz.PositionTask("right_wrist_yaw_link")], dt=0.005, limits=[limit]),
+        robot.home,
+    )
+    for _ in range(100):  # the shoulder is as near to the torso as it is built
+        q = tracker.step(q, [*stand, hand])
+        assert limit.is_kept(robot, q)
+    assert np.linalg.norm(robot.pose("right_wrist_yaw_link", q).xyz - hand) < 1e-3
+
+
 def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
     robot, limit = pz.fit_shapes(pz.load("ur10")).model, pz.CollisionLimit(min_distance=0.012)
     shapes, apart = robot.fitted_shapes, unmet(robot)
     pairs = [(a, b) for a, b in itertools.combinations(shapes, 2) if frozenset((a, b)) not in apart]
     scenes = {(a, b): Scene(robot, {a: shapes[a], b: shapes[b]}) for a, b in pairs}
     home = {pair: nearest_in(scene, robot.home).distance for pair, scene in scenes.items()}
-    least = {pair: min(0.012, distance) for pair, distance in home.items()}
+    least = {pair: min(0.012, distance - 1e-4) for pair, distance in home.items()}
     assert min(least.values()) < 0.01
     for pair in pairs:
         assert limit.least(robot, *pair) == pytest.approx(least[pair], abs=2e-6)

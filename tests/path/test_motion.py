@@ -242,3 +242,15 @@ def test_what_is_asked_of_a_motion() -> None:
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]]).at(0.0)
     alone = pz.solve_path(arm, TASK, across()[:1], acceleration=1.0)
     assert np.allclose(alone.at([0.0, 1.0]).q, alone.q[0])
+
+
+def test_what_makes_no_clock_and_no_path_is_refused_by_name() -> None:
+    arm = pz.load("panda")
+    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), acceleration=10.0)
+    with pytest.raises(ValueError, match="dt is infinite"):
+        path.resample(np.inf)
+    with pytest.raises(TypeError, match=r"then takes paths, one after the other"):
+        path.then([path])  # type: ignore[arg-type]
+    for straight in (1, True, None):
+        with pytest.raises(TypeError, match=f"straight is {straight}; it must be a list"):
+            pz.plan(arm, pz.PoseTask("panda_hand"), stops()[:2], straight=straight)  # type: ignore[arg-type]

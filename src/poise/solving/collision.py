@@ -10,6 +10,7 @@ import numpy as np
 
 from poise.errors import ShapeNotFound
 from poise.geometry.world import World
+from poise.kernels.collision.guard import BUILT_NEAR_RESERVE
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.methods.checks import positive
 from poise.model.frame import WORLD
@@ -29,7 +30,7 @@ _TRAVEL: Final = 0.05
 near gets apart at most [m], and how far any point goes at most [m]."""
 
 _ROUNDING: Final = 1e-6
-"""How much nearer than at home links may come that are near there [m]: rounding, and the curvature of steps."""
+"""How much nearer than at home links may be led that are near there [m]: so the home itself asks for no retreat."""
 _SAID: Final = "least distances of which a note has told"
 _SHOWN: Final = 4
 """Pairs that a note names."""
@@ -122,7 +123,8 @@ class CollisionLimit(Constraint):
         if not self.self_collision:
             return {}
         near = at_home(model, self.min_distance + RESERVE)
-        return {pair: min(distance, self.min_distance) - _ROUNDING for pair, distance in near.items()}
+        room = BUILT_NEAR_RESERVE
+        return {pair: min(distance - room, self.min_distance) - _ROUNDING for pair, distance in near.items()}
 
     def _tell(self, model: Model) -> None:
         """Say once which links are nearer at home than `min_distance`."""

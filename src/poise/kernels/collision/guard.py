@@ -48,6 +48,8 @@ _STRETCHES = 3
 """A retreat is doubled so often where it does not suffice."""
 _FIXED = 1e-6
 """A pair whose distance no joint changes faster asks for nothing [m per rad or m]."""
+BUILT_NEAR_RESERVE = 1e-4
+"""What is kept beyond the least distance of links that are built near [m]: what the curvature of a step takes back."""
 _ROUNDING = 1e-12
 """What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
 _UNSEEN = 5e-3
@@ -83,7 +85,8 @@ def watch(p, w, address):
         for a in range(len(p.paces)):
             brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
         # Links that are as near as they are built are not to be pushed apart.
-        reserve = guard.reserve if ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) == 0.0 else 0.0
+        built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
+        reserve = BUILT_NEAR_RESERVE if built_near else guard.reserve
         drift, brake = drifted(x, pair), brake if len(p.paces) > 0 else np.inf
         w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake)
         if not asks:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import html
-from poise.methods.checks import positive
+from poise.methods.checks import finite_positive
 from poise.model.model import Model
 from poise.solving.path.law import JointState, Law, joined
 from poise.solving.path.table import write_csv, write_parquet
@@ -195,10 +195,10 @@ class JointPath(Sequence[Array]):
         """The same motion in rows that are `dt` [s] apart, for a controller with a clock.
 
         It is slower by as much as it takes to end with a row, less than one `dt` in all: so it keeps its limits, and
-        the differences of its rows do.  Waypoints are passed between rows, see `stations`; `clearances` are not
-        measured anew.  Raises ValueError for a path without times.
+        the differences of its rows do.  Waypoints are passed between rows, see `stations`, and errors remain
+        what they are there; `clearances` are not measured anew.  Raises ValueError for a path without times.
         """
-        positive("dt", dt)
+        finite_positive("dt", dt)
         law, passed = self._timed(), np.zeros(len(self.stations), dtype=np.int64)
         steps = int(np.ceil(law.duration / dt * (1.0 - _ROUNDING)))
         if steps and self.times is not None:
@@ -218,6 +218,8 @@ class JointPath(Sequence[Array]):
         """
         made = self
         for other in others:
+            if not isinstance(other, JointPath):
+                raise TypeError(f"then takes paths, one after the other, as in a.then(b, c), got {other!r}")
             made = _joined(made, other)
         return made
 

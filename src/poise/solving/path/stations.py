@@ -1,6 +1,6 @@
 """plan: configurations for a few poses, near each other, and a free joint path from each to the next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Final
@@ -106,6 +106,8 @@ def planned(
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
+    if not isinstance(straight, Iterable):
+        raise TypeError(f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]")
     for k in straight:
         whole("straight", k, 1 if q0 is None else 0)
         if k >= len(route):
