@@ -424,7 +424,7 @@ class _Batch:
             rest = int((self.codes == RUNNING).sum())
             if not rest:
                 raise  # nothing is left to stop
-            words = f"{n - rest:,} of {n:,} problems are solved, the status of the others is INTERRUPTED"
+            words = f"{n - rest:,} of {n:,} problems are done, the status of the others is INTERRUPTED"
             warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=4)
         self._fill()
 
