@@ -120,6 +120,23 @@ def test_damped_joints_cost_their_motion() -> None:
         assert step == pytest.approx(np.linalg.solve(matrix, jacobian.T @ e), abs=2e-3)
 
 
+def test_costs_are_weighed_against_the_tasks_of_their_level() -> None:
+    def way(factor: float) -> list[Any]:
+        tasks = [
+            pz.PoseTask("panda_hand", position_weight=factor, rotation_weight=0.3 * factor),
+            pz.DampingTask(weight=np.linspace(0.1, 2.0, 7) * factor),
+            pz.JointVelocityTask(["panda_joint1"], weight=0.2 * factor),
+        ]
+        loop, path = pz.Tracker(PANDA, tasks, dt=DT), [HOME]
+        for _ in range(50):
+            path.append(loop.step(path[-1], [beside(0.1, 0.0, 0.1), None, 0.3]))
+        return path
+
+    expected = way(1.0)
+    for factor in (200.0, 1e-3):
+        np.testing.assert_allclose(way(factor), expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["dls", "qp", "priority"])
 def test_a_heavy_base_stays_where_the_arm_can_reach(method: str) -> None:
     mobile = pz.load("example-robot-data/panda", base="planar")
@@ -241,6 +258,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.Tracker(PANDA, [HAND, pz.DampingTask(weight=(1, 2, 3))], dt=DT)
     with pytest.raises(pz.ShapeError, match=r"must have shape \(7,\), one a velocity, got \(6,\)"):
         pz.Tracker(PANDA, pz.JointVelocityTask(), dt=DT).step(HOME, np.zeros(6))
+    with pytest.raises(pz.ShapeError, match="target must be numbers, got 'fast'"):
+        pz.Tracker(PANDA, pz.JointVelocityTask(), dt=DT).step(HOME, "fast")
     with pytest.raises(ValueError, match="is of 29 velocities, and takes 7 at most"):
         pz.Tracker(pz.load("g1"), pz.JointVelocityTask(), dt=DT)
     with pytest.raises(ValueError, match="joints must be names in a list"):

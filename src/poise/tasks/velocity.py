@@ -19,7 +19,7 @@ from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
 from poise.spatial import Array, ArrayLike, finite
-from poise.tasks.base import Task, Weight, goal_of, weights
+from poise.tasks.base import Task, Weight, goal_of, numbers
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
 
@@ -66,13 +66,16 @@ class OfVelocities(Task):
     _seconds: float = field(default=0.0, init=False, repr=False)
 
     routine: ClassVar[Any] = staticmethod(velocity_rows)
-    weight_names: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.joints is not None and (isinstance(self.joints, str) or not self.joints):
             raise ValueError(f"joints must be names in a list, as in ['elbow'], or None for all, got {self.joints!r}")
-        self._set("weight", weights("weight", self.weight, int(np.size(self.weight)) if np.ndim(self.weight) else 1))
         super().__post_init__()
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        """As many as it has weights, until it meets a model."""
+        return int(np.size(self.weight))
 
     @property
     def label(self) -> str:
@@ -188,7 +191,7 @@ class JointVelocityTask(OfVelocities):
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) the ways of an update."""
-        given, count = np.atleast_1d(np.asarray(target, dtype=np.float64)), len(self._velocities)
+        given, count = np.atleast_1d(numbers(name, target)), len(self._velocities)
         if given.shape != (count,):
             raise ShapeError(f"{name} of {self.label} must have shape ({count},), one a velocity, got {given.shape}")
         ways = np.zeros(GOAL_NUMBERS)
