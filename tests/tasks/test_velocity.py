@@ -192,6 +192,25 @@ def test_velocities_begin_at_rest_and_keep_the_limits() -> None:
     assert q == pytest.approx(PANDA.upper, abs=1e-9)
 
 
+@pytest.mark.parametrize("jerk", [[], [pz.JerkLimit(300.0)]])
+@pytest.mark.parametrize("method", ["dls", "priority"])
+def test_a_velocity_that_stays_is_reached_within_accelerations_and_jerks(method: str, jerk: list[Any]) -> None:
+    limits = [pz.AccelerationLimit(5.0), *jerk]
+    alone = pz.Tracker(PANDA, pz.JointVelocityTask(["panda_joint1"]), method, dt=0.002, limits=limits)
+    swing = pz.Tracker(
+        PANDA, [HAND, pz.JointVelocityTask(["panda_joint1"], priority=1)], "priority", dt=0.002, limits=limits
+    )
+    for loop, target in ((alone, [[0.5]]), (swing, [HERE, [0.5]])):
+        q = HOME
+        for _ in range(300):
+            q = loop.step(q, target)
+        assert loop.velocity[0] == pytest.approx(0.5, rel=0.01)
+        rest = [*target[:-1], [0.0]]
+        for _ in range(300):
+            q = loop.step(q, rest)
+        assert np.abs(loop.velocity).max() < 1e-6
+
+
 def test_an_elbow_swings_while_the_hand_stays() -> None:
     loop = pz.Tracker(PANDA, [HAND, pz.JointVelocityTask(["panda_joint1"], priority=1)], dt=DT)
     q = HOME

@@ -15,7 +15,7 @@ import numpy as np
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
-from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS
+from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
 from poise.spatial import Array, ArrayLike, finite
@@ -66,6 +66,7 @@ class OfVelocities(Task):
     _seconds: float = field(default=0.0, init=False, repr=False)
 
     routine: ClassVar[Any] = staticmethod(velocity_rows)
+    goal_kind: ClassVar[int] = PLACE | WAY
 
     def __post_init__(self) -> None:
         if self.joints is not None and (isinstance(self.joints, str) or not self.joints):
