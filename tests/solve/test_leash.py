@@ -185,6 +185,46 @@ def test_a_tracker_that_was_pickled_goes_on_from_its_command() -> None:
     assert np.array_equal(one, other)
 
 
+def test_a_tracker_that_takes_over_goes_on_from_the_command_of_the_other() -> None:
+    one, other = (pz.Tracker(PANDA, pz.PoseTask("panda_hand", gain=gain), dt=DT) for gain in (1.0, 0.5))
+    other.take_over(one)
+    with pytest.raises(ValueError, match="no step has led anywhere yet"):
+        other.step(None, around(0))
+    for tick in range(50):
+        q = one.step(None if tick else HOME, around(tick))
+    other.take_over(one)
+    found = other.step(None, around(50), measured=q - 0.05)
+    other.take_over(one)
+    assert np.array_equal(found, other.step(q, around(50)))
+    other.reset()
+    with pytest.raises(ValueError, match="no step has led anywhere yet"):
+        other.step(None, around(51))
+
+
+@pytest.mark.parametrize("limits", ["none", "accelerations", "jerks"])
+@pytest.mark.parametrize("dt", [0.002, 0.005, 0.02])
+def test_limits_hold_from_the_last_step_of_a_tracker_to_the_next_of_another(limits: str, dt: float) -> None:
+    before = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits])
+    q = HOME
+    for _ in range(30 if LIMITS[limits] else 3):
+        q = before.step(q, beside(0.0, 0.4, -0.2))
+    last = before.velocity
+    assert np.abs(last).max() > 0.5
+    after = pz.Tracker(PANDA, HAND, dt=dt, limits=LIMITS["accelerations"])
+    after.take_over(before)
+    for _ in range(20):
+        q = after.step(q, beside(0.0, -0.4, 0.0))
+        assert np.abs(after.velocity - last).max() <= 15.0 * dt * (1 + 1e-9)
+        last = after.velocity
+
+
+def test_a_tracker_without_times_has_no_velocities_to_take_over() -> None:
+    timeless = pz.Tracker(PANDA, HAND)
+    timeless.step(HOME, beside(0.0, 0.4, -0.2))
+    with pytest.raises(ValueError, match="the other Tracker has no dt"):
+        pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS["accelerations"]).take_over(timeless)
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     for value in (0.0, -1.0, math.nan, True):
         with pytest.raises(ValueError, match="Leash holds"):

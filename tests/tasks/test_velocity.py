@@ -120,6 +120,23 @@ def test_damped_joints_cost_their_motion() -> None:
         assert step == pytest.approx(np.linalg.solve(matrix, jacobian.T @ e), abs=2e-3)
 
 
+def test_costs_are_weighed_against_the_tasks_of_their_level() -> None:
+    def way(factor: float) -> list[Any]:
+        tasks = [
+            pz.PoseTask("panda_hand", position_weight=factor, rotation_weight=0.3 * factor),
+            pz.DampingTask(weight=np.linspace(0.1, 2.0, 7) * factor),
+            pz.JointVelocityTask(["panda_joint1"], weight=0.2 * factor),
+        ]
+        loop, path = pz.Tracker(PANDA, tasks, dt=DT), [HOME]
+        for _ in range(50):
+            path.append(loop.step(path[-1], [beside(0.1, 0.0, 0.1), None, 0.3]))
+        return path
+
+    expected = way(1.0)
+    for factor in (200.0, 1e-3):
+        np.testing.assert_allclose(way(factor), expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["dls", "qp", "priority"])
 def test_a_heavy_base_stays_where_the_arm_can_reach(method: str) -> None:
     mobile = pz.load("example-robot-data/panda", base="planar")
@@ -173,6 +190,25 @@ def test_velocities_begin_at_rest_and_keep_the_limits() -> None:
         assert PANDA.within_limits(q)
         last = loop.velocity
     assert q == pytest.approx(PANDA.upper, abs=1e-9)
+
+
+@pytest.mark.parametrize("jerk", [[], [pz.JerkLimit(300.0)]])
+@pytest.mark.parametrize("method", ["dls", "priority"])
+def test_a_velocity_that_stays_is_reached_within_accelerations_and_jerks(method: str, jerk: list[Any]) -> None:
+    limits = [pz.AccelerationLimit(5.0), *jerk]
+    alone = pz.Tracker(PANDA, pz.JointVelocityTask(["panda_joint1"]), method, dt=0.002, limits=limits)
+    swing = pz.Tracker(
+        PANDA, [HAND, pz.JointVelocityTask(["panda_joint1"], priority=1)], "priority", dt=0.002, limits=limits
+    )
+    for loop, target in ((alone, [[0.5]]), (swing, [HERE, [0.5]])):
+        q = HOME
+        for _ in range(300):
+            q = loop.step(q, target)
+        assert loop.velocity[0] == pytest.approx(0.5, rel=0.01)
+        rest = [*target[:-1], [0.0]]
+        for _ in range(300):
+            q = loop.step(q, rest)
+        assert np.abs(loop.velocity).max() < 1e-6
 
 
 def test_an_elbow_swings_while_the_hand_stays() -> None:
@@ -241,6 +277,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.Tracker(PANDA, [HAND, pz.DampingTask(weight=(1, 2, 3))], dt=DT)
     with pytest.raises(pz.ShapeError, match=r"must have shape \(7,\), one a velocity, got \(6,\)"):
         pz.Tracker(PANDA, pz.JointVelocityTask(), dt=DT).step(HOME, np.zeros(6))
+    with pytest.raises(pz.ShapeError, match="target must be numbers, got 'fast'"):
+        pz.Tracker(PANDA, pz.JointVelocityTask(), dt=DT).step(HOME, "fast")
     with pytest.raises(ValueError, match="is of 29 velocities, and takes 7 at most"):
         pz.Tracker(pz.load("g1"), pz.JointVelocityTask(), dt=DT)
     with pytest.raises(ValueError, match="joints must be names in a list"):
@@ -314,3 +352,9 @@ def test_a_wheel_needs_a_radius_and_an_axle() -> None:
         pz.RollingTask("left_wheel", radius=0)
     with pytest.raises(ValueError, match="axis is zero"):
         pz.RollingTask("left_wheel", radius=0.1, axis=(0, 0, 0))
+
+
+@pytest.mark.parametrize("method", ["lm", "jt", "das", "hybrid"])
+def test_a_method_that_goes_a_part_of_the_way_refuses_velocities(method: str) -> None:
+    with pytest.raises(ValueError, match=f"{method}' goes a part of the way, and JointVelocityTask"):
+        pz.Tracker(PANDA, pz.JointVelocityTask(), method, dt=DT)

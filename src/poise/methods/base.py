@@ -44,6 +44,8 @@ class Capabilities:
     """Whether it follows a PostureTask of a Tracker."""
     gain: bool = True
     """Whether it heeds the gains of tasks: it steps by the clamped errors, `w.clamped`."""
+    whole: bool = True
+    """Whether a step goes all of a short way, so that a velocity that is asked for is what comes of it."""
     characters: bool = True
     """Whether it runs eight characters at once."""
 

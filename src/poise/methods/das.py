@@ -49,7 +49,7 @@ class DasSlotineSheridan(NullSpaceMethod):
     name: ClassVar[str] = "das"
     title: ClassVar[str] = "Das, Slotine and Sheridan"
     references: ClassVar[tuple[str, ...]] = ("das1988",)
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[Capabilities] = Capabilities(whole=False)
     iterations: ClassVar[int] = 2000
     max_step: float = math.radians(30.0)
     position_stiffness: float = 1.0

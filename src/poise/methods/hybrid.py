@@ -33,7 +33,7 @@ class Hybrid(JacobianMethod):
     name: ClassVar[str] = "hybrid"
     title: ClassVar[str] = "Newton and transpose"
     references: ClassVar[tuple[str, ...]] = ("das1988",)
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[Capabilities] = Capabilities(whole=False)
     iterations: ClassVar[int] = 1000
     max_step: float = math.radians(45.0)
     switch: float = 0.01

@@ -57,7 +57,7 @@ class LevenbergMarquardt(JacobianMethod):
         "chan1988",
         "sugihara2011",
     )
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[Capabilities] = Capabilities(whole=False)
     iterations: ClassVar[int] = 200
     damping: Damping = GainRatio()
     """lambda, or a rule."""

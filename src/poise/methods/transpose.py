@@ -27,7 +27,7 @@ class JacobianTranspose(JacobianMethod):
     name: ClassVar[str] = "jt"
     title: ClassVar[str] = "Jacobian transpose"
     references: ClassVar[tuple[str, ...]] = ("buss2004", "wolovich1984", "balestrino1984")
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[Capabilities] = Capabilities(whole=False)
     iterations: ClassVar[int] = 2000
     max_step: float = math.radians(30.0)
 

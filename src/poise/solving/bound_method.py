@@ -13,6 +13,7 @@ from poise.kernels.machine.layout import (
     MOST_NEAR,
     PRISMATIC,
     TWIST,
+    WAY,
     WIDTH,
     Record,
     joined,
@@ -93,6 +94,7 @@ class BoundMethod:
         refuse(model, tasks, method, limits=limits)
         if within:
             refuse_gains(tasks, method)
+            refuse_velocities(tasks, method)
         if posture is not None:
             refuse_posture(method)
         method.refuse(case)
@@ -294,6 +296,16 @@ def refuse_gains(tasks: Sequence[Task], method: Method) -> None:
             raise ValueError(
                 f"the method {method.name!r} goes all the way to a target, and {task.label} has gain={task.gain:g}: "
                 "leave it out, or choose another method, such as 'dls'"
+            )
+
+
+def refuse_velocities(tasks: Sequence[Task], method: Method) -> None:
+    """Raises ValueError, with the way out, if the method does not reach the velocities that a task asks for."""
+    for task in tasks:
+        if task.takes_target and task.goal_kind & WAY and not method.capabilities.whole:
+            raise ValueError(
+                f"a step of the method {method.name!r} goes a part of the way, and {task.label} asks for all of it: "
+                "choose another method, such as 'dls'"
             )
 
 

@@ -251,6 +251,7 @@ class Tracker:
         self._scenes: list[Scene] = []
         self._start, self._goal = scratch.start_view, scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
+        self._q[:] = np.nan
         self._copy = self._q.copy
         self._memory = scratch.narrow[self._prepared.problem.rows("memory")]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
@@ -376,8 +377,8 @@ class Tracker:
             self._lock.release()
 
     def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
-        """(nq,) where the last step led, or `measured` before the first."""
-        if self._memory[FRESH] > 0.5:
+        """(nq,) where the last step led, or that of the tracker that was taken over; `measured` before the first."""
+        if not np.isnan(self._q[0]):
             return self._q
         if measured is None:
             raise ValueError("q is None, and no step has led anywhere yet: give q, or measured, where the robot is")
@@ -482,6 +483,7 @@ class Tracker:
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
+        self._q[:] = np.nan
         for past in (
             "last_step", "last_target", "last_guide", "travel", "surge", "behind", "flow", "flow_change", "steady"
         ):  # fmt: skip
@@ -492,23 +494,37 @@ class Tracker:
             self._kept.forget()
 
     def take_over(self, other: "Tracker") -> None:
-        """Go on where another Tracker of the same model is: its last velocities and accelerations are those of this.
+        """Go on where another Tracker of the same model is, from its last command with its velocity and acceleration.
 
-        So limits of accelerations and jerks hold from the last step of the other to the next of this.
-        Raises ValueError for another model, and for tasks that other joints move.
+        So limits of accelerations and jerks hold from the last step of the other to the next of this, whose `dt` may be
+        another; one without such limits tells no acceleration, which counts as 0.  With None for its `q` the next step
+        begins where the last one of the other led.
+        Raises ValueError for another model, for tasks that other joints move, and for a tracker without a `dt` where
+        this one has accelerations.
         """
         if other.model is not self.model:
             raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
-        if other._prepared.problem.velocities != self._prepared.problem.velocities:
+        problem, theirs = self._prepared.problem, other._prepared.problem
+        if theirs.velocities != problem.velocities:
             raise ValueError(
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
             )
+        travel, surge = (self._scratch.narrow[problem.rows(past)] for past in ("travel", "surge"))
+        pasts = [other._scratch.narrow[theirs.rows(past)].copy() for past in ("travel", "surge")]
+        command = other._q.copy()
+        shorter = 1.0
+        if len(travel):
+            if other._dt is None:
+                raise ValueError("the other Tracker has no dt, so its velocities are not known: give it one")
+            assert self._dt is not None
+            shorter = self._dt / other._dt
+            if not len(pasts[0]):
+                pasts = [other.velocity[list(problem.velocities)] * other._dt, np.zeros(len(travel))]
         with self._entered():
             self.reset()
-            for past in ("travel", "surge"):
-                mine, others = (x._scratch.narrow[x._prepared.problem.rows(past)] for x in (self, other))
-                if len(mine) == len(others):
-                    mine[:] = others
+            self._q[:] = command
+            if len(travel):
+                travel[:], surge[:] = shorter * pasts[0], shorter**2 * pasts[1]
 
     @property
     def velocity(self) -> Array:

@@ -15,11 +15,11 @@ import numpy as np
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
-from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS
+from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
 from poise.spatial import Array, ArrayLike, finite
-from poise.tasks.base import Task, Weight, goal_of
+from poise.tasks.base import Task, Weight, goal_of, numbers
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
 
@@ -66,6 +66,7 @@ class OfVelocities(Task):
     _seconds: float = field(default=0.0, init=False, repr=False)
 
     routine: ClassVar[Any] = staticmethod(velocity_rows)
+    goal_kind: ClassVar[int] = PLACE | WAY
     yardstick: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -191,7 +192,7 @@ class JointVelocityTask(OfVelocities):
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) the ways of an update."""
-        given, count = np.atleast_1d(np.asarray(target, dtype=np.float64)), len(self._velocities)
+        given, count = np.atleast_1d(numbers(name, target)), len(self._velocities)
         if given.shape != (count,):
             raise ShapeError(f"{name} of {self.label} must have shape ({count},), one a velocity, got {given.shape}")
         ways = np.zeros(GOAL_NUMBERS)

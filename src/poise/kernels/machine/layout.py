@@ -97,9 +97,10 @@ SIGHT: Final = Record("Sight", "unit first_column last_column", "tool[12]")
 """A frame that a user's residual reads: it hangs at `tool` on `unit` (-1: the world), and its motion adds the COLUMNs
 from `first_column` to `last_column` to those of the effector."""
 
-PLACE, TURN, DIRECTION = 1, 2, 4
+PLACE, TURN, DIRECTION, WAY = 1, 2, 4, 8
 """Bits of an effector's `goal`: the first three goal numbers are a place [m]; the last four are a quaternion; the first
-three are a direction, of any length.  Without TURN the last four are plain numbers."""
+three are a direction, of any length; all of them are the way of an update.  Without TURN the last four are plain
+numbers."""
 
 BLOCK: Final = Record("Block", "start metres soft", "weight[3] inverse_weight[3] inverse_square_tolerance enough gain")
 """Three residual rows; their Jacobian begins at row `start` of the workspace's `jacobian`, column by column.  `metres`

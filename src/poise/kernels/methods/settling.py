@@ -13,7 +13,7 @@ import functools
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
-from poise.kernels.machine.layout import GOAL
+from poise.kernels.machine.layout import GOAL, WAY
 from poise.kernels.methods.memory import CURB, MU, SEEN, SHARE, STIRRED, TURNED
 
 _SHORTER, _LONGER = 0.5, 1.5
@@ -85,10 +85,11 @@ def away_from_last_targets(p, w):
 
 @functools.partial(kernel, inline=True)
 def see_targets(p, w):
-    """Remember where the targets are."""
+    """Remember where the targets are.  One that is a way has moved by it in each step, and is counted from none."""
     for k in range(len(p.effectors)):
+        stays = 0.0 if p.effectors[k].goal & WAY else 1.0
         for i in range(first_seen(p.effectors[k]), SEEN):
-            store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
+            store(w.last_target, SEEN * k + i, stays * load(w.target, GOAL * k + i))
 
 
 @functools.partial(kernel, inline=True)
