@@ -1,6 +1,7 @@
 """Functions of a user's that read what is around them: no answer is that of numbers which are no longer so."""
 
 import pickle
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -8,6 +9,7 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 import pytest
+from registered import for_a_while
 
 import poise as pz
 from poise.kernels.machine.reads import Reads
@@ -200,6 +202,14 @@ def test_all_solutions_are_those_of_now() -> None:
             assert heights(branch.q) == pytest.approx(value, abs=1e-5)
 
 
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """Other tests go through all methods."""
+    with for_a_while():
+        yield
+
+
+@pytest.mark.usefixtures("registered")
 def test_a_criterion_and_a_method_of_ones_own_are_those_of_now_too() -> None:
     global SHARE
 
