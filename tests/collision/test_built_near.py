@@ -5,6 +5,7 @@ import logging
 
 import numpy as np
 import pytest
+from gripping import gripping
 
 import poise as pz
 from poise.io.installed import installed_robots
@@ -112,3 +113,18 @@ def test_a_note_says_once_which_links_are_built_near(caplog: pytest.LogCaptureFi
         assert len(caplog.messages) == 1
         pz.CollisionLimit(min_distance=0.009).nearest(robot, robot.home)
         assert len(caplog.messages) == 2
+
+
+def test_links_built_near_block_no_answer_beside_loops_that_no_task_moves() -> None:
+    # The knuckles, about the hinges, are 3 mm apart.
+    gripper = gripping().with_shapes(
+        {"left_link": pz.Sphere((0.0, 0.0, 0.0), 0.0785), "right_link": pz.Sphere((0.0, 0.0, 0.0), 0.0785)}
+    )
+    limit = pz.CollisionLimit(min_distance=0.02)
+    assert limit.least(gripper, "left_link", "right_link") < 0.003
+    task, start = pz.JointCouplingTask({"wrist": 1.0}, target=0.5), gripper.q(left=-1.3, right=1.3)
+    answers = [pz.solve(gripper, task, q0=start, limits=[limit])]
+    answers += [*pz.solve_batch(gripper, task, [0.5], q0=start, limits=[limit])]
+    for answer in answers:
+        assert answer.status is pz.Status.CONVERGED
+        assert limit.is_kept(gripper, answer.q)

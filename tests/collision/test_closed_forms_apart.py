@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gripping import gripping
 
 import poise as pz
 from poise.robots import TEXTBOOK
@@ -129,14 +130,7 @@ def test_whatever_converges_was_looked_at(name: str, settings: dict[str, Any]) -
 
 
 def test_loops_that_no_task_moves_are_closed_before_an_answer_is_believed() -> None:
-    b = pz.ModelBuilder("gripping")
-    b.joint("wrist", "revolute", parent="base", child="palm", limits=(-1.0, 1.0))
-    for name, x in (("left", 0.0), ("right", 0.16)):
-        origin = pz.SE3.from_parts([x, 0.0, 0.1])
-        b.joint(name, "revolute", parent="palm", child=f"{name}_link", origin=origin, axis=(0, 1, 0), limits=(-3, 3))
-        b.frame(f"{name}_end", link=f"{name}_link", origin=pz.SE3.from_parts([0.1 if name == "left" else -0.1, 0, 0]))
-    b.loop("left_end", "right_end")
-    gripper = b.build().with_shapes({"left_link": pz.Sphere((0.1, 0.0, 0.0), 0.015)})
+    gripper = gripping().with_shapes({"left_link": pz.Sphere((0.1, 0.0, 0.0), 0.015)})
     task = pz.JointCouplingTask({"wrist": 1.0}, target=0.0)
     open_start = gripper.q(left=-1.3, right=1.3)
     shut = pz.solve(gripper, task, q0=open_start).q

@@ -111,7 +111,10 @@ class CollisionLimit(Constraint):
 
     def is_kept(self, model: Model, q: Array) -> bool:
         """Whether all shapes are as far apart as asked at q (nq,)."""
-        near = self.nearest(model, q)
+        return self.allows(model, self.nearest(model, q))
+
+    def allows(self, model: Model, near: Proximity) -> bool:
+        """Whether two shapes are as far apart as asked of them."""
         return near.distance >= self.least(model, *near.pair)
 
     def least(self, model: Model, one: str, other: str) -> float:

@@ -307,8 +307,7 @@ class Search:
             return code
         self._aside.close(model, q)
         if code == SOLVED and self.apart is not None and scratch.scene is not None:
-            near = nearest_in(scratch.scene, q)
-            return SOLVED if near.distance >= self.apart.min_distance else BLOCKED
+            return SOLVED if self.apart.allows(model, nearest_in(scratch.scene, q)) else BLOCKED
         return code
 
     def _close(self, model: Model, scratch: Scratch, code: int) -> int:
