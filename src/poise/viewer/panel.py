@@ -236,7 +236,7 @@ class Panel:
                     self.session.use(method)
                 else:
                     self.session.compare(method, on=chosen.value != NO_GHOST)
-                self._offered.pop(first, None)  # so that a dropdown whose choice was refused goes back
+                chosen.value = self._method_shown(first)[0]  # a choice that was refused goes back
 
             chosen.on_update(picked)
         live = gui.add_checkbox("convergence", False, hint="How the errors of both fall, from where the motion began")
@@ -251,14 +251,19 @@ class Panel:
     def _follow_methods(self) -> None:
         """Show the methods as they are, whoever chose them; numbers that are being edited are left alone."""
         for first, (chosen, folder) in self._chosen.items():
-            method = self.session.method if first else self.session.second
-            shown = first or self.session.compared
-            name = NO_GHOST if not shown else OWN if method is None else method.name
-            offered = (name, () if method is None or not shown else tuple(s.path for s in settings_of(method)))
+            name, method = self._method_shown(first)
+            offered = (name, () if method is None else tuple(s.path for s in settings_of(method)))
             if self._offered.get(first) != offered:
                 self._offered[first] = offered
                 chosen.value = name
-                self._settings_of(folder, method if shown else None, first)
+                self._settings_of(folder, method, first)
+
+    def _method_shown(self, first: bool) -> tuple[str, Method | None]:
+        """What a dropdown of methods says, and the method if it names one with settings."""
+        if not first and not self.session.compared:
+            return NO_GHOST, None
+        method = self.session.method if first else self.session.second
+        return (OWN, None) if method is None else (method.name, method)
 
     def _settings_of(self, folder: Any, method: Method | None, first: bool) -> None:
         """Widgets for the settings of a method, in place of those of the last one."""
