@@ -126,9 +126,10 @@ def test_it_rests_as_near_to_its_target_as_the_region_lets_it(region: Any, prior
             bounds=list(zip(ARM.lower, ARM.upper, strict=True)),
             constraints={"type": "ineq", "fun": lambda z: -beyond(task, ARM, z)},
             method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 60},
+            options={"ftol": 1e-14, "maxiter": 500},
         )
-        assert np.linalg.norm(ARM.pose(HAND, q).xyz - target) < np.sqrt(best.fun) + 1e-4
+        outside = max(0.0, beyond(task, ARM, best.x))  # an oracle that is cut short may end nearer, but not within
+        assert np.linalg.norm(ARM.pose(HAND, q).xyz - target) < np.sqrt(best.fun) + 1e-4 + 2.0 * outside
 
 
 def test_what_begins_outside_only_comes_back() -> None:
