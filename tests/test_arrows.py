@@ -11,7 +11,7 @@ import poise
 
 SOURCE = Path(poise.__file__).parent
 ROOMS = [
-    {"errors", "html", "progress", "rate", "tables"},
+    {"cached", "errors", "html", "progress", "rate", "tables"},
     {"kernels"},
     {"spatial"},
     {"geometry"},

@@ -8,11 +8,12 @@ A shape says its own place, in the world, or in the frame of a link that it belo
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.geometry.spine import around, spine

@@ -8,7 +8,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.cached import cached_property
 from poise.errors import (
     FrameNotFound,
     JointNotFound,

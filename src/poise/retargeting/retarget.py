@@ -1,11 +1,11 @@
 """`retarget`: the motion of a skeleton, carried to a robot."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Final, final, overload
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.methods.checks import finite_positive
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion

@@ -9,11 +9,11 @@ A place is where a part stands, which is a point of its frame, and a rotation is
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.model.model import Model
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import Span, held, held_turns, shares

@@ -1,12 +1,12 @@
 """A model and its tasks, packed: what methods are told of the case that they prepare themselves for."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.cached import cached_property
 from poise.kernels.machine.layout import FRAME, GOAL_NUMBERS
 from poise.model.model import Model
 from poise.model.tree import Unit, carrying

@@ -1,11 +1,11 @@
 """Point an axis of a frame: along a direction, or at a point; the spin about it stays free."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store

@@ -7,12 +7,13 @@ house knows it by name.  One with a `residual` of its own, compiled by Numba, ne
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE

@@ -1,11 +1,11 @@
 """Keep an axis of a frame within a cone about a direction, such as a glass that shall not be tipped far."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store

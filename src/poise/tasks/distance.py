@@ -1,11 +1,11 @@
 """Keep a frame at a distance from a point."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store

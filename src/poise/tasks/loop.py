@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import PLACE, TURN
 from poise.model.loop import LOOP_KINDS, LoopKind

@@ -1,11 +1,11 @@
 """Bring the centre of mass somewhere."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, store

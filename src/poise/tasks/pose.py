@@ -6,11 +6,11 @@ along the target's own axes, so that a weight of 0 can drop, say, the turn about
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN

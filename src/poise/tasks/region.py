@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.geometry.shapes import Box, Capsule, HalfSpace, Rounded, Sphere
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store

@@ -6,11 +6,11 @@ w of the wheel: none of it is to be along the floor, and the hub is to be one ra
 
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame

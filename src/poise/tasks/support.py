@@ -1,11 +1,11 @@
 """Keep the centre of mass above a polygon, so that a robot that stands on it does not fall."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine

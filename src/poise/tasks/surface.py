@@ -1,11 +1,11 @@
 """Keep the origin of a frame on a plane or on a line; along them it is free."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.kernels.machine.layout import PLACE, TURN
 from poise.spatial import SE3, Array, ArrayLike, aligning, conjugate, rotate
 from poise.tasks.base import direction, point, settled

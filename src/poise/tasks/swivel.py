@@ -1,11 +1,11 @@
 """Where an elbow or a knee points: the turn of a limb about the line from its root to its end."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store

@@ -9,11 +9,11 @@ Loss.     With a `huber` of h [m] the least squares count L(|e|) in place of |e|
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine

@@ -7,7 +7,7 @@ are records or plain numbers, within the problem itself; those of a workspace ar
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any, Final, final
 
 WHOLE: Final = "whole"
@@ -42,24 +42,27 @@ class Record:
                 self.words += self.fields[key].count or 1
         self.whole = sum(f.count or 1 for f in self.fields.values() if f.whole)
 
-    @cached_property
-    def key(self) -> str:
-        """What tells it from other records: the name and the fields."""
         fields = " ".join(
             f"{k}{'' if f.count is None else f.count}{'w' if f.whole else 'r'}" for k, f in self.fields.items()
         )
-        return f"{self.name}: {fields}"
+        self.key = f"{name}: {fields}"
+        """What tells it from other records: the name and the fields."""
 
-    @cached_property
+    @property
     def dtype(self) -> Any:
         """The same as NumPy knows it."""
-        import numpy as np
-
-        types = {True: np.int64, False: np.float64}
-        return np.dtype([(k, types[f.whole], *([(f.count,)] if f.count else [])) for k, f in self.fields.items()])
+        return _dtype(self)
 
     def __repr__(self) -> str:
         return f"Record({self.name})"
+
+
+@cache
+def _dtype(record: Record) -> Any:
+    import numpy as np
+
+    types = {True: np.int64, False: np.float64}
+    return np.dtype([(k, types[f.whole], *([(f.count,)] if f.count else [])) for k, f in record.fields.items()])
 
 
 UNIT: Final = Record(
@@ -188,9 +191,10 @@ GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
 `share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; without a time step no
 point goes farther than `travel` [m] in an update, else that is infinite."""
-PACE: Final = Record("Pace", "", "speed change jerk")
+PACE: Final = Record("Pace", "", "speed change jerk lower upper")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
-from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`."""
+from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`.  `lower` and `upper` are
+the limits of its coordinate [rad or m], also where a leash leaves less of them to the COORDINATE."""
 BORDER: Final = Record("Border", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
 aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""

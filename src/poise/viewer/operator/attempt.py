@@ -4,12 +4,12 @@ import csv
 import math
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.methods.checks import finite_positive
 from poise.model.model import Model

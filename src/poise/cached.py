@@ -1,0 +1,20 @@
+"""A property that is computed once."""
+
+import sys
+from contextlib import nullcontext
+from functools import cached_property as _cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    cached_property = _cached_property
+else:
+
+    class cached_property(_cached_property):
+        """As from Python 3.12 on: without a lock that all objects share.
+
+        Threads wait for one another there, and a process that is forked while one of them computes waits for ever.
+        """
+
+        def __init__(self, func: Any) -> None:
+            super().__init__(func)
+            self.lock = nullcontext()
