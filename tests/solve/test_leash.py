@@ -165,6 +165,33 @@ def test_a_leash_ends_where_the_limits_of_the_joints_do() -> None:
     assert q[3] == PANDA.upper[3]
 
 
+@pytest.mark.parametrize("method", ["dls", "qp", "priority", "lm"])
+def test_limits_stand_before_a_leash_that_closes_in(method: str) -> None:
+    """Arms under tight jerks whose measured q lags, stops and is pushed, so that the leash moves like a wall."""
+    rng = np.random.default_rng(0)
+    for name, frame in [("panda", "panda_hand"), ("iiwa14", "iiwa_link_ee")] * 4:
+        arm, jerk, acceleration, dt = pz.load(name), rng.uniform(5.0, 60.0), rng.uniform(1.0, 10.0), 0.01
+        limits = [pz.AccelerationLimit(acceleration), pz.JerkLimit(jerk)]
+        leash = pz.Leash(joints=rng.uniform(0.02, 0.4), distance=rng.uniform(0.02, 0.3))
+        loop = pz.Tracker(arm, pz.PositionTask(frame), method, dt=dt, limits=limits, leash=leash)
+        start = arm.sample(seed=rng)
+        joint = rng.integers(arm.nq)
+        start[joint] = arm.upper[joint] - 1e-3 if rng.random() < 0.5 else arm.lower[joint] + 1e-3
+        path, measured, push, follows = [start], start, np.zeros(arm.nq), True
+        for tick in range(300):
+            if tick % 40 == 0:
+                there = arm.pose(frame, arm.sample(seed=rng)).xyz
+            if tick % 60 == 0:
+                follows, push = rng.random() < 0.6, rng.normal(size=arm.nq) * (0.1 if rng.random() < 0.3 else 0.0)
+            if follows:
+                measured = measured + 0.1 * (path[-1] - measured)
+            path.append(loop.step(None if tick else start, there, measured=arm.clip(measured + push)))
+        assert all(arm.within_limits(q) for q in path)
+        changes = np.diff(path, axis=0, prepend=[start])
+        assert np.abs(np.diff(changes, axis=0)).max() <= acceleration * dt**2 * (1.0 + 1e-6)
+        assert np.abs(np.diff(changes, 2, axis=0)).max() <= jerk * dt**3 * (1.0 + 1e-6) + 1e-14
+
+
 def test_closed_loops_stay_closed_on_a_leash() -> None:
     bar = four_bar()
     start = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, 1.0)).q

@@ -81,7 +81,7 @@ class BoundMethod:
         and no step leaves the ranges among the tasks, if the method keeps inequalities.
         """
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
-        pace = () if dt is None else paces(model, problem.velocities, stated, dt, updates)
+        pace = () if dt is None else paces(model, problem, stated, dt, updates)
         paced = len(pace) > 0
         if limits and paced:
             refuse_ball_limits(model, "a limit of accelerations or jerks")

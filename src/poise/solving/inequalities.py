@@ -19,6 +19,7 @@ from poise.kernels.methods.braking import NO_LIMIT
 from poise.methods.checks import finite_positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.solving.problem import Problem
 from poise.spatial import Array, ArrayLike
 
 NONE: Final = np.inf
@@ -319,14 +320,15 @@ def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
     return least if np.isfinite(least).any() else None
 
 
-def paces(model: Model, velocities: Sequence[int], stated: Inequalities, dt: float, updates: int) -> Any:
-    """Records of `PACE`, one for each velocity, of a step of `dt` [s]; see `kernels.methods.braking`.
+def paces(model: Model, problem: Problem, stated: Inequalities, dt: float, updates: int) -> Any:
+    """Records of `PACE`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.methods.braking`.
 
     There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
     position.
     """
     if stated.accelerations is None and stated.jerks is None:
         return ()
+    velocities, coordinates = problem.velocities, problem.section("coordinates")
     most = _in_steps(model, velocities, stated.accelerations, dt**2, "acceleration")
     jerk = _in_steps(model, velocities, stated.jerks, dt**3, "jerk")
     speed = np.minimum(stated.changes * updates, _LARGEST)
@@ -339,7 +341,9 @@ def paces(model: Model, velocities: Sequence[int], stated: Inequalities, dt: flo
                 if first <= a < first + count:  # a cube within the ball: braking is each coordinate's own
                     speed[a] = min(speed[a], length * updates / math.sqrt(count))
             most[a] = usable(most[a], jerk[a], speed[a], reach[v])
-    return joined(PACE, np.zeros((len(velocities), 0)), np.column_stack([speed, most, jerk]))
+    lower, upper = np.full(len(velocities), -np.inf), np.full(len(velocities), np.inf)
+    lower[coordinates["v"]], upper[coordinates["v"]] = coordinates["lower"], coordinates["upper"]
+    return joined(PACE, np.zeros((len(velocities), 0)), np.column_stack([speed, most, jerk, lower, upper]))
 
 
 def _ranges(model: Model) -> tuple[Array, npt.NDArray[np.bool_]]:

@@ -18,7 +18,7 @@ from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import METHOD, SIDES
 from poise.kernels.machine.views import section
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
-from poise.kernels.methods.limits import allow, jerking, left_to_limits, since_begun
+from poise.kernels.methods.limits import allow, allowed_from, jerking, left_to_limits, since_begun
 from poise.kernels.methods.memory import ELSEWHERE, GUARDED, PREDICTED
 from poise.kernels.methods.update import length_of, move
 
@@ -234,12 +234,15 @@ def _brake(p, v, s, x):
     largest = 0.0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        largest = max(largest, _slow(p.paces[c.v], c.v, x[c.q] - c.lower, c.upper - x[c.q], v, s))
+        low, high = allowed_from(p.paces[c.v], c, x[c.q], v[c.v], s[c.v])
+        largest = max(largest, _slow(p.paces[c.v], c.v, low, high, v, s))
         x[c.q] = x[c.q] + v[c.v]
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         for k in range(3):
-            largest = max(largest, _slow(p.paces[a + k], a + k, _ANYWHERE, _ANYWHERE, v, s))
+            pace = p.paces[a + k]
+            low, high = allowed(_ANYWHERE, _ANYWHERE, v[a + k], s[a + k], pace.speed, pace.change, pace.jerk)
+            largest = max(largest, _slow(pace, a + k, low, high, v, s))
         x[i], x[i + 1], x[i + 2], x[i + 3] = quaternion_step(
             x[i], x[i + 1], x[i + 2], x[i + 3], v[a], v[a + 1], v[a + 2]
         )
@@ -247,10 +250,9 @@ def _brake(p, v, s, x):
 
 
 @kernel
-def _slow(pace, a, below, above, v, s):
-    """The same of one velocity, with so much room on either side: the larger of |v[a]| and |s[a]|, which are new."""
+def _slow(pace, a, low, high, v, s):
+    """The same of one velocity, from `low` to `high`: the larger of |v[a]| and |s[a]|, which are new."""
     last = v[a]
-    low, high = allowed(below, above, last, s[a], pace.speed, pace.change, pace.jerk)
     if pace.jerk < NO_LIMIT:  # to come to rest with no acceleration left
         if last <= 0.0:
             high = max(low, min(high, last + fastest(-last, pace.jerk)))

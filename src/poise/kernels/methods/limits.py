@@ -97,20 +97,29 @@ def allow(p, w):
         return
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        x = load(w.begun, c.q)
-        _allow_one(p, w, c.v, x - c.lower, c.upper - x)
+        low, high = allowed_from(p.paces[c.v], c, load(w.begun, c.q), load(w.travel, c.v), load(w.surge, c.v))
+        store(w.least, c.v, low), store(w.largest, c.v, high)
     anywhere = splat(w.q, _ANYWHERE)
     for b in range(len(p.balls)):
         for k in range(3):
-            _allow_one(p, w, p.balls[b].v + k, anywhere, anywhere)
+            a = p.balls[b].v + k
+            pace, v, s = p.paces[a], load(w.travel, a), load(w.surge, a)
+            low, high = allowed(anywhere, anywhere, v, s, pace.speed, pace.change, pace.jerk)
+            store(w.least, a, low), store(w.largest, a, high)
 
 
 @kernel
-def _allow_one(p, w, a, below, above):
-    """The same of one velocity, with so much room on either side."""
-    pace = p.paces[a]
-    low, high = allowed(below, above, load(w.travel, a), load(w.surge, a), pace.speed, pace.change, pace.jerk)
-    store(w.least, a, low), store(w.largest, a, high)
+def allowed_from(pace, c, x, v, s):
+    """The least and the largest step of a coordinate from x, after the step v, whose change was s.
+
+    It stays within what a leash leaves as well as its limits let it.
+    """
+    low, high = allowed(x - c.lower, c.upper - x, v, s, pace.speed, pace.change, pace.jerk)
+    if c.lower > pace.lower or c.upper < pace.upper:
+        least, largest = allowed(x - pace.lower, pace.upper - x, v, s, pace.speed, pace.change, pace.jerk)
+        low = select(low < least, least, select(low > largest, largest, low))
+        high = select(high < least, least, select(high > largest, largest, high))
+    return low, high
 
 
 @kernel
@@ -167,12 +176,12 @@ def keep_whole_step(p, w, updates):
     if not any_of(changed):
         return
     for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
+        c, pace = p.coordinates[r], p.paces[p.coordinates[r].v]
         x0 = load(w.begun, c.q)
         x = x0 + load(w.gone, c.v)
         # What the limits allow, they allow to the last bit.
-        x = select((x < c.lower) & (load(w.least, c.v) >= c.lower - x0), c.lower, x)
-        x = select((x > c.upper) & (load(w.largest, c.v) <= c.upper - x0), c.upper, x)
+        x = select((x < pace.lower) & (load(w.least, c.v) >= pace.lower - x0), pace.lower, x)
+        x = select((x > pace.upper) & (load(w.largest, c.v) <= pace.upper - x0), pace.upper, x)
         store(w.q, c.q, select(changed, x, load(w.q, c.q)))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
