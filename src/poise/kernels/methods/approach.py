@@ -31,13 +31,13 @@ _FIRM = 0.7
 """Share of the limits that a stop is planned with; the linear model does not know the rest."""
 _LEFT = 0.15
 """Share of them that is left to it at least, where the target turns back towards the arm."""
-_ALONE = 0.05
+_ALONE = 0.3
 """Share of them with which a joint plans at least, however short its way is beside those of others."""
 _FOLLOWED = 1.5
 """How far beyond the limits the changes of a target are, in two steps, that is followed, and not taken for a jump."""
 _SLOWLY = 0.1
 """Share of the acceleration by which what is known of a target that jumps changes in a step, no more than the jerk."""
-_POLE = 0.3
+_POLE = 0.2
 """What a step leaves of a short way, where no limit is near."""
 _LAG, _DRAG = (1.0 + _POLE) / (1.0 - _POLE), (_POLE / (1.0 - _POLE)) ** 2
 """Steps of the velocity, and of its change, that a stop takes beyond the way that the limits ask for: so a short way
@@ -164,7 +164,11 @@ def _together(r, ways, limit):
 
 @kernel
 def _relative_step(r, before, low, high, most, jerk):
-    """The step in [low, high] after the step `before` from which a full stop leads by r; else the nearer end."""
+    """The step in [low, high] after the step `before` from which a full stop leads by r; else the nearer end.
+
+    It is r where the next step can be none.
+    """
+    at_once = (r >= low) & (r <= high) & (_size(r) <= most) & (_size(r) <= jerk) & (_size(before - 2.0 * r) <= jerk)
     under, over = _stop(low, before, most, jerk) - r, _stop(high, before, most, jerk) - r
     x = (r + _DRAG * before) / (_LAG + _DRAG)
     x = select(x < low, low, select(x > high, high, x))
@@ -184,7 +188,7 @@ def _relative_step(r, before, low, high, most, jerk):
         share = -under / select(gap > 0.0, gap, 1.0)
         share = select((gap > 0.0) & (share > 0.0), select(share < 1.0, share, 1.0), 0.0)
         x = below + share * (above - below)
-    return x
+    return select(at_once, r, x)
 
 
 @kernel
