@@ -37,7 +37,7 @@ STEPS = (0.001, 0.002, 0.005, 0.01, 0.02)
 """dt [s]"""
 LIMITS: tuple[dict[str, float], ...] = ({"acceleration": 15.0}, {"jerk": 300.0}, {"acceleration": 15.0, "jerk": 1000.0})
 JUMPS = ([0.0, 0.15, -0.1], [0.02, 0.0, 0.01])
-NOISE = 0.0015
+NOISE, RUNS = 0.0015, 8
 NEEDED, SCARCE = 1.3, (0.95, 0.85, 0.7)
 """Limits beside the largest that the motion needs."""
 SECONDS = 2.0
@@ -175,11 +175,13 @@ def noisy(arm: Arm) -> Iterator[tuple[float, float]]:
     """The rms error beside that of the noise, of a target that stands and of one that moves."""
     for limits in LIMITS:
         for dt in STEPS[1:]:
-            noise = NOISE * np.random.default_rng(0).normal(size=(int(SECONDS / dt), 3))
-            found = []
-            for way in (np.tile(arm.here.xyz, (len(noise), 1)), arm.smooth("sine", 0.05, dt)):
-                path = arm.follow(way + noise, dt, **limits)
-                found.append(rms((arm.places(path)[1:] - way)[len(way) // 4 :]) / rms(noise))
+            steps, found = int(SECONDS / dt), []
+            for way in (np.tile(arm.here.xyz, (steps, 1)), arm.smooth("sine", 0.05, dt)):
+                left = []
+                for seed in range(RUNS):
+                    path = arm.follow(way + NOISE * np.random.default_rng(seed).normal(size=(steps, 3)), dt, **limits)
+                    left.append((arm.places(path)[1:] - way)[steps // 4 :])
+                found.append(rms(np.array(left)) / NOISE)
             yield found[0], found[1]
 
 

@@ -31,7 +31,7 @@ _FIRM = 0.7
 """Share of the limits that a stop is planned with; the linear model does not know the rest."""
 _LEFT = 0.15
 """Share of them that is left to it at least, where the target turns back towards the arm."""
-_ALONE = 0.3
+_ALONE = 0.15
 """Share of them with which a joint plans at least, however short its way is beside those of others."""
 _FOLLOWED = 1.5
 """How far beyond the limits the changes of a target are, in two steps, that is followed, and not taken for a jump."""
