@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ruckig import InputParameter, Ruckig, Trajectory
 
 import poise as pz
+from poise.solving.path.clock import Clock
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.timing import timed
 
@@ -90,10 +91,10 @@ def test_a_straight_way_takes_little_more_than_the_least_time(way: float, jerk: 
     asked = InputParameter(1)
     asked.current_position, asked.target_position = [0.0], [way]
     asked.max_velocity, asked.max_acceleration = [2.0], [10.0]
-    _, law = timed(arm, q, PathLimits(True, None, most, np.full(2, 10.0), np.full(2, NONE)), still)
+    _, law = timed(arm, q, PathLimits(True, None, most, np.full(2, 10.0), np.full(2, NONE)), still, Clock(None))
     assert law.duration == pytest.approx(_least(asked), rel=1e-4)
     asked.max_jerk = [jerk]
-    _, law = timed(arm, q, PathLimits(True, None, most, np.full(2, 10.0), np.full(2, jerk)), still)
+    _, law = timed(arm, q, PathLimits(True, None, most, np.full(2, 10.0), np.full(2, jerk)), still, Clock(None))
     least = _least(asked)
     assert least * (1.0 - 1e-6) <= law.duration <= 1.3 * least
 
@@ -105,9 +106,9 @@ def _least(asked: InputParameter) -> float:
 
 
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), rows=st.integers(2, 25), jerky=st.booleans())
-def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool) -> None:
-    """Smooth ones and sharp ones, some at a limit of a joint, some that stand still."""
+@given(seed=st.integers(0, 10**6), rows=st.integers(2, 25), jerky=st.booleans(), time=st.sampled_from([None, 0.0]))
+def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool, time: float | None) -> None:
+    """Smooth ones and sharp ones, some at a limit of a joint, some that stand still; also when no time is left."""
     rng = np.random.default_rng(seed)
     arm = pz.load("panda")
     along = np.linspace(0.0, rng.uniform(0.5, 8.0), rows)[:, None]
@@ -115,7 +116,7 @@ def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool
     q = np.repeat(q, rng.integers(1, 3, rows), axis=0)
     acceleration, jerk = rng.uniform(1.0, 20.0, 7), rng.uniform(50.0, 500.0, 7) if jerky else np.full(7, NONE)
     limits = PathLimits(True, None, arm.velocity, acceleration, jerk)
-    times, law = timed(arm, q, limits, np.zeros(len(q), dtype=bool))
+    times, law = timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(time))
     assert (np.diff(times) >= 0.0).all()
     assert np.allclose(law.at(times).q, q, atol=1e-6)
     t = np.linspace(0.0, law.duration, 5001)

@@ -130,7 +130,7 @@ def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
 
 def least_schedule(arm: pz.Model, q: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
     limits = PathLimits(True, None, velocity, acceleration, np.full(arm.nv, np.inf))
-    return timed(arm, q, limits, np.zeros(len(q), dtype=bool))[0]
+    return timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(None))[0]
 
 
 def kept(arm: pz.Model, q: np.ndarray, times: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> None:

@@ -7,6 +7,8 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.collision import queries
+from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
@@ -76,6 +78,8 @@ class Clearance:
     @classmethod
     def _seen(cls, model: Model, limit: CollisionLimit, scene: Scene) -> "Clearance":
         """What a limit asks for of the shapes of a scene."""
+        for query in (queries.nearest_of_many, queries.slopes_of_many):
+            prepare(query)
 
         def words(q: Array) -> str:
             near = nearest_in(scene, q)

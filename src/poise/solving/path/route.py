@@ -12,6 +12,7 @@ import numpy.typing as npt
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, DIRECTION, GO_ON, SOLVED, TURN, WIDTH
+from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
@@ -63,7 +64,7 @@ class Route:
         limits: bool,
         seed: int,
         threads: int,
-        clock: Clock,
+        seconds: float | None,
     ) -> None:
         given = several(tasks)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
@@ -73,7 +74,7 @@ class Route:
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
         refuse_loops(model, self.tasks, "a path")
-        self.model, self.seed, self.threads, self.clock = model, seed, threads, clock
+        self.model, self.seed, self.threads = model, seed, threads
         self.search, self.near = (
             prepared_search(
                 model, self.tasks, method=None, limits=limits, prefer="nearest", max_iterations=None,
@@ -95,8 +96,10 @@ class Route:
         for ball in self.problem.section("balls"):
             self.moved[ball["q"] : ball["q"] + 4] = True
         self._branching: Branching | None = None
-        for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many):
+        for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
+        self.clock = Clock(seconds)
+        """Set off here, for what is compiled once is no part of the search."""
 
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""

@@ -15,7 +15,6 @@ from poise.solving.inequalities import Constraint
 from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.clock import Clock
 from poise.solving.path.first import first_paths
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.law import Law
@@ -149,7 +148,7 @@ def followed(
             f"dt is {dt!r}, and accelerations or jerks are limited, which a path in given times does not keep: leave "
             "dt out, and the times are the least that keep them, or leave these limits out"
         )
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
     if closed:
         _refuse_open(route)
     start, fixed, notes, wrong = _beginning(route, q0, begin, clearance)
@@ -175,7 +174,8 @@ def followed(
         law = even(model, q, times)
         failures += _too_fast(route, q, speeds, dt)
     elif kept.timed:
-        times, law = timed(model, q, kept, np.zeros(len(q), dtype=np.bool_), None if failures else clearance)
+        rests = np.zeros(len(q), dtype=np.bool_)
+        times, law = timed(model, q, kept, rests, route.clock, None if failures else clearance)
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))

@@ -103,7 +103,7 @@ def planned(
     kept = PathLimits.of(model, limits, velocity, acceleration)
     if kept.positions:
         refuse_ball_limits(model, "plan")
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, clock=Clock(max_time))
+    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
     if not isinstance(straight, Iterable):
@@ -133,7 +133,7 @@ def planned(
     times, law = None, None
     if kept.timed:
         rests = np.isin(np.arange(len(rows)), stations)
-        times, law = timed(model, rows, kept, rests, None if failures else clearance)
+        times, law = timed(model, rows, kept, rests, route.clock, None if failures else clearance)
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
     return path_of(route, rows, stations, times, law, failures, notes, kept.velocity, clearance, perf_counter() - began)

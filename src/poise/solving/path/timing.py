@@ -10,6 +10,7 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.path.timing import least_times
 from poise.model.model import Model
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.clock import Clock
 from poise.solving.path.law import Curve, Law, joined
 from poise.solving.path.limits import PathLimits
 from poise.spatial import Array
@@ -32,19 +33,26 @@ _ROUNDS: Final = 10
 """Times that a path whose jerks are too large is slowed down where they are."""
 _NEARLY, _GENTLY = 1e-3, 0.3
 """A strain that is small enough; the power of it by which a motion that is even already is slowed down in a round."""
+_AT_ONCE: Final = 1_000_000
+"""Numbers that are made for this in one go, so that a long while takes no more memory."""
 _SHARES: Final = (1.0, 0.7, 0.45, 0.3)
 """Shares of the accelerations that are tried beside jerks."""
 
 
 def timed(
-    model: Model, q: Array, limits: PathLimits, rests: npt.NDArray[np.bool_], clearance: Clearance | None = None
+    model: Model,
+    q: Array,
+    limits: PathLimits,
+    rests: npt.NDArray[np.bool_],
+    clock: Clock,
+    clearance: Clearance | None = None,
 ) -> tuple[Array, Law]:
     """(n,) times [s], from 0 on, at which q (n, nq) is passed as early as the limits allow, and the motion itself.
 
     Without accelerations and jerks it goes straight from row to row, each step as fast as can be.  With them the motion
     is smooth, through all rows, and rests at both ends, at `rests` (n,), where the rows turn sharply, and around steps
     that are free when they are straight, and not when they are bent.  Rows that do not move by more than rounding are
-    passed as one.
+    passed as one.  What is tried for jerks ends with the clock: the motion is then slower than it need be.
     """
     rows = _apart(model, q)
     place = np.searchsorted(rows, np.arange(len(q)), side="right") - 1
@@ -65,7 +73,7 @@ def timed(
         law = even(model, apart[through], knots)
         at = law.t
     else:
-        laws = _smooth(model, apart[through], knots, still[through], fastest, hardest, limits, clearance)
+        laws = _smooth(model, apart[through], knots, still[through], fastest, hardest, limits, clock, clearance)
         law = joined(laws)
         # Each for itself: where it rests, its end is the one time that is known exactly.
         ends = np.cumsum([0.0, *(part.duration for part in laws)])
@@ -105,6 +113,7 @@ def _smooth(
     fastest: Array,
     hardest: Array,
     limits: PathLimits,
+    clock: Clock,
     clearance: Clearance | None,
 ) -> list[Law]:
     """The motions through rows q (n, nq) at s (n,), each from rest to rest."""
@@ -123,7 +132,7 @@ def _smooth(
         still[1:] |= blocked
     if np.isinf(limits.jerk).all():
         return [_kept(_fastest(curve, fastest, hardest), fastest, hardest, limits.jerk) for curve in curves]
-    return [_with_jerks(curve, fastest, hardest, limits.jerk) for curve in curves]
+    return [_with_jerks(curve, fastest, hardest, limits.jerk, clock) for curve in curves]
 
 
 def _blocked(curve: Curve, clearance: Clearance) -> npt.NDArray[np.bool_]:
@@ -220,7 +229,7 @@ def _kept(law: Law, velocity: Array, acceleration: Array, jerk: Array) -> Law:
     return law.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
 
 
-def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array) -> Law:
+def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array, clock: Clock) -> Law:
     """The fastest that was found of motions along a curve that keep jerks too.
 
     The fastest without is averaged over a while, so that its acceleration changes evenly, and slowed down where that
@@ -239,9 +248,11 @@ def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array)
             slower = law.slower(max(1.0, float(strain.max())))
             if best is None or slower.duration < best.duration:
                 best = slower
-            if strain.max() <= 1.0 + _NEARLY:
+            if strain.max() <= 1.0 + _NEARLY or clock.late:
                 break
             cap = _lowered(cap, sharp, while_, t, strain)
+        if clock.late:
+            break
     assert best is not None
     return _kept(best, velocity, acceleration, jerk)
 
@@ -251,11 +262,16 @@ def _lowered(cap: Array | None, law: Law, seconds: float, t: Array, strain: Arra
     is too fast: first it is made even there, for what changes least needs the least jerk."""
     x = np.append(law.s[:, 1], 0.0) ** 2
     out = np.ones(len(x)) if cap is None else cap.copy()
-    for k in np.flatnonzero(strain > 1.0 + _NEARLY):
-        some = slice(*np.searchsorted(law.t, [t[k] - seconds, t[k]]) + np.array([-1, 1]).clip(0))
-        if x[some].size:
-            level = x[some].min() / strain[k] ** _GENTLY
-            out[some] = np.minimum(out[some], np.maximum(x[some] / strain[k] ** 2, level))
+    over = strain > 1.0 + _NEARLY
+    t, strain = t[over], strain[over]
+    first = np.minimum(np.searchsorted(law.t, t - seconds), len(x) - 1)
+    last = np.minimum(np.searchsorted(law.t, t) + 1, len(x))
+    level = np.minimum.reduceat(np.append(x, np.inf), np.stack([first, last], axis=1).ravel())[::2] / strain**_GENTLY
+    sizes = last - first
+    for some in np.array_split(np.arange(len(t)), 1 + sizes.sum() // _AT_ONCE):
+        k = np.repeat(some, sizes[some])
+        at = np.arange(len(k)) + np.repeat(first[some] - np.cumsum(sizes[some]) + sizes[some], sizes[some])
+        np.minimum.at(out, at, np.maximum(x[at] / strain[k] ** 2, level[k]))
     return np.maximum(out, _LEAST)
 
 
