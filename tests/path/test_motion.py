@@ -188,6 +188,30 @@ def test_a_path_is_resampled_within_its_limits(dt: float, jerk: float) -> None:
     assert rows.columns()["success"].all()
 
 
+@pytest.mark.parametrize("dt", [0.004, 0.3])
+def test_a_row_that_was_resampled_names_the_last_pose_that_was_passed(dt: float) -> None:
+    """With the long dt, several poses are passed between two rows, and there are fewer rows than poses."""
+    arm, poses = pz.load("panda"), across()
+    poses[20, 0] = 2.0  # out of reach
+    path = pz.solve_path(arm, TASK, poses, limits=[pz.AccelerationLimit(8.0)])
+    rows = path.resample(dt)
+    stretched = path.times * rows.duration / path.duration
+    passed = [int(np.flatnonzero(rows.times >= t - 1e-9)[0]) for t in stretched]
+    assert rows.stations.tolist() == passed
+    columns = rows.columns()
+    named = columns["waypoint"]
+    assert named.compressed().tolist() == list({row: k for k, row in enumerate(passed)}.values())
+    for row, waypoint in zip(np.flatnonzero(~np.ma.getmaskarray(named)), named.compressed(), strict=True):
+        assert passed[waypoint] == row
+        assert columns["position_error_m"][row] == path.position_errors[waypoint, 0]
+    # Going to a row fails where one of the poses that it passes does.
+    failed = {failure.waypoint for failure in path.failures}
+    assert 20 in failed
+    for k in failed:
+        assert not columns["success"][passed[k]]
+    assert columns["success"].sum() >= len(rows) - sum(passed[k] - passed[k - 1] + 1 for k in failed if k)
+
+
 def test_paths_are_joined_where_they_meet() -> None:
     """A free way to a place, a line from there, and a free way back."""
     arm = pz.load("panda")
