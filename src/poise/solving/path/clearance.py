@@ -81,7 +81,10 @@ class Clearance:
             near = nearest_in(scene, q)
             one, other = near.pair
             least = limit.least(model, one, other)
-            return f"{one!r} and {other!r} are {near.distance:.3g} m from each other, and {least:.3g} m is asked for."
+            return (
+                f"{one!r} and {other!r} are {near.distance:.3g} m from each other, and {least:.3g} m is asked for."
+                f"{limit.unparted(model, near.pair)}"
+            )
 
         def distances(q: Array) -> Array:
             return nearest_of_many(scene, np.ascontiguousarray(q)).distance
