@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from figures import drawn, legible, named
+from readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
@@ -21,11 +23,6 @@ from poise.experiments.buss.sweep import Sweep
 from poise.experiments.buss.tables import tables
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, PINV, SDLS, Run, jitter_of, others, track, tuned
 from poise.methods.registry import METHODS
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import drawn, legible, named
-from readable import assert_tables_readable
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
 SHARED = Path(__file__).parents[3] / "shared" / "experiments" / "buss_shapes.json"
