@@ -55,8 +55,8 @@ class Solution:
     """Whose joints these are."""
     goal: Array
     """(7 tasks,) targets, as the kernels read them."""
-    trace: Trace | None
-    """If it was asked for."""
+    trace: Trace | Any
+    """If it was asked for; else None."""
 
     def __init__(
         self,

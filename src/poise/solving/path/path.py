@@ -89,7 +89,7 @@ class JointPath(Sequence[Array]):
     """What was followed."""
     q: Array
     """(n, nq) configurations, each within its limits."""
-    times: Array | None
+    times: Array | Any
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
     law: Law | None
     """The motion itself, which `at` asks; None without times."""
@@ -171,7 +171,7 @@ class JointPath(Sequence[Array]):
         return float(self.singular_values.min(initial=np.inf))
 
     @property
-    def duration(self) -> float | None:
+    def duration(self) -> float | Any:
         """How long it takes to run through [s]; None without times."""
         return None if self.times is None else float(self.times[-1])
 
