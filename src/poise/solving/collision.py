@@ -12,7 +12,7 @@ from poise.errors import ShapeNotFound
 from poise.geometry.world import World
 from poise.kernels.collision.guard import BUILT_NEAR_RESERVE
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
-from poise.methods.checks import positive
+from poise.methods.checks import not_negative, positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, unmet
@@ -73,9 +73,7 @@ class CollisionLimit(Constraint):
     def __post_init__(self) -> None:
         if self.world is not None and not isinstance(self.world, World):
             raise TypeError(f"world must be a World, as in CollisionLimit(World([Box(...)])), got {self.world!r}")
-        number = isinstance(self.min_distance, (int, float, np.floating, np.integer))
-        if not number or isinstance(self.min_distance, bool) or not 0.0 <= self.min_distance < math.inf:
-            raise ValueError(f"min_distance is {self.min_distance!r}; it must be a finite number, 0 or more [m]")
+        not_negative("min_distance", self.min_distance)
         if not isinstance(self.self_collision, bool):
             raise TypeError(f"self_collision must be True or False, got {self.self_collision!r}")
         if not isinstance(self.allowed, (list, tuple, set, frozenset)) or not all(map(_is_pair, self.allowed)):

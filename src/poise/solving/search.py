@@ -27,7 +27,7 @@ from poise.kernels.machine.reads import Reads
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
-from poise.methods.checks import one_of
+from poise.methods.checks import one_of, positive
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several, whole
@@ -146,8 +146,8 @@ class Search:
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)
-        if max_time is not None and not (isinstance(max_time, (int, float)) and max_time > 0.0):
-            raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
+        if max_time is not None:
+            positive("max_time", max_time)
         self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
