@@ -71,6 +71,8 @@ def test_a_path_is_timed_within_a_list_of_limits() -> None:
     assert path.success
     times: npt.NDArray[np.float64] | None = path.times
     assert times is not None
+    assert path.times[-1] == path.duration > 0.0
+    assert np.diff(path.times).min() > 0.0
 
 
 def test_targets_are_what_numpy_makes_arrays_of() -> None:
@@ -87,6 +89,11 @@ def test_an_error_says_which_units_it_has() -> None:
     if error.position is not None:
         assert error.position > 0.1
     assert error.rotation is None
+    tracker = pz.Tracker(ARM, [pz.PositionTask(HAND), pz.PoseTask(HAND)], dt=0.01)
+    tracker.step(ARM.home, [[0.4, 0.1, 0.5], ARM.pose(HAND, ARM.home)])
+    assert max(error.position for error in tracker.errors) > 0.0
+    trace = pz.solve(ARM, pz.PositionTask(HAND, [0.4, 0.1, 0.5]), method="lm", trace=True).trace
+    assert trace.error[-1] < 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,13 @@
 """Bones that may stretch: where they lead, that they stay as long as they are within reach, and what is no bone."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from human import bent, figure
 
 import poise as pz
 from poise.errors import JointNotFound
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from human import bent, figure
 
 RIGID = figure()
 BONES = ("LeftForeArm", "LeftHand")

@@ -10,14 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from registered import for_a_while
 
 import poise as pz
 from poise.bench.compare import convergence, labels, oscillation
 from poise.methods.base import Capabilities, method
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from registered import for_a_while
 
 ARM = pz.load("panda")
 GOAL = pz.PoseTask(ARM.tip, position_tolerance=1e-5, rotation_tolerance=1e-5)

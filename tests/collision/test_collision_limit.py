@@ -229,6 +229,30 @@ def test_a_target_within_an_obstacle_is_blocked_and_says_by_what(arm: pz.Model) 
     assert batch.status[0] is pz.Status.COLLISION_BLOCKED
 
 
+@pytest.mark.parametrize("above", [True, False])
+def test_a_base_that_its_table_always_meets_is_told_how_to_touch_it(arm: pz.Model, above: bool) -> None:
+    """The capsule of a Panda's first link ends below the plane that it is mounted on; a rock can be avoided."""
+    goal = arm.pose(HAND, arm.home)
+    plane = pz.HalfSpace((0, 0, 0), (0, 0, 1))
+    slab = pz.Box(pz.SE3.from_parts([0, 0, -0.1]), (2, 2, 0.2))
+    world = pz.World({"table": plane if above else slab, "rock": pz.Sphere((0.0, 0.0, 2.0), 0.1)})
+    hint = "allowed=[('panda_link1', 'table')]"
+    answer = pz.solve(arm, pz.PoseTask(HAND, target=goal), limits=[pz.CollisionLimit(world)], max_restarts=40)
+    assert answer.status is pz.Status.COLLISION_BLOCKED
+    assert hint in answer.explain()
+    for path in (
+        pz.solve_path(arm, pz.PoseTask(HAND), goal.array[None], limits=[pz.CollisionLimit(world)]),
+        pz.plan(arm, pz.PoseTask(HAND), goal.array[None], q0=arm.home, limits=[pz.CollisionLimit(world)]),
+    ):
+        assert hint in path.explain()
+    allowed = pz.CollisionLimit(world, allowed=[("panda_link1", "table")])
+    assert pz.solve(arm, pz.PoseTask(HAND, target=goal), limits=[allowed]).success
+    world.replace("rock", pz.Sphere(goal.xyz, 0.1))
+    blocked = pz.solve(arm, pz.PoseTask(HAND, target=goal), limits=[allowed], max_restarts=40)
+    assert "rock" in blocked.explain()
+    assert "allowed=" not in blocked.explain()
+
+
 def test_an_arm_with_a_closed_form_takes_another_branch() -> None:
     arm = pz.load("ur10")
     spheres = {link: pz.Sphere((0, 0, 0), 0.06) for link in ("forearm_link", "wrist_1_link", "wrist_2_link")}

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import coal
 import numba
 import numpy as np
 import pytest
+from measuring import Shape, measured, placed, random_shape, random_turn
 from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
@@ -17,10 +17,6 @@ from scipy.spatial.transform import Rotation
 import poise as pz
 from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, SEGMENT, WIDTH
 from poise.spatial import Array
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from measuring import Shape, measured, placed, random_shape, random_turn
 
 SOLIDS = ["point", "segment", "box", "hull"]
 PAIRS = [*((a, b) for a in SOLIDS for b in SOLIDS), *((a, "plane") for a in SOLIDS), *(("plane", a) for a in SOLIDS)]

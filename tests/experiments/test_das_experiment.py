@@ -1,12 +1,13 @@
 """The experiment of Das, Slotine and Sheridan: numbers of an independent script, and verdicts that can fail."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from figures import drawn, legible, named
+from readable import assert_tables_readable
 
 from poise.experiments.das.claims import Results, claims
 from poise.experiments.das.experiment import measure
@@ -26,11 +27,6 @@ from poise.experiments.das.fields import (
 from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
 from poise.experiments.das.tables import tables
 from poise.robots.planar import planar
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import drawn, legible, named
-from readable import assert_tables_readable
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,16 @@
 """The comparison of the ways to keep joint limits: its numbers, and verdicts that can fail."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from figures import drawn, legible
+from readable import assert_tables_readable
 
 from poise.cli import main
 from poise.experiments.limits import Results, claims, measure, stiffness, tables
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import drawn, legible
-from readable import assert_tables_readable
 
 
 @pytest.fixture(scope="module")

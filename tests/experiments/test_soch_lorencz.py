@@ -2,12 +2,13 @@
 
 import json
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from figures import drawn, legible, named
+from readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
@@ -28,11 +29,6 @@ from poise.experiments.soch_lorencz.ellipse import (
 from poise.experiments.soch_lorencz.matrix import BENT, WORST, jacobian, least_value
 from poise.experiments.soch_lorencz.tables import tables
 from poise.spatial import Array
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import drawn, legible, named
-from readable import assert_tables_readable
 
 
 @pytest.fixture(scope="module")

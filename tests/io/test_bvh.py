@@ -4,12 +4,12 @@ import itertools
 import json
 import math
 import re
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from captures import ASSIMP, needs_assimp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,10 +20,6 @@ from poise.io.bvh import parse_bvh
 from poise.io.skeleton import SkeletonFile
 from poise.motion.clip import of_skeleton
 from poise.spatial import LARGEST
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from captures import ASSIMP, needs_assimp
 
 """Where Debian's assimp-testmodels has its files."""
 ARM = """HIERARCHY

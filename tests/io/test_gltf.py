@@ -1,13 +1,15 @@
 """What glTF files say, as skeletons, models and motions; and what is written is read again, by others too."""
 
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import makehuman
 import numpy as np
 import pytest
+from captures import WEBXR, needs_webxr
+from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -18,12 +20,6 @@ from poise.io.gltf import read_gltf
 from poise.io.gltf_joints import read_joints
 from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-import makehuman
-from captures import WEBXR, needs_webxr
-from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
 Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 

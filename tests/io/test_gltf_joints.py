@@ -5,7 +5,6 @@ import copy
 import json
 import re
 import struct
-import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from captures import ASSIMP, needs_assimp
+from gltf_files import KEYS, Gltf, arm, placed, pose_matrix, turns, walking
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
@@ -21,11 +22,6 @@ from scipy.spatial.transform import Rotation, Slerp
 from poise.errors import ModelError, NameNotFound
 from poise.io.gltf_joints import WEBXR_PARENTS, GltfJoints
 from poise.io.gltf_joints import read_joints as joints_of
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from captures import ASSIMP, needs_assimp
-from gltf_files import KEYS, Gltf, arm, placed, pose_matrix, turns, walking
 
 CORPUS = ASSIMP / "glTF2"
 

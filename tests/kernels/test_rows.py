@@ -2,9 +2,7 @@
 
 import itertools
 import math
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from trees import configurations, reach, steady, trees
 
 from poise.kernels.algebra.rotations import aim_error, half_angle_ratio, rotation_error
 from poise.kernels.machine.lanes import load, store
@@ -24,10 +23,6 @@ from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from trees import configurations, reach, steady, trees
 
 RATIO = 6e-10
 """Relative error of the polynomial for half an angle over its sine."""

@@ -1,8 +1,6 @@
 """One step of the solver: against NumPy's linear algebra, and the same in either width."""
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from trees import configurations, reach, steady, trees
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
@@ -28,10 +27,6 @@ from poise.spatial import SE3, SO3, Array, quaternion_product
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from trees import configurations, reach, steady, trees
 
 GAIN, FLOOR = 0.03, 1e-11
 """Damping for each unit of the cost, and beside it."""

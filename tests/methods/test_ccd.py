@@ -1,23 +1,18 @@
 """Cyclic coordinate descent: every joint takes its best place, by brute force; the error falls; limits hold."""
 
 import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from trees import steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind
 from poise.robots import TEXTBOOK
 from poise.spatial import Array, quaternion_matrix
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from trees import steady, trees
 
 WEIGHT = 0.3
 seeds = st.integers(0, 2**32 - 1)

@@ -1,8 +1,6 @@
 """What the papers prove of the methods and of one another, step by step, against plain NumPy on J and e."""
 
 import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,15 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import linalg, optimize
+from trees import configurations, steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind
 from poise.robots import TEXTBOOK, planar
 from poise.spatial import Array
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from trees import configurations, steady, trees
 
 PANDA, DOUBLE = TEXTBOOK["panda"](), TEXTBOOK["double_y"]()
 HAND = pz.PoseTask("panda_hand")

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
+from registered import for_a_while
 
 import poise as pz
 from poise.methods.own import (
@@ -32,10 +33,6 @@ from poise.methods.own import (
     store,
     transpose_times,
 )
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from registered import for_a_while
 
 ARM = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")

@@ -1,22 +1,17 @@
 """A motion from where joints are: it passes through them, turns as little as they allow, and says what it mended."""
 
-import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import poise as pz
 from poise.errors import ModelError, ModelWarning, ShapeError
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 NAMES = ["Hips", "Spine", "Head", "LeftArm", "LeftHand", "RightArm", "RightHand", "LeftLeg", "RightLeg", "RightFoot"]
 PARENTS = [None, "Hips", "Spine", "Spine", "LeftArm", "Spine", "RightArm", "Hips", "Hips", "RightLeg"]

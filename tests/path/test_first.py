@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from ways import across, armed, elbow
 
 import poise as pz
 from poise.model.scene import Scene
@@ -9,24 +10,7 @@ from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.solve import followed
 
-DOWN = [0.0, 1.0, 0.0, 0.0]
 TASK = pz.PoseTask("panda_hand")
-
-
-def across(n: int = 60) -> np.ndarray:
-    """(n, 7) poses of a Panda's hand that looks down, on a straight line across."""
-    place = np.stack([np.full(n, 0.5), np.linspace(-0.35, 0.35, n), np.full(n, 0.3)], axis=1)
-    return np.hstack([place, np.tile(DOWN, (n, 1))])
-
-
-def elbow() -> pz.Model:
-    """Two links of 1 m in the plane, with an elbow to either side."""
-    builder = pz.ModelBuilder("elbow")
-    builder.joint("shoulder", "revolute", parent="base", child="upper", limits=(-3.0, 3.0))
-    out = pz.SE3.from_parts([1.0, 0.0, 0.0])
-    builder.joint("elbow", "revolute", parent="upper", child="lower", origin=out, limits=(-3.0, 3.0))
-    builder.frame("tip", link="lower", origin=out)
-    return builder.build()
 
 
 def line(n: int = 60) -> np.ndarray:
@@ -41,17 +25,6 @@ def settings(**changed: object) -> dict[str, object]:
     return usual | changed
 
 
-def armed() -> pz.Model:
-    """A Panda with a capsule for its upper arm, one for its forearm and one for its hand."""
-    return pz.load("panda").with_shapes(
-        {
-            "panda_link3": pz.Capsule([0.0, 0.0, -0.2], [0.0, 0.0, 0.0], 0.06),
-            "panda_link5": pz.Capsule([0.0, 0.05, -0.2], [0.0, 0.0, 0.0], 0.06),
-            "panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03),
-        }
-    )
-
-
 # The first path -----------------------------------------------------------------------------------------------------
 
 
@@ -62,13 +35,13 @@ def test_few_strands_are_enough(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     arm = armed()
     world = pz.World({"post": pz.Capsule([0.25, -0.3, 0.0], [0.25, -0.3, 0.9], 0.04)})
     path = pz.solve_path(
-        arm, TASK, across(), limits=[pz.CollisionLimit(world, min_distance=0.02)], optimise=False, seed=seed
+        arm, TASK, across(60), limits=[pz.CollisionLimit(world, min_distance=0.02)], optimise=False, seed=seed
     )
     assert path.success, path.explain()
     assert arm.distance(path.q, world).distance.min() >= 0.02
     assert ((path.q >= arm.lower) & (path.q <= arm.upper)).all()
     at = arm.pose("panda_hand", path.q)
-    assert np.abs(at.xyz - across()[:, :3]).max() < 1e-6
+    assert np.abs(at.xyz - across(60)[:, :3]).max() < 1e-6
     share = np.linspace(0.0, 1.0, 11)[:, None, None]
     between = (path.q[:-1] + share * (path.q[1:] - path.q[:-1])).reshape(-1, arm.nq)
     assert arm.distance(between, world).distance.min() >= 0.02 - 5e-4
@@ -118,7 +91,7 @@ def test_a_start_that_is_given_and_a_closed_path_are_kept() -> None:
 def test_the_first_is_the_same_on_any_number_of_threads() -> None:
     world = pz.World({"post": pz.Capsule([0.25, -0.3, 0.0], [0.25, -0.3, 0.9], 0.04)})
     arm, limits = armed(), [pz.CollisionLimit(world)]
-    one, three = (pz.solve_path(arm, TASK, across(), limits=limits, optimise=False, threads=n) for n in (1, 3))
+    one, three = (pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False, threads=n) for n in (1, 3))
     assert one.success
     assert np.array_equal(one.q, three.q)
 
@@ -130,15 +103,21 @@ def test_shapes_are_packed_once_and_the_world_is_seen_as_it_is(monkeypatch: pyte
     arm = armed()
     world = pz.World({"ball": pz.Sphere([0.5, 0.0, 0.9], 0.05)})
     limits = [pz.CollisionLimit(world)]
-    first = pz.solve_path(arm, TASK, across(), limits=limits, optimise=False)
-    packed = []
-    monkeypatch.setattr(Scene, "_pack", lambda *_: packed.append(1))
-    again = pz.solve_path(arm, TASK, across(), limits=limits, optimise=False)
+    first = pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False)
+    packed, pack = [], Scene._pack
+
+    def counted(scene: Scene, now: object) -> None:
+        packed.append(len(scene._shapes))
+        pack(scene, now)
+
+    monkeypatch.setattr(Scene, "_pack", counted)
+    again = pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False)
     assert not packed
     assert np.array_equal(first.q, again.q)
     world.move("ball", pz.SE3.from_parts([0.5, 0.0, 0.3]))
-    blocked = pz.solve_path(arm, TASK, across(), limits=limits, optimise=False)
+    blocked = pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False)
     assert blocked.status is pz.PathStatus.COLLISION
+    assert max(packed, default=1) == 1  # but for the one link of which it says whether it can get away
 
 
 # Waypoints that repeat ----------------------------------------------------------------------------------------------
@@ -184,13 +163,13 @@ def test_a_path_that_stands_still_is_one() -> None:
 
 def test_an_acceleration_limit_is_what_the_keyword_is() -> None:
     arm = pz.load("panda")
-    worded = pz.solve_path(arm, TASK, across(), acceleration=5.0)
-    stated = pz.solve_path(arm, TASK, across(), limits=[pz.AccelerationLimit(5.0)])
+    worded = pz.solve_path(arm, TASK, across(60), acceleration=5.0)
+    stated = pz.solve_path(arm, TASK, across(60), limits=[pz.AccelerationLimit(5.0)])
     assert np.array_equal(worded.q, stated.q)
     assert np.array_equal(worded.times, stated.times)
-    both = pz.solve_path(arm, TASK, across(), acceleration=50.0, limits=[pz.AccelerationLimit(5.0)])
+    both = pz.solve_path(arm, TASK, across(60), acceleration=50.0, limits=[pz.AccelerationLimit(5.0)])
     assert np.array_equal(both.times, stated.times)
-    one = pz.solve_path(arm, TASK, across(), limits=[pz.AccelerationLimit({"panda_joint1": 2.0})])
+    one = pz.solve_path(arm, TASK, across(60), limits=[pz.AccelerationLimit({"panda_joint1": 2.0})])
     gaps = np.diff(one.times)
     speeds = one.steps / gaps[:, None]
     hard = np.abs(np.diff(speeds[:, 0])) / (0.5 * (gaps[1:] + gaps[:-1]))
@@ -199,11 +178,11 @@ def test_an_acceleration_limit_is_what_the_keyword_is() -> None:
 
 def test_a_velocity_limit_holds_beside_those_of_the_model() -> None:
     arm = pz.load("panda")
-    slow = pz.solve_path(arm, TASK, across(), limits=[pz.VelocityLimit(0.5), pz.AccelerationLimit(5.0)])
+    slow = pz.solve_path(arm, TASK, across(60), limits=[pz.VelocityLimit(0.5), pz.AccelerationLimit(5.0)])
     speeds = slow.steps / np.diff(slow.times)[:, None]
     assert 0.4 < np.abs(speeds).max() <= 0.5 + 1e-9
-    wide = pz.solve_path(arm, TASK, across(), limits=[pz.VelocityLimit(1e3)])
-    assert np.array_equal(wide.times, pz.solve_path(arm, TASK, across()).times)
+    wide = pz.solve_path(arm, TASK, across(60), limits=[pz.VelocityLimit(1e3)])
+    assert np.array_equal(wide.times, pz.solve_path(arm, TASK, across(60)).times)
 
 
 def test_a_plan_takes_them_too() -> None:

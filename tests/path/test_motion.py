@@ -7,21 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruckig import InputParameter, Ruckig, Trajectory
+from ways import DOWN, across
 
 import poise as pz
 from poise.solving.path.clock import Clock
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.timing import timed
 
-DOWN = [0.0, 1.0, 0.0, 0.0]
 TASK = pz.PoseTask("panda_hand")
 NONE = np.inf
-
-
-def across(n: int = 40) -> np.ndarray:
-    """(n, 7) poses of a Panda's hand that looks down, on a straight line across."""
-    place = np.stack([np.full(n, 0.5), np.linspace(-0.35, 0.35, n), np.full(n, 0.3)], axis=1)
-    return np.hstack([place, np.tile(DOWN, (n, 1))])
 
 
 def stops() -> pz.SE3:
@@ -53,7 +47,7 @@ def shares(path: pz.JointPath, velocity: object, acceleration: object, jerk: obj
 @pytest.mark.parametrize("acceleration", [2.0, 10.0])
 @pytest.mark.parametrize("velocity", [0.6, 3.0])
 def test_limits_hold_between_the_rows(velocity: float, acceleration: float) -> None:
-    path = pz.solve_path(pz.load("panda"), TASK, across(), velocity=velocity, acceleration=acceleration)
+    path = pz.solve_path(pz.load("panda"), TASK, across(40), velocity=velocity, acceleration=acceleration)
     assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
     assert max(shares(path, velocity, acceleration)) <= 1.0 + 1e-6
 
@@ -72,7 +66,7 @@ def test_limits_hold_between_the_stations_of_a_plan() -> None:
 def test_jerks_are_kept(jerk: float, acceleration: float) -> None:
     arm = pz.load("panda")
     limits = [pz.JerkLimit(jerk)]
-    path = pz.solve_path(arm, TASK, across(), acceleration=acceleration, limits=limits)
+    path = pz.solve_path(arm, TASK, across(40), acceleration=acceleration, limits=limits)
     assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
     assert max(shares(path, arm.velocity, acceleration, jerk)) <= 1.0 + 1e-4
     begin, end = path.at([0.0, path.duration]).acceleration
@@ -153,7 +147,7 @@ def test_nothing_is_cut_between_the_rows() -> None:
 
 def test_without_accelerations_it_goes_straight_from_row_to_row() -> None:
     arm = pz.load("panda")
-    for path in (pz.solve_path(arm, TASK, across()), pz.solve_path(arm, TASK, across(), dt=0.1)):
+    for path in (pz.solve_path(arm, TASK, across(40)), pz.solve_path(arm, TASK, across(40), dt=0.1)):
         middle = 0.5 * (path.times[:-1] + path.times[1:])
         state = path.at(middle)
         assert np.allclose(state.q, 0.5 * (path.q[:-1] + path.q[1:]))
@@ -189,12 +183,36 @@ def test_a_path_is_resampled_within_its_limits(dt: float, jerk: float) -> None:
     assert rows.columns()["success"].all()
 
 
+@pytest.mark.parametrize("dt", [0.004, 0.3])
+def test_a_row_that_was_resampled_names_the_last_pose_that_was_passed(dt: float) -> None:
+    """With the long dt, several poses are passed between two rows, and there are fewer rows than poses."""
+    arm, poses = pz.load("panda"), across(40)
+    poses[20, 0] = 2.0  # out of reach
+    path = pz.solve_path(arm, TASK, poses, limits=[pz.AccelerationLimit(8.0)])
+    rows = path.resample(dt)
+    stretched = path.times * rows.duration / path.duration
+    passed = [int(np.flatnonzero(rows.times >= t - 1e-9)[0]) for t in stretched]
+    assert rows.stations.tolist() == passed
+    columns = rows.columns()
+    named = columns["waypoint"]
+    assert named.compressed().tolist() == list({row: k for k, row in enumerate(passed)}.values())
+    for row, waypoint in zip(np.flatnonzero(~np.ma.getmaskarray(named)), named.compressed(), strict=True):
+        assert passed[waypoint] == row
+        assert columns["position_error_m"][row] == path.position_errors[waypoint, 0]
+    # Going to a row fails where one of the poses that it passes does.
+    failed = {failure.waypoint for failure in path.failures}
+    assert 20 in failed
+    for k in failed:
+        assert not columns["success"][passed[k]]
+    assert columns["success"].sum() >= len(rows) - sum(passed[k] - passed[k - 1] + 1 for k in failed if k)
+
+
 def test_paths_are_joined_where_they_meet() -> None:
     """A free way to a place, a line from there, and a free way back."""
     arm = pz.load("panda")
     limits = [pz.AccelerationLimit(8.0), pz.JerkLimit(800.0)]
-    there = pz.plan(arm, TASK, across()[:1], q0=arm.home, limits=limits)
-    line = pz.solve_path(arm, TASK, across(), begin=there.q[-1], limits=limits)
+    there = pz.plan(arm, TASK, across(40)[:1], q0=arm.home, limits=limits)
+    line = pz.solve_path(arm, TASK, across(40), begin=there.q[-1], limits=limits)
     assert line.success, line.explain()
     up = pz.PositionTask("panda_hand")
     back = pz.plan(arm, up, [[0.5, 0.0, 0.5]], q0=line.q[-1], limits=limits)
@@ -227,7 +245,7 @@ def _untimed(y: float) -> pz.JointPath:
 
 def test_what_is_asked_of_a_motion() -> None:
     arm = pz.load("panda")
-    path = pz.solve_path(arm, TASK, across(), acceleration=5.0)
+    path = pz.solve_path(arm, TASK, across(40), acceleration=5.0)
     q, v, a = path.at(0.3)
     assert q.shape == (arm.nq,)
     assert v.shape == a.shape == (arm.nv,)
@@ -241,13 +259,13 @@ def test_what_is_asked_of_a_motion() -> None:
         path.at(np.nan)
     with pytest.raises(ValueError, match="has no times"):
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]]).at(0.0)
-    alone = pz.solve_path(arm, TASK, across()[:1], acceleration=1.0)
+    alone = pz.solve_path(arm, TASK, across(40)[:1], acceleration=1.0)
     assert np.allclose(alone.at([0.0, 1.0]).q, alone.q[0])
 
 
 def test_what_makes_no_clock_and_no_path_is_refused_by_name() -> None:
     arm = pz.load("panda")
-    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), acceleration=10.0)
+    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(40), acceleration=10.0)
     with pytest.raises(ValueError, match="dt is infinite"):
         path.resample(np.inf)
     with pytest.raises(TypeError, match=r"then takes paths, one after the other"):

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from figures import legible, named
 
 import poise as pz
 from poise.cli import main
 from poise.scale.waypoints import read_waypoints
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import legible, named
 
 N = 12
 

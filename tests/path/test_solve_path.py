@@ -7,23 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from ways import across, armed, elbow
 
 import poise as pz
 from poise.solving.path import program, route
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.solve import followed
-
-DOWN = [0.0, 1.0, 0.0, 0.0]
-
-
-def elbow(shoulder: tuple[float, float] = (-3.0, 3.0), bend: tuple[float, float] = (-3.0, 3.0)) -> pz.Model:
-    """Two links of 1 m in the plane."""
-    builder = pz.ModelBuilder("elbow")
-    builder.joint("shoulder", "revolute", parent="base", child="upper", limits=shoulder)
-    out = pz.SE3.from_parts([1.0, 0.0, 0.0])
-    builder.joint("elbow", "revolute", parent="upper", child="lower", origin=out, limits=bend)
-    builder.frame("tip", link="lower", origin=out)
-    return builder.build()
 
 
 def points(xy: np.ndarray) -> np.ndarray:
@@ -42,12 +31,6 @@ def circle(n: int = 61, radius: float = 0.4) -> np.ndarray:
     xy = np.stack([1.3 + radius * np.cos(angle), 0.2 + radius * np.sin(angle)], axis=1)
     xy[-1] = xy[0]
     return points(xy)
-
-
-def across(n: int = 80) -> np.ndarray:
-    """(n, 7) poses of a Panda's hand that looks down, on a straight line across."""
-    place = np.stack([np.full(n, 0.5), np.linspace(-0.35, 0.35, n), np.full(n, 0.3)], axis=1)
-    return np.hstack([place, np.tile(DOWN, (n, 1))])
 
 
 def energy(q: np.ndarray) -> float:
@@ -166,8 +149,8 @@ def greedy(arm: pz.Model, task: pz.PoseTask | pz.PositionTask, poses: np.ndarray
 
 def test_seven_joints_go_a_shorter_way_than_step_by_step() -> None:
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    path = pz.solve_path(arm, task, across())
-    other = greedy(arm, task, across(), arm.home)
+    path = pz.solve_path(arm, task, across(80))
+    other = greedy(arm, task, across(80), arm.home)
     assert path.success
     assert arm.within_limits(path.q)
     assert energy(path.q) < 0.9 * energy(other)
@@ -224,65 +207,65 @@ def test_a_jump_that_nothing_avoids_is_named() -> None:
 
 def test_the_first_configuration_is_q0_where_it_meets_the_first_pose() -> None:
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    q0 = pz.solve(arm, pz.PoseTask("panda_hand", across()[0]), q0=arm.sample(seed=4)).q
-    path = pz.solve_path(arm, task, across(), q0=q0)
+    q0 = pz.solve(arm, pz.PoseTask("panda_hand", across(80)[0]), q0=arm.sample(seed=4)).q
+    path = pz.solve_path(arm, task, across(80), q0=q0)
     assert np.array_equal(path.q[0], q0)
-    free = pz.solve_path(arm, task, across())
+    free = pz.solve_path(arm, task, across(80))
     assert energy(free.q) <= energy(path.q) + 1e-9
 
 
 def test_a_q0_that_misses_the_first_pose_is_told_of() -> None:
     """The robot stands at q0, and the path begins elsewhere: whoever sends it would jump."""
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    path = pz.solve_path(arm, task, across(), q0=arm.home)
+    path = pz.solve_path(arm, task, across(80), q0=arm.home)
     assert path.success
-    away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across()[0, :3])
+    away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across(80)[0, :3])
     change = path.q[0] - arm.home
     for said in (path.explain(), path.report(), " ".join(path.facts()["notes"])):
         assert "q0 does not meet the first pose" in said
         assert f"{away:.3g} m" in said
         assert f"begins {change[np.abs(change).argmax()]:.3g} from it" in said
-    assert pz.solve_path(arm, task, across()).notes == ()
-    assert pz.solve_path(arm, task, across(), q0=path.q[0]).notes == ()
+    assert pz.solve_path(arm, task, across(80)).notes == ()
+    assert pz.solve_path(arm, task, across(80), q0=path.q[0]).notes == ()
     outside = np.array(arm.home)
     outside[3] = 0.5
-    assert "q0 was pulled in" in pz.solve_path(arm, task, across(), q0=outside).explain()
+    assert "q0 was pulled in" in pz.solve_path(arm, task, across(80), q0=outside).explain()
 
 
 def test_a_path_begins_where_it_must_or_fails() -> None:
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    stands = pz.solve(arm, pz.PoseTask("panda_hand", across()[0]), q0=arm.home).q
-    path = pz.solve_path(arm, task, across(), begin=stands)
+    stands = pz.solve(arm, pz.PoseTask("panda_hand", across(80)[0]), q0=arm.home).q
+    path = pz.solve_path(arm, task, across(80), begin=stands)
     assert path.success
     assert path.notes == ()
     assert np.array_equal(path.q[0], stands)
-    other = pz.solve_path(arm, task, across(), begin=arm.home)
+    other = pz.solve_path(arm, task, across(80), begin=arm.home)
     assert other.status is pz.PathStatus.NOT_REACHED
     assert other.first_failure is not None
     assert other.first_failure.waypoint == 0
-    away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across()[0, :3])
+    away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across(80)[0, :3])
     assert f"{away:.3g} m" in other.first_failure.reason
     outside = np.array(arm.home)
     outside[3] = 0.5
     with pytest.raises(ValueError, match=r"begin is 0\.5 at 'panda_joint4', outside its limits"):
-        pz.solve_path(arm, task, across(), begin=outside)
+        pz.solve_path(arm, task, across(80), begin=outside)
     with pytest.raises(ValueError, match="not both"):
-        pz.solve_path(arm, task, across(), begin=stands, q0=stands)
+        pz.solve_path(arm, task, across(80), begin=stands, q0=stands)
     with pytest.raises(pz.ShapeError, match="begin must have 7 numbers"):
-        pz.solve_path(arm, task, across(), begin=stands[:3])
+        pz.solve_path(arm, task, across(80), begin=stands[:3])
 
 
 def test_what_is_too_near_at_the_beginning_is_said_of_it() -> None:
     """The configuration that is given meets the first pose and touches a ball; another does not."""
     arm, task = armed(), pz.PoseTask("panda_hand")
-    free = pz.solve_path(arm, task, across())
+    free = pz.solve_path(arm, task, across(80))
     ball = pz.Sphere(arm.pose("panda_link4", free.q[0]).xyz, 0.07)
     limits = [pz.CollisionLimit(pz.World({"ball": ball}))]
-    wished = pz.solve_path(arm, task, across(), q0=free.q[0], limits=limits)
+    wished = pz.solve_path(arm, task, across(80), q0=free.q[0], limits=limits)
     assert wished.success, wished.explain()
     assert not np.array_equal(wished.q[0], free.q[0])
     assert "'ball'" in " ".join(wished.notes)
-    must = pz.solve_path(arm, task, across(), begin=free.q[0], limits=limits)
+    must = pz.solve_path(arm, task, across(80), begin=free.q[0], limits=limits)
     assert must.status is pz.PathStatus.COLLISION
     assert must.first_failure is not None
     assert must.first_failure.waypoint == 0
@@ -331,11 +314,11 @@ def test_a_floating_base_follows_too() -> None:
 
 def test_a_step_that_is_too_fast_is_named() -> None:
     arm = pz.load("panda")
-    slow = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), dt=0.1)
+    slow = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), dt=0.1)
     assert slow.success
     assert slow.times is not None
     assert np.allclose(np.diff(slow.times), 0.1)
-    fast = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), dt=0.002)
+    fast = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), dt=0.002)
     assert fast.status is pz.PathStatus.TOO_FAST
     assert fast.first_failure is not None
     rates = np.abs(np.diff(fast.q, axis=0)) / 0.002
@@ -355,14 +338,14 @@ def test_speeds_are_kept_at_the_cost_of_the_length() -> None:
 
 def test_least_times_keep_speeds_and_accelerations() -> None:
     arm = pz.load("panda")
-    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), velocity=1.0, acceleration=5.0)
+    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), velocity=1.0, acceleration=5.0)
     assert path.times is not None
     gaps = np.diff(path.times)
     speeds = path.steps / gaps[:, None]
     assert np.abs(speeds).max() <= 1.0 + 1e-9
     change = np.diff(speeds, axis=0) / (0.5 * (gaps[1:] + gaps[:-1]))[:, None]
     assert np.abs(change).max() <= 5.0 + 1e-6
-    quick = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), velocity=1.0)
+    quick = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), velocity=1.0)
     assert quick.duration is not None
     assert path.duration is not None
     assert quick.duration < path.duration
@@ -384,14 +367,14 @@ def settings(**changed: object) -> dict[str, object]:
 def test_a_path_keeps_its_distance(optimise: bool) -> None:
     """The elbow of a Panda, which the shortest path takes through a ball, goes round it."""
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    free = pz.solve_path(arm, task, across())
+    free = pz.solve_path(arm, task, across(80))
     centre = arm.pose("panda_link4", free.q[40]).xyz
 
     def distances(q: np.ndarray) -> np.ndarray:
         return np.linalg.norm(arm.pose("panda_link4", q).xyz - centre, axis=-1) - 0.08
 
     assert distances(free.q).min() < 0.0
-    path = followed(arm, task, across(), clearance=Clearance(arm, distances, 0.02), **settings(optimise=optimise))
+    path = followed(arm, task, across(80), clearance=Clearance(arm, distances, 0.02), **settings(optimise=optimise))
     assert path.success, path.explain()
     assert path.clearances is not None
     assert path.clearances.min() >= 0.02
@@ -443,10 +426,10 @@ def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
 
 def test_the_same_on_any_number_of_threads() -> None:
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
-    one, two = (pz.solve_path(arm, task, across(), threads=n) for n in (1, 3))
+    one, two = (pz.solve_path(arm, task, across(80), threads=n) for n in (1, 3))
     assert np.array_equal(one.q, two.q)
     assert np.array_equal(one.times, two.times)
-    other = pz.solve_path(arm, task, across(), seed=7)
+    other = pz.solve_path(arm, task, across(80), seed=7)
     assert other.success
 
 
@@ -466,9 +449,9 @@ def test_one_pose_is_a_path() -> None:
 
 def test_errors_are_those_of_forward_kinematics() -> None:
     arm = pz.load("panda")
-    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across())
+    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80))
     poses = arm.pose("panda_hand", path.q)
-    assert np.allclose(path.position_errors[:, 0], np.linalg.norm(poses.xyz - across()[:, :3], axis=1), atol=1e-12)
+    assert np.allclose(path.position_errors[:, 0], np.linalg.norm(poses.xyz - across(80)[:, :3], axis=1), atol=1e-12)
     assert path.rotation_errors.max() < 1e-6
     assert np.isnan(pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), circle()).rotation_errors).all()
 
@@ -539,7 +522,7 @@ def test_the_clock_is_looked_at_inside_strands_and_newtons_steps(
 
 def test_time_that_is_spent_still_gives_what_was_found() -> None:
     arm = pz.load("panda")
-    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(), max_time=1e-9)
+    path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), max_time=1e-9)
     assert path.q.shape == (80, arm.nq)
     assert path.status is pz.PathStatus.MAX_TIME
     assert [failure.waypoint for failure in path.failures] == list(range(80))
@@ -612,26 +595,15 @@ def test_a_question_that_is_wrong_is_refused() -> None:
             pz.solve_path(arm, task, circle(), **{name: 1})
 
 
-def armed() -> pz.Model:
-    """A Panda with a capsule for its forearm and one for its hand."""
-    return pz.load("panda").with_shapes(
-        {
-            "panda_link3": pz.Capsule([0.0, 0.0, -0.2], [0.0, 0.0, 0.0], 0.06),
-            "panda_link5": pz.Capsule([0.0, 0.05, -0.2], [0.0, 0.0, 0.0], 0.06),
-            "panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03),
-        }
-    )
-
-
 @pytest.mark.parametrize("optimise", [True, False])
 def test_a_collision_limit_holds_along_the_whole_path(optimise: bool) -> None:
     """A post stands beside the path, where the elbow of the shortest one goes."""
     arm, task = armed(), pz.PoseTask("panda_hand")
-    free = pz.solve_path(arm, task, across(), optimise=optimise)
+    free = pz.solve_path(arm, task, across(80), optimise=optimise)
     elbow_at = arm.pose("panda_link4", free.q[40]).xyz
     world = pz.World({"post": pz.Sphere(np.add(elbow_at, [0.0, 0.0, 0.12]), 0.06)})
     assert arm.in_collision(free.q, world, min_distance=0.03).any()
-    path = pz.solve_path(arm, task, across(), limits=[pz.CollisionLimit(world, min_distance=0.03)], optimise=optimise)
+    path = pz.solve_path(arm, task, across(80), limits=[pz.CollisionLimit(world, min_distance=0.03)], optimise=optimise)
     assert path.success, path.explain()
     assert path.clearances is not None
     assert arm.distance(path.q, world).distance.min() >= 0.03
@@ -642,7 +614,7 @@ def test_a_collision_limit_holds_along_the_whole_path(optimise: bool) -> None:
 
 def test_what_swallows_the_poses_is_named() -> None:
     world = pz.World({"block": pz.Box(pz.SE3.from_parts([0.5, 0.3, 0.3]), [0.2, 0.2, 0.2])})
-    path = pz.solve_path(armed(), pz.PoseTask("panda_hand"), across(), limits=[pz.CollisionLimit(world)])
+    path = pz.solve_path(armed(), pz.PoseTask("panda_hand"), across(80), limits=[pz.CollisionLimit(world)])
     assert path.status is pz.PathStatus.COLLISION
     assert path.first_failure is not None
     assert "'block'" in path.first_failure.reason

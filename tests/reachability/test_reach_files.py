@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from figures import legible
 
 import poise as pz
 from poise.cli import main
 from poise.reachability.colours import VIRIDIS, coloured
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from figures import legible
 
 pq = pytest.importorskip("pyarrow.parquet")
 

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from captures import WEBXR as WEBXR_FOLDER
+from hand_models import clip, robot_hand
 
 import poise as pz
 from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from captures import WEBXR as WEBXR_FOLDER
-from hand_models import clip, robot_hand
 
 pytest.importorskip("yaml", reason="needs PyYAML")
 

@@ -1,22 +1,17 @@
 """A human hand's landmarks on a robot's hand: the least of a stated objective, within the limits, frame by frame."""
 
 import pickle
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hand_models import Array, clip, human_hand, robot_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import poise as pz
 from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from hand_models import Array, clip, human_hand, robot_hand
 
 ROBOT = robot_hand()
 LINKS: dict[str, Any] = {"tip0": "thumb-tip", "tip1": "index-finger-tip", "tip2": "middle-finger-tip"}

@@ -295,6 +295,107 @@ def test_it_is_refused_by_name(question: Callable[[], Any], error: type[Exceptio
         question()
 
 
+# Numbers of every setting ----------------------------------------------------------------------------------------
+
+JOINT = "panda_joint1"
+FINITE: dict[str, Callable[[Any], Any]] = {
+    "gain": lambda x: pz.PositionTask(HAND, gain=x),
+    "priority": lambda x: pz.PoseTask(HAND, priority=x),
+    "weight of three rows": lambda x: pz.PositionTask(HAND, weight=x),
+    "position_weight": lambda x: pz.PoseTask(HAND, position_weight=x),
+    "rotation_weight": lambda x: pz.PoseTask(HAND, rotation_weight=x),
+    "weight of an angle": lambda x: pz.AxisTask(HAND, weight=x),
+    "weight of a damping": lambda x: pz.Tracker(arm(), [pz.PoseTask(HAND), pz.DampingTask([JOINT], weight=x)], dt=0.1),
+    "weight of a posture": lambda x: pz.Solver(arm(), pz.PostureTask(weight=x)),
+    "weight of a joint": lambda x: pz.PostureTask(weight={JOINT: x}),
+    "angle of a cone": lambda x: pz.ConeTask(HAND, angle=x),
+    "angle of a swivel": lambda x: pz.SwivelTask("panda_link1", "panda_link4", HAND, angle=x),
+    "distance": lambda x: pz.DistanceTask(HAND, distance=x),
+    "coefficients": lambda x: pz.JointCouplingTask({JOINT: x}),
+    "target of a coupling": lambda x: pz.JointCouplingTask({JOINT: 1.0}, target=0.0 if x is None else x),
+    "target of a velocity": lambda x: pz.JointVelocityTask([JOINT], 0.0 if x is None else x),
+    "scale": lambda x: pz.VectorTask("panda_link4", HAND, scale=x),
+    "radius": lambda x: pz.RollingTask(HAND, radius=x),
+    "margin": lambda x: pz.SupportTask([[0, 0], [4, 0], [0, 4]], margin=x),
+    "TwistLimit, linear": lambda x: pz.TwistLimit(linear=x),
+    "TwistLimit, angular": lambda x: pz.TwistLimit(angular=x),
+    "LinearLimit": lambda x: pz.LinearLimit({JOINT: 1.0}, x),
+    "min_distance": lambda x: pz.CollisionLimit(min_distance=x),
+    "min_distance of a question": lambda x: arm().in_collision(arm().home, min_distance=x),
+    "dt": lambda x: solver_loop(dt=x),
+    "updates": lambda x: solver_loop(updates=x),
+    "speed": lambda x: solver_loop(dt=0.1, speed=x),
+    "seed": lambda x: solver(pz.PoseTask(HAND), seed=x),
+    "max_iterations": lambda x: solver(pz.PoseTask(HAND), max_iterations=x),
+    "max_restarts": lambda x: solver(pz.PoseTask(HAND), max_restarts=x),
+    "grid": lambda x: pz.reach(arm(), grid=x),
+    "Rate, dt": lambda x: pz.Rate(x),
+}
+ENDLESS: dict[str, Callable[[Any], Any]] = {
+    "tolerance": lambda x: pz.PositionTask(HAND, tolerance=x),
+    "position_tolerance": lambda x: pz.PoseTask(HAND, position_tolerance=x),
+    "tolerance of a posture": lambda x: pz.PostureTask(tolerance=x),
+    "huber": lambda x: pz.VectorTask("panda_link4", HAND, huber=x),
+    "VelocityLimit": lambda x: pz.VelocityLimit(x),
+    "AccelerationLimit": lambda x: pz.AccelerationLimit(x),
+    "AccelerationLimit of a joint": lambda x: pz.AccelerationLimit({JOINT: x}),
+    "JerkLimit": lambda x: pz.JerkLimit(x),
+    "rate": lambda x: pz.CollisionLimit(rate=x),
+    "retreat": lambda x: pz.CollisionLimit(retreat=x),
+    "Leash": lambda x: pz.Leash(joints=x),
+    "distance of a leash": lambda x: pz.Leash(distance=x),
+    "angle of a leash": lambda x: pz.Leash(angle=x),
+    "lead": lambda x: solver_loop(lead=x),
+    "lead, angle": lambda x: solver_loop(lead=(0.1, 0.1 if x == INF else x)),
+    "max_time": lambda x: solver(pz.PoseTask(HAND), max_time=x),
+}
+"""Those for which an infinite number is none."""
+WITHOUT = ("TwistLimit", "VelocityLimit", "dt", "max_", "target")
+"""Settings that may be None."""
+
+
+def solver_loop(**settings: Any) -> pz.Tracker:
+    return pz.Tracker(arm(), pz.PoseTask(HAND), **settings)
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.True_, "0.5", b"1", NAN, INF, 1j, None, [True], ["0.5"], [NAN], set()], ids=repr
+)
+@pytest.mark.parametrize("setting", [*FINITE, *ENDLESS])
+def test_what_is_no_number_is_refused_by_name(setting: str, value: Any) -> None:
+    """A truth value and a text are none, though NumPy takes them for such."""
+    if (value is None and setting.startswith(WITHOUT)) or (value == INF and setting in ENDLESS):
+        return
+    name = setting.split(",")[-1].split()[0]
+    with pytest.raises((ValueError, TypeError), match=rf"{name}.*(must|needs|part of|no finite)"):
+        {**FINITE, **ENDLESS}[setting](value)
+
+
+@pytest.mark.parametrize("setting", [*FINITE, *ENDLESS])
+def test_a_number_alone_in_a_list_is_that_number_or_refused_by_name(setting: str) -> None:
+    make = {**FINITE, **ENDLESS}[setting]
+    try:
+        one = make([0.5])
+    except (ValueError, TypeError) as error:
+        assert setting.split(",")[-1].split()[0] in str(error)  # noqa: PT017
+        return
+    name = setting.split()[0]
+    if name in ("gain", "tolerance", "angle", "distance", "scale", "radius", "margin", "huber"):
+        assert getattr(one, name) == getattr(make(0.5), name) == 0.5
+        assert isinstance(getattr(one, name), float)
+
+
+def test_one_weight_in_a_list_is_for_one_row() -> None:
+    assert pz.AxisTask(HAND, weight=[0.5]).weight == 0.5
+    loop = pz.Tracker(arm(), [pz.PoseTask(HAND), pz.DampingTask([JOINT], weight=[0.5])], dt=0.1)
+    other = pz.Tracker(arm(), [pz.PoseTask(HAND), pz.DampingTask([JOINT], weight=0.5)], dt=0.1)
+    target = [arm().pose(HAND, arm().home + 0.1), None]
+    np.testing.assert_array_equal(loop.step(arm().home, target), other.step(arm().home, target))
+    two = pz.DampingTask([JOINT, "panda_joint2"], weight=[0.5])
+    with pytest.raises(pz.ShapeError, match=r"weight of DampingTask.* one number or 2.* got 1"):
+        pz.Tracker(arm(), [pz.PoseTask(HAND), two], dt=0.1)
+
+
 def test_what_was_refused_leaves_the_solver_as_it_was() -> None:
     model = arm()
     used = pz.Solver(model, [pz.PoseTask(HAND), pz.PostureTask()])

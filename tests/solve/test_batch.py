@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from independent import fk
 
 import poise as pz
 from poise.solving import batch
@@ -118,6 +119,11 @@ def test_it_equals_the_loop_where_both_find_the_same_branch(panda, problems) -> 
     assert (np.abs(many.q - loop).max(axis=1) < 1e-3).mean() > 0.97
 
 
+def away(model: pz.Model, q: np.ndarray, target: np.ndarray) -> float:
+    """How far the hand is from its target [m]."""
+    return float(np.linalg.norm(fk(model, "panda_hand", q)[:3, 3] - target[:3]))
+
+
 def test_near_starts_lead_to_near_answers(panda) -> None:
     q = panda.sample(2000, seed=6)
     q0 = np.clip(q + np.random.default_rng(7).uniform(-0.3, 0.3, q.shape), panda.lower, panda.upper)
@@ -138,7 +144,9 @@ def test_rows_that_are_no_numbers_are_reported_and_the_others_solved(panda, prob
     assert not found.success[bad].any()
     assert set(found.status[bad]) == {pz.Status.BAD_INPUT}
     assert np.isfinite(found.q[bad]).all()
-    assert np.isnan(found.position_errors[bad]).all()
+    assert np.isnan(found.position_errors[[3, 10]]).all()
+    np.testing.assert_allclose(found.position_errors[20, 0], away(panda, found.q[20], targets[20]), atol=1e-12)
+    assert found[20].position_error == found.position_errors[20, 0]
     assert found.counts == Counter({pz.Status.CONVERGED: 97, pz.Status.BAD_INPUT: 3})
     assert "rows 3, 10, 20" in found.explain()
     assert "nan" in found[3].explain()
@@ -282,8 +290,47 @@ def test_ctrl_c_returns_what_is_done(panda, problems, threads, monkeypatch) -> N
     assert 500 <= done.sum() < 3000
     assert np.array_equal(found.q[done], expected[done])
     assert np.isfinite(found.q[~done]).all()
-    assert found[int(np.flatnonzero(~done)[0])].status is pz.Status.INTERRUPTED
+    first = int(np.flatnonzero(~done)[0])
+    assert found[first].status is pz.Status.INTERRUPTED
     assert "stopped" in found.explain()
+    assert found[first].position_error == pytest.approx(
+        away(panda, found.q[first], problems[0].array[first]), abs=1e-12
+    )
+    assert np.isfinite(found.position_errors).all()
+    assert np.isfinite(found.rotation_errors).all()
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
+@pytest.mark.usefixtures("ctrl_c")
+def test_what_ctrl_c_left_says_how_far_it_is_from_each_target(panda, monkeypatch) -> None:
+    def interrupted(self, scratch, k):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(batch._Batch, "_solve", interrupted)
+    tasks = [pz.PositionTask("panda_hand"), pz.AxisTask("panda_hand"), pz.PostureTask()]
+    posture = panda.home + 0.1
+    targets = [[[0.4, 0.1, 0.5], [0.4, np.nan, 0.5]], [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0]], posture]
+    with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
+        found = pz.solve_batch(panda, tasks, targets, threads=1)
+    assert set(found.status) == {pz.Status.INTERRUPTED}
+    position, axis, at_posture = found[0].errors
+    pose = fk(panda, "panda_hand", found.q[0])
+    assert position.position == pytest.approx(np.linalg.norm(pose[:3, 3] - [0.4, 0.1, 0.5]), abs=1e-12)
+    assert axis.rotation == pytest.approx(np.arccos(-pose[2, 2]), abs=1e-7)
+    assert at_posture.posture == pytest.approx(0.1)
+    # What is no target leaves nothing that could be told, as if it had been looked at.
+    assert np.isnan([found[1].errors[0].position, found[1].errors[1].rotation]).all()
+
+
+def test_the_status_is_found_once_and_nobody_changes_it(panda, problems) -> None:
+    targets = problems[0].array[:20].copy()
+    targets[5, :3] = [3.0, 0.0, 0.0]
+    found = pz.solve_batch(panda, POSE, targets)
+    status = found.status
+    assert found.status is status
+    assert status[5] is pz.Status.UNREACHABLE
+    assert not status.flags.writeable
+    assert list(found[4:7].status) == list(status[4:7])
 
 
 def test_any_number_of_threads_may_call_at_once(panda, problems) -> None:

@@ -2,21 +2,17 @@
 
 import os
 import pickle
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from human import bent, figure, swaying
 from scipy.optimize import minimize
 
 import poise as pz
 from poise.errors import JointNotFound, ShapeError
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from human import bent, figure, swaying
 
 Array = npt.NDArray[np.float64]
 PANDA = pz.load("panda")

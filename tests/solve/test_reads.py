@@ -36,54 +36,39 @@ def deep() -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtNumber(pz.Task):
+class OfTool(pz.Task):
+    """Something about the arm's tool; what, is for those that follow."""
+
     frame: str = "tool"
     unit = "m"
 
+
+class AtNumber(OfTool):
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
         out[0] = frames[0, 1] - HEIGHT
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtEntry(pz.Task):
-    frame: str = "tool"
-    unit = "m"
-
+class AtEntry(OfTool):
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
         out[0] = frames[0, 1] - NUMBERS[0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtTuple(pz.Task):
-    frame: str = "tool"
-    unit = "m"
-
+class AtTuple(OfTool):
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
         out[0] = frames[0, 1] - PLACES[0] - 0.0 * PLACES[1][0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtAttribute(pz.Task):
-    frame: str = "tool"
-    unit = "m"
-
+class AtAttribute(OfTool):
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
         out[0] = frames[0, 1] - settings.HEIGHT
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtHelper(pz.Task):
-    frame: str = "tool"
-    unit = "m"
-
+class AtHelper(OfTool):
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
         out[0] = frames[0, 1] - deep()
 
 
-@dataclass(frozen=True, kw_only=True)
-class InLanes(pz.Task):
-    frame: str = "tool"
-    unit = "m"
+class InLanes(OfTool):
     lanes = True
 
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
@@ -91,12 +76,10 @@ class InLanes(pz.Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alone(pz.Task):
+class Alone(OfTool):
     """It reads nothing around it."""
 
-    frame: str = "tool"
     height: float = 0.5
-    unit = "m"
 
     def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
         out[0] = np.abs(frames[0, 1] - numbers[0])
@@ -109,11 +92,7 @@ def in_cell() -> tuple[pz.Task, Any]:
         nonlocal where
         where = value
 
-    @dataclass(frozen=True, kw_only=True)
-    class AtCell(pz.Task):
-        frame: str = "tool"
-        unit = "m"
-
+    class AtCell(OfTool):
         def residual(frames: Any, numbers: Any, out: Any) -> None:  # type: ignore[misc]
             out[0] = frames[0, 1] - where
 

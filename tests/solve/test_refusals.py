@@ -261,7 +261,7 @@ def test_angles_by_name_in_degrees_are_asked_about_where_they_are_stated() -> No
         ARM.lock(panda_joint4=-90.0)
     with pytest.raises(ValueError, match=r"cannot lock 'panda_joint4' at 1.5: its limits are -3.0718 to -0.0698$"):
         ARM.lock(panda_joint4=1.5)
-    with pytest.raises(ValueError, match=r"angle is 20; it must be from 0 to pi: degrees\? numpy.radians"):
+    with pytest.raises(ValueError, match=r"angle is 20\.0; it must be from 0 to pi: degrees\? numpy.radians"):
         pz.ConeTask("panda_hand", axis=(0, 0, 1), target=(0, 0, -1), angle=20)
 
 

@@ -1,18 +1,13 @@
 """A task is a value: what a caller does with the arrays that it was made of does not reach it."""
 
-import sys
 from dataclasses import FrozenInstanceError, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from contents import contents
 
 import poise as pz
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from contents import contents
 
 POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, 0.5, 0.6])
 

@@ -134,6 +134,15 @@ def test_the_jacobian_is_the_residual_s_derivative_with_the_sign_of_the_others(n
         np.testing.assert_allclose(jacobian, -numeric, atol=1e-8)
 
 
+def test_a_residual_reads_truth_values_as_numbers() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Sided(Wipe):
+        up: bool
+        axes: tuple[bool, ...]
+
+    assert Sided(frame="grip", slope=0.4, up=True, axes=(True, False)).numbers == (0.4, 1.0, 1.0, 0.0)
+
+
 def test_a_row_is_minus_the_residual_times_its_weight() -> None:
     q = MODEL.sample(seed=1)
     e, _ = pz.Solver(MODEL, TASKS["plain"]).linearise(q)

@@ -1,23 +1,18 @@
 """Every task's rows: their gradient by finite differences, and zero where the task says it is fulfilled."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from trees import steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.rows import rows_at
 from poise.spatial import Array
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from trees import steady, trees
 
 POSE = pz.SE3.from_xyz_rpy([0.3, -0.2, 0.4], [0.5, -0.3, 0.8])
 POINT = [0.3, -0.2, 0.4]

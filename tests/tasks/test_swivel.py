@@ -1,24 +1,19 @@
 """Where an elbow or a knee points: against angles measured by SciPy, differences, and limbs of every kind."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from human import bent, figure, swaying
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from trees import steady, trees
 
 import poise as pz
 from poise.errors import FrameNotFound, ShapeError
 from poise.model.model import Model
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from human import bent, figure, swaying
-from trees import steady, trees
 
 Array = npt.NDArray[np.float64]
 FIGURE = figure()

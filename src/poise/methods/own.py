@@ -5,18 +5,15 @@ eight characters.  `load`, `store` and what stands beside them read and write ro
 `poise.kernels.machine.layout` says what there is.  A kernel calls functions that are kernels too.
 """
 
+from typing import Any
+
 from poise.kernels.algebra.blocks import times as times
 from poise.kernels.algebra.blocks import transpose_times as transpose_times
 from poise.kernels.algebra.tiles import back_substitute as back_substitute
 from poise.kernels.algebra.tiles import factor as factor
 from poise.kernels.algebra.tiles import gram as gram
+from poise.kernels.machine import lanes
 from poise.kernels.machine.jit import kernel as kernel
-from poise.kernels.machine.lanes import any_of as any_of
-from poise.kernels.machine.lanes import load as load
-from poise.kernels.machine.lanes import select as select
-from poise.kernels.machine.lanes import splat as splat
-from poise.kernels.machine.lanes import sqrt as sqrt
-from poise.kernels.machine.lanes import store as store
 from poise.kernels.methods.damping import damp as damp
 from poise.kernels.methods.damping import squared as squared
 from poise.kernels.methods.filters import add_null_term as add_null_term
@@ -37,3 +34,11 @@ from poise.methods.damping import Damping as Damping
 from poise.methods.damping import DampingRule as DampingRule
 from poise.methods.damping import damping_rule as damping_rule
 from poise.methods.damping import rule_of as rule_of
+
+# To a type checker they would have the argument with which Numba calls an intrinsic.
+any_of: Any = lanes.any_of
+load: Any = lanes.load
+select: Any = lanes.select
+splat: Any = lanes.splat
+sqrt: Any = lanes.sqrt
+store: Any = lanes.store

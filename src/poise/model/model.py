@@ -589,7 +589,7 @@ class Model:
 
         Without `self_collision` links are measured against the shapes of `world` alone.
         """
-        number = isinstance(min_distance, (int, float, np.floating, np.integer))
+        number = isinstance(min_distance, (int, float, np.floating, np.integer)) and not isinstance(min_distance, bool)
         if not number or not 0.0 <= min_distance < math.inf:
             raise ValueError(f"min_distance is {min_distance!r}; it must be a finite number, 0 or more [m]")
         return self.distance(q, world, self_collision=self_collision).distance < min_distance

@@ -65,7 +65,7 @@ def reach(
     name = model.tip if frame is None else frame
     if not model.tree.path(model.tree.links[model.frame(name).link][0]):
         raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")
-    if not (isinstance(grid, (int, float)) and 0.0 < grid < math.inf):
+    if isinstance(grid, bool) or not (isinstance(grid, (int, float)) and 0.0 < grid < math.inf):
         raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
     whole("effort", effort, 0)
     turns = _turns(orientations)

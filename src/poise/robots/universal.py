@@ -70,23 +70,24 @@ def ur5e() -> Model:
     return _made("ur5e", (0.1625, -0.425, -0.3922, 0.1333, 0.0997, 0.0996), (180,) * 6, housings)
 
 
-_LARGE_BASE: Final = ([(96, 0, 25), (75, 0, 100)], [(77, -82, 94), (77, -77, 95)])
-_LARGE_WRIST: Final = ([(47, -69, 48), (47, -58, 67)], [(48, -54, 47), (48, -57, 68)], [(52, -49, 1)])
-"""What UR10e and UR16e share."""
-
-
 def ur10e() -> Model:
     """Universal Robots UR10e: 6 joints."""
     arms = [(77, 94, 270), (61, 97, 252)], [(59, -19, 102), (48, -19, 107)]
-    lengths = (0.1807, -0.6127, -0.57155, 0.17415, 0.11985, 0.11655)
-    return _made("ur10e", lengths, (120, 120, 180, 180, 180, 180), [*_LARGE_BASE, *arms, *_LARGE_WRIST])
+    return _large("ur10e", -0.6127, -0.57155, arms)
 
 
 def ur16e() -> Model:
     """Universal Robots UR16e: 6 joints."""
     arms = [(77, 94, 270), (61, 97, 252)], [(60, -19, 103), (48, -19, 107)]
-    lengths = (0.1807, -0.4784, -0.36, 0.17415, 0.11985, 0.11655)
-    return _made("ur16e", lengths, (120, 120, 180, 180, 180, 180), [*_LARGE_BASE, *arms, *_LARGE_WRIST])
+    return _large("ur16e", -0.4784, -0.36, arms)
+
+
+def _large(name: str, a2: float, a3: float, arms: _Housings) -> Model:
+    """UR10e or UR16e, which share all but the lengths of upper arm and forearm [m], and their housings."""
+    base = [(96, 0, 25), (75, 0, 100)], [(77, -82, 94), (77, -77, 95)]
+    wrist = [(47, -69, 48), (47, -58, 67)], [(48, -54, 47), (48, -57, 68)], [(52, -49, 1)]
+    lengths = (0.1807, a2, a3, 0.17415, 0.11985, 0.11655)
+    return _made(name, lengths, (120, 120, 180, 180, 180, 180), [*base, *arms, *wrist])
 
 
 def _made(

@@ -58,7 +58,7 @@ _SLOW_MANY: Final = 200
 class SolutionBatch(Sequence[Solution]):
     """The answers to many problems, in their order, as arrays; an index gives a `Solution`, a slice another batch."""
 
-    __slots__ = ("_asked", "_codes", "_late", "_raw", "goals", "model")
+    __slots__ = ("_asked", "_codes", "_late", "_raw", "_status", "goals", "model")
     model: Model
     """Whose joints these are."""
     goals: Array
@@ -74,6 +74,7 @@ class SolutionBatch(Sequence[Solution]):
         late: npt.NDArray[np.bool_],
     ) -> None:
         self.model, self._asked, self._raw, self.goals, self._codes, self._late = model, asked, raw, goals, codes, late
+        self._status: npt.NDArray[np.object_] | None = None
 
     @property
     def q(self) -> Array:
@@ -87,20 +88,23 @@ class SolutionBatch(Sequence[Solution]):
 
     @property
     def status(self) -> npt.NDArray[np.object_]:
-        """(n,) a `Status` each: how its solve ended."""
-        found = np.full(len(self), Status.CONVERGED, dtype=object)
-        for i in np.flatnonzero(~self.success):
-            found[i] = self[int(i)].status
-        return found
+        """(n,) a `Status` each: how its solve ended; read-only."""
+        if self._status is None:
+            found = np.full(len(self), Status.CONVERGED, dtype=object)
+            for i in np.flatnonzero(~self.success):
+                found[i] = self[int(i)].status
+            found.flags.writeable = False
+            self._status = found
+        return self._status
 
     @property
     def position_errors(self) -> Array:
-        """(n, tasks) what is left of the position of each task [m]; NaN where a task has none."""
+        """(n, tasks) what is left of the position of each task at q [m]; NaN where it has none, or no target."""
         return self._errors("position")
 
     @property
     def rotation_errors(self) -> Array:
-        """(n, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
+        """(n, tasks) what is left of the rotation of each task at q [rad]; NaN where it has none, or no target."""
         return self._errors("rotation")
 
     def _errors(self, name: str) -> Array:
@@ -119,12 +123,13 @@ class SolutionBatch(Sequence[Solution]):
 
     @property
     def cost(self) -> Array:
-        """(n,) sum of the weighted squares of all errors, see `Solution.cost` [m^2 and rad^2]."""
+        """(n,) sum of the weighted squares of all errors, see `Solution.cost` [m^2 and rad^2]; NaN where nothing was
+        found."""
         return self._raw[:, COST]
 
     @property
     def distance(self) -> Array:
-        """(n,) how far q is from `q0`, see `Solution.distance` [rad and m]."""
+        """(n,) how far q is from `q0`, see `Solution.distance` [rad and m]; NaN where nothing was found."""
         return self._raw[:, DISTANCE]
 
     @property
@@ -429,11 +434,19 @@ class _Batch:
         self._fill()
 
     def _fill(self) -> None:
-        """Let each q of which nothing was found be its start, or the model's home where that is none."""
-        q = self.raw[:, ANSWER : ANSWER + self.model.nq]
+        """Let each q of which nothing was found be its start, or the model's home where that is none.
+
+        Its errors are those there, but where the target is bad.
+        """
+        q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
         rows = np.flatnonzero(self.codes != SOLVED)
         rows = rows[~np.isfinite(q[rows]).all(axis=1)]
+        if not len(rows):
+            return
         q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
+        rows = rows[self.codes[rows] != BAD_GOAL]
+        postures = None if self.postures is None else self.postures[rows]
+        left[rows] = self.search.left_at(self.model, self.goals[rows], postures, q[rows])
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""

@@ -12,10 +12,10 @@ from poise.errors import ShapeNotFound
 from poise.geometry.world import World
 from poise.kernels.collision.guard import BUILT_NEAR_RESERVE
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
-from poise.methods.checks import positive
+from poise.methods.checks import not_negative, positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import Proximity, at_home, nearest_in, unmet
+from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, unmet
 from poise.model.scene import Scene
 from poise.solving.inequalities import Constraint
 from poise.solving.problem import Problem
@@ -34,6 +34,8 @@ _ROUNDING: Final = 1e-6
 _SAID: Final = "least distances of which a note has told"
 _SHOWN: Final = 4
 """Pairs that a note names."""
+_POSTURES: Final = 64
+"""Postures that tell whether any parts two shapes."""
 
 _FASTEST: Final = 10.0
 """No point goes faster where a speed has no limit, as that of a floating base [m/s]."""
@@ -71,9 +73,7 @@ class CollisionLimit(Constraint):
     def __post_init__(self) -> None:
         if self.world is not None and not isinstance(self.world, World):
             raise TypeError(f"world must be a World, as in CollisionLimit(World([Box(...)])), got {self.world!r}")
-        number = isinstance(self.min_distance, (int, float, np.floating, np.integer))
-        if not number or isinstance(self.min_distance, bool) or not 0.0 <= self.min_distance < math.inf:
-            raise ValueError(f"min_distance is {self.min_distance!r}; it must be a finite number, 0 or more [m]")
+        not_negative("min_distance", self.min_distance)
         if not isinstance(self.self_collision, bool):
             raise TypeError(f"self_collision must be True or False, got {self.self_collision!r}")
         if not isinstance(self.allowed, (list, tuple, set, frozenset)) or not all(map(_is_pair, self.allowed)):
@@ -120,6 +120,25 @@ class CollisionLimit(Constraint):
     def least(self, model: Model, one: str, other: str) -> float:
         """How near two links, or shapes of the world, may come [m]: `min_distance`, or what links have at home."""
         return self._built_near(model).get(frozenset((one, other)), self.min_distance)
+
+    def unparted(self, model: Model, pair: tuple[str, str]) -> str:
+        """What to do about a link and a shape of the world that no posture parts, as a base and the table under it.
+
+        Empty for other pairs.
+        """
+        shapes = model.fitted_shapes
+        links = [name for name in pair if name in shapes]
+        if self.world is None or len(links) != 1:
+            return ""
+        others = frozenset(frozenset((links[0], name)) for name in self.world.names if name not in pair)
+        scene = Scene(model, {links[0]: shapes[links[0]]}, self.world, apart=None, allowed=others)
+        near = nearest_of_many(scene, model.sample(_POSTURES, seed=0))
+        if not ((near.distance < self.min_distance) & (near.pair == pair).all(axis=1)).all():
+            return ""
+        return (
+            f" No posture of {_POSTURES} at random parts these two: where they are to touch, as a base and its table, "
+            f"give the CollisionLimit allowed=[{pair!r}]."
+        )
 
     def _built_near(self, model: Model) -> dict[frozenset[str], float]:
         """The least distances of links that are nearer at home than a tracker keeps them."""

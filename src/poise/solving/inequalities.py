@@ -20,7 +20,7 @@ from poise.methods.checks import finite_positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem import Problem
-from poise.spatial import Array, ArrayLike
+from poise.spatial import Array, ArrayLike, numbers
 
 NONE: Final = np.inf
 """A bound that is none."""
@@ -208,10 +208,10 @@ def check_values(limit: Any, most: Values) -> None:
         raise ValueError(f"{kind} names no joint: give it a number for all, or leave it out")
     for name, part in parts:
         try:
-            numbers = np.asarray(part, dtype=np.float64)
-        except (TypeError, ValueError):
-            numbers = np.array(np.nan)
-        if isinstance(part, bool) or numbers.size == 0 or not (numbers > 0.0).all():
+            given = numbers(kind, part)
+        except ShapeError:
+            given = np.array(np.nan)
+        if given.size == 0 or not (given > 0.0).all():
             place = f" of {name!r}" if name else ""
             raise ValueError(f"{kind} holds {part!r}{place}; it must be above 0; math.inf is none")
 
@@ -220,25 +220,25 @@ def values_of(limit: Any, model: Model, most: Values) -> Array:
     """(nv,) what holds for each velocity, narrowed for joints that others follow; raises ValueError, JointNotFound."""
     kind, found = type(limit).__name__, np.full(model.nv, NONE)
     if not isinstance(most, Mapping):
-        numbers = np.asarray(most, dtype=np.float64)
-        if numbers.shape == (model.nv,):
-            return numbers.copy()
-        if numbers.ndim:
-            raise ShapeError(f"{kind} must have a number or {model.nv} (nv of {model.name}), got shape {numbers.shape}")
-        most = {joint.name: float(numbers) for joint in model.joints if joint.speeds}
+        given = np.asarray(most, dtype=np.float64)
+        if given.shape == (model.nv,):
+            return given.copy()
+        if given.ndim:
+            raise ShapeError(f"{kind} must have a number or {model.nv} (nv of {model.name}), got shape {given.shape}")
+        most = {joint.name: float(given) for joint in model.joints if joint.speeds}
     for name, part in most.items():
-        joint, numbers = model.joint(name), np.asarray(part, dtype=np.float64)
-        if numbers.ndim and numbers.shape != (joint.speeds,):
+        joint, given = model.joint(name), np.asarray(part, dtype=np.float64)
+        if given.ndim and given.shape != (joint.speeds,):
             raise ShapeError(
                 f"{kind} of {name!r} must have a number or {joint.speeds}, one for each of its velocities, got shape "
-                f"{numbers.shape}"
+                f"{given.shape}"
             )
         if not joint.speeds:
             raise ValueError(f"{kind} names the joint {name!r}, which is fixed: leave it out")
         source, multiplier, _ = model.follows(joint)
         if multiplier != 0.0:
             at = model.velocity_index(source)
-            found[at] = np.minimum(found[at], numbers / abs(multiplier))
+            found[at] = np.minimum(found[at], given / abs(multiplier))
     return found
 
 

@@ -44,15 +44,15 @@ class Posture:
         """Take the posture (nq,) for this solve; None: the task's own, or the model's home."""
         scratch.posture_goal[:] = self._own if target is None else posture_of(model, target, name)
 
-    def _distance(self, model: Model, q: Array, goal: Array) -> float:
-        """Largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
+    def distances(self, model: Model, q: Array, goal: Array) -> Array:
+        """(...) the largest |q_i - target_i| [rad or m] over the joints whose weight is not 0, of `q` (..., nq)."""
         away = goal - q if model.nq == model.nv else model.difference(q, goal)
-        return float(np.abs(away[self._counts]).max(initial=0.0))
+        return np.abs(away[..., self._counts]).max(axis=-1, initial=0.0)
 
     def measure(self, model: Model, scratch: Scratch) -> None:
         """Let the last entry of `out` be how far its configuration is from the posture."""
         q = scratch.out[ANSWER : ANSWER + model.nq]
-        scratch.out[-1] = self._distance(model, q, scratch.posture_goal)
+        scratch.out[-1] = self.distances(model, q, scratch.posture_goal)
 
     def settle(self, model: Model, scratch: Scratch, code: int) -> int:
         """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.

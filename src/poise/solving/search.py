@@ -2,19 +2,32 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import inf
+from math import inf, nan
 from time import perf_counter_ns
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
 from poise.kernels.machine.jit import prepare, watched
-from poise.kernels.machine.layout import ANSWER, BEGIN, BLOCKED, CODE, COST, END, GO_ON, RUNNING, SOLVED, UNSOLVED
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BEGIN,
+    BLOCKED,
+    CODE,
+    COST,
+    DIRECTION,
+    END,
+    GO_ON,
+    RUNNING,
+    SOLVED,
+    TURN,
+    UNSOLVED,
+)
 from poise.kernels.machine.reads import Reads
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
-from poise.methods.checks import one_of
+from poise.methods.checks import one_of, positive
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several, whole
@@ -48,6 +61,8 @@ _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
+_SHORTEST: Final = 1e-9
+"""A direction or a quaternion that is shorter is none."""
 Preference: TypeAlias = Literal["nearest", "first"]
 """Which solution a solve returns: the nearest to q0 of those found, or the first."""
 
@@ -131,8 +146,8 @@ class Search:
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)
-        if max_time is not None and not (isinstance(max_time, (int, float)) and max_time > 0.0):
-            raise ValueError(f"max_time is {max_time!r}; it must be positive seconds, or None for no limit")
+        if max_time is not None:
+            positive("max_time", max_time)
         self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
@@ -330,6 +345,24 @@ class Search:
         if self._posture is not None:
             self._posture.measure(model, scratch)
         return code
+
+    def left_at(self, model: Model, goals: Array, postures: Array | None, q: Array) -> Array:
+        """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, 7 tasks) and postures (n, nq).
+
+        It is NaN for a goal that is none.
+        """
+        left = []
+        for task, goal in zip(self.frame_tasks, np.split(goals, len(self.frame_tasks), axis=1), strict=True):
+            sizes = task.judged(model, goal, q)
+            for kind, some in ((DIRECTION, goal[:, :3]), (TURN, goal[:, 3:])):
+                if task.goal_kind & kind:
+                    sizes[np.linalg.norm(some, axis=1) < _SHORTEST] = nan
+            left.append(sizes)
+        if self._posture is None or postures is None:
+            left.append(np.full((len(q), 1), nan))
+        else:
+            left.append(self._posture.distances(model, q, postures)[:, None])
+        return np.hstack(left)
 
     def _search_required(self, model: Model, scratch: Scratch) -> tuple[int, bool]:
         """Solve for the required tasks alone, then lessen the soft ones from there; the code, and whether time was

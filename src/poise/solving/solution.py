@@ -55,8 +55,8 @@ class Solution:
     """Whose joints these are."""
     goal: Array
     """(7 tasks,) targets, as the kernels read them."""
-    trace: Trace | None
-    """If it was asked for."""
+    trace: Trace | Any
+    """If it was asked for; else None."""
 
     def __init__(
         self,
@@ -190,13 +190,13 @@ class Solution:
             return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
         if self._code == RUNNING:
             return f"Not solved: {self.status.message}."
-        if self._code == BLOCKED and self.nearest is not None:
+        if self._code == BLOCKED and self.nearest is not None and self._asked.apart is not None:
             near = self.nearest
             every = self.start == BY_CLOSED_FORM
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
             return (
                 f"Not solved: {self.status.message}. The best has {near.pair[0]!r} and {near.pair[1]!r} "
-                f"{near.distance:.3g} m apart; {proof}."
+                f"{near.distance:.3g} m apart; {proof}.{self._asked.apart.unparted(self.model, near.pair)}"
             )
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."

@@ -48,8 +48,8 @@ from poise.solving.problem import pack
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
 from poise.solving.weights import relative
-from poise.spatial import SE3, Array, ArrayLike, pose_numbers
-from poise.tasks.base import POSITION, ROTATION, levels, numbers
+from poise.spatial import SE3, Array, ArrayLike, numbers, pose_numbers
+from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
 

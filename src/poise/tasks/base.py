@@ -19,7 +19,7 @@ from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_rows
-from poise.spatial import SE3, SO3, Array, ArrayLike, finite, frozen, quaternion_matrix
+from poise.spatial import SE3, SO3, Array, ArrayLike, finite, frozen, numbers, quaternion_matrix
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
 from poise.tasks.error import TaskError
 
@@ -78,7 +78,7 @@ class Task(Objective):
     """What a robot shall do; the base of all tasks, and of your own.
 
     A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba
-    compiles.  They belong to the class and have no `self`:
+    compiles.  They are static: they have no `self`, and `@staticmethod` says so to type checkers:
 
     - `residual(frames, numbers, out)` writes `out` (rows,), which vanishes when the task is fulfilled.  `frames`
       (n, 12) are poses in the world: place [m], then the rotation matrix row by row.  They are those of the frames that
@@ -171,9 +171,9 @@ class Task(Objective):
             raise TypeError(
                 f"required must be True or False, whether an answer is judged by the task, got {self.required!r}"
             )
-        if not 0.0 <= number("gain", self.gain) <= 1.0:
+        self._set("gain", number("gain", self.gain))
+        if not 0.0 <= self.gain <= 1.0:
             raise ValueError(f"gain is {self.gain}; it must be from 0 to 1, a share of the error")
-        self._set("gain", float(self.gain))
         settle(self)
 
     def _set(self, name: str, value: Any) -> None:
@@ -377,9 +377,9 @@ class Task(Objective):
         residual, found = self.function("residual"), np.zeros((len(q), 3 * len(self.blocks)))
         found[:, : self.rows] = np.nan  # until it is written
         assert residual is not None
-        for at, numbers, out in zip(q, goal, found, strict=True):
+        for at, aim, out in zip(q, goal, found, strict=True):
             seen = self.frames_at(model, at)
-            residual(seen.ravel() if self.lanes else seen, self.all_numbers(numbers), out[: self.rows])
+            residual(seen.ravel() if self.lanes else seen, self.all_numbers(aim), out[: self.rows])
         return np.stack([b.norms(found[:, 3 * i : 3 * i + 3]) for i, b in enumerate(self.blocks)], axis=1)
 
     # A residual of a user's ---------------------------------------------------------------------------------------
@@ -399,12 +399,12 @@ class Task(Objective):
             x
             for name, value in self._own_fields()
             if name not in ("target", "frames") and not isinstance(value, str)
-            for x in _flat(f"{name} of {type(self).__name__}", value)
+            for x in _flat(f"{name} of {type(self).__name__}", _without_truth(value))
         )
 
     @property
-    def _weight_rows(self) -> int:
-        """How many weights it may have."""
+    def _weight_rows(self) -> int | None:
+        """How many weights it may have; None: that depends on the model."""
         return self.rows
 
     @property
@@ -482,39 +482,37 @@ def _flat(name: str, value: Any) -> Iterator[float]:
     yield from numbers(name, value).ravel().tolist()
 
 
-def numbers(name: str, value: ArrayLike) -> Array:
-    """`value` as float64; raises ShapeError naming the argument if it is no array of numbers."""
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} must be numbers, got {value!r}") from error
+def _without_truth(value: Any) -> Any:
+    """A field's content; truth values as 1 and 0."""
+    found = np.asarray(value, dtype=object)
+    return found.astype(np.float64) if all(isinstance(x, bool) for x in found.flat) else value
 
 
-def weights(name: str, value: Weight, rows: int) -> float | tuple[float, ...]:
-    """One weight for all rows, or one a row; raises ValueError or ShapeError naming the argument and the entry."""
+def weights(name: str, value: Weight, rows: int | None) -> float | tuple[float, ...]:
+    """One weight for all rows, or one a row, of which there are any number where `rows` is None.
+
+    Raises ValueError or ShapeError naming the argument and the entry.
+    """
     if type(value) is float and (value == 0.0 or _LEAST <= value <= 1.0 / _LEAST):
         return value
     array = numbers(name, value)
-    if array.ndim and (rows == 1 or array.shape != (rows,)):
-        many = "" if rows == 1 else f" or {rows}, one a row"
+    if array.ndim > 1 or (array.ndim and rows is not None and len(array) != rows):
+        many = "" if rows == 1 else f" or {rows or 'several'}, one a row"
         raise ShapeError(f"{name} must be one number{many}, got shape {array.shape}")
     for i, w in enumerate(array.ravel()):
         if not (w == 0.0 or _LEAST <= w <= 1.0 / _LEAST):
             place = f"[{i}]" if array.ndim else ""
             raise ValueError(f"{name}{place} is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}")
-    return tuple(array.tolist()) if array.ndim else float(array)
+    return tuple(array.tolist()) if array.ndim and rows != 1 else float(array.item())
 
 
 def tolerance(name: str, value: float) -> float:
     """A tolerance; raises ValueError unless it is a positive number."""
     if type(value) is float and value >= _FINEST:
         return value
-    array = numbers(name, value)
-    if array.ndim:
-        raise ShapeError(f"{name} must be one number, got shape {array.shape}")
-    found = float(array)
+    found = one_number(name, value)
     if not found >= _FINEST:
-        raise ValueError(f"{name} is {value}; a tolerance must be positive, and at least {_FINEST:g}")
+        raise ValueError(f"{name} is {found}; a tolerance must be positive, and at least {_FINEST:g}")
     return found
 
 
@@ -542,14 +540,20 @@ def point(name: str, value: ArrayLike) -> Array:
     return array
 
 
-def number(name: str, value: ArrayLike) -> float:
-    """One finite number, bare or alone in a list; raises ShapeError or ValueError naming the argument."""
-    array = numbers(name, value)
+def one_number(name: str, value: ArrayLike) -> float:
+    """One number, bare or alone in a list; raises ShapeError naming the argument."""
+    array = numbers(name, value, "one number")
     if array.shape not in ((), (1,)):
         raise ShapeError(f"{name} must be one number, got shape {array.shape}")
-    if not np.isfinite(array):
-        raise ValueError(f"{name} is {array.item()}; it must be finite")
     return float(array.item())
+
+
+def number(name: str, value: ArrayLike) -> float:
+    """The same, finite; raises ValueError too."""
+    found = one_number(name, value)
+    if not math.isfinite(found):
+        raise ValueError(f"{name} is {found}; it must be finite")
+    return found
 
 
 def direction(name: str, value: ArrayLike) -> tuple[float, float, float]:

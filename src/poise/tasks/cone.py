@@ -79,7 +79,8 @@ class ConeTask(OfFrame):
         self._set("axis", direction("axis", self.axis))
         if self.target is not None:
             self._set("target", settled(point("target", self.target)))
-        if not 0.0 <= number("angle", self.angle) <= np.pi:
+        self._set("angle", number("angle", self.angle))
+        if not 0.0 <= self.angle <= np.pi:
             question = ": degrees? numpy.radians makes them radians" if np.pi < self.angle <= 180.0 else ""
             raise ValueError(f"angle is {self.angle}; it must be from 0 to pi{question}")
         super().__post_init__()

@@ -58,7 +58,7 @@ class JointCouplingTask(Task):
         pairs = {name: number(f"coefficients[{name!r}]", x) for name, x in self.coefficients.items()}
         self._set("coefficients", pairs)
         if self.target is not None:
-            number("target", self.target)
+            self._set("target", number("target", self.target))
         super().__post_init__()
 
     @property

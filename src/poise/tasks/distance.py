@@ -11,9 +11,9 @@ from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3, Array, ArrayLike, numbers
 from poise.tasks.aim import only
-from poise.tasks.base import goal_of, number, numbers, point, settled
+from poise.tasks.base import goal_of, number, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 
@@ -138,11 +138,12 @@ class DistanceTask(OfFrame):
 
 def _checked(distance: Any) -> float | tuple[float, float]:
     """A distance or the two ends of an interval; raises ShapeError or ValueError for what is neither."""
-    given = numbers("distance", distance)
-    if given.ndim == 0:
-        if number("distance", distance) < 0.0:
-            raise ValueError(f"distance is {distance}; it must be 0 or more")
-        return float(given)
+    given = numbers("distance", distance, "one number or two, (least, most)")
+    if given.size == 1:
+        alone = number("distance", given)
+        if alone < 0.0:
+            raise ValueError(f"distance is {alone}; it must be 0 or more")
+        return alone
     if given.shape != (2,):
         raise ShapeError(f"distance must be one number or two, (least, most), got shape {given.shape}")
     least, most = given.tolist()

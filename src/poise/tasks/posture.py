@@ -44,7 +44,8 @@ class PostureTask(Objective):
             finite("target", self.target)
         given = self.weight.items() if isinstance(self.weight, Mapping) else (("", self.weight),)
         found = tuple((name, _weight(name, value).tobytes()) for name, value in given)
-        structure = (PostureTask, found, tolerance("tolerance", self.tolerance))
+        object.__setattr__(self, "tolerance", tolerance("tolerance", self.tolerance))
+        structure = (PostureTask, found, self.tolerance)
         object.__setattr__(self, "structure", structure)
         settle(self)
 

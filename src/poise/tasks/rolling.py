@@ -63,7 +63,8 @@ class RollingTask(OfFrame):
     routine: ClassVar[Any] = staticmethod(rolling_rows)
 
     def __post_init__(self) -> None:
-        if not number("radius", self.radius) > 0.0:
+        self._set("radius", number("radius", self.radius))
+        if not self.radius > 0.0:
             raise ValueError(f"radius is {self.radius}; it must be above 0")
         self._set("axis", direction("axis", self.axis))
         super().__post_init__()

@@ -105,10 +105,10 @@ class SupportTask(OfMass):
         given: Array = finite("polygon", self.polygon)
         if given.ndim != 2 or given.shape[1] != 2 or len(given) < 3:
             raise ShapeError(f"polygon must have shape (n, 2) with n at least 3, got {given.shape}")
-        if number("margin", self.margin) < 0.0:
+        self._set("margin", number("margin", self.margin))
+        if self.margin < 0.0:
             raise ValueError(f"margin is {self.margin}; it must be 0 or more")
         self._set("polygon", frozen(given))
-        self._set("margin", float(self.margin))
         super().__post_init__()
         if len(self.corners) < 3:
             flat = len(_hull(given)) < 3

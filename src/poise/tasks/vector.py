@@ -21,8 +21,8 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.rows.frame import hung, seen_along
-from poise.spatial import Array, ArrayLike, conjugate, rotate
-from poise.tasks.base import Task, Weight, goal_of, numbers, point, settled
+from poise.spatial import Array, ArrayLike, conjugate, numbers, rotate
+from poise.tasks.base import Task, Weight, goal_of, number, one_number, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
 from poise.tasks.pose import three
@@ -131,8 +131,11 @@ class VectorTask(Task):
     def __post_init__(self) -> None:
         if self.origin == self.tip:
             raise ValueError(f"a vector is from one frame to another, and {self.tip!r} is named twice: name the other")
-        self._set("scale", _positive("scale", self.scale))
-        self._set("huber", _positive("huber", self.huber, "m"))
+        self._set("scale", number("scale", self.scale))
+        self._set("huber", one_number("huber", self.huber))
+        for name, unit in (("scale", ""), ("huber", " [m]")):
+            if not getattr(self, name) > 0.0:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be a number above 0{unit}")
         if self.target is not None:
             self._set("target", settled(point("target", self.target)))
         super().__post_init__()
@@ -190,10 +193,3 @@ class VectorTask(Task):
         """What is left, from the norm of its rows, which beyond `huber` are shorter than what the vector lacks."""
         size, h = float(sizes[0]), self.huber
         return TaskError(self.label, position=size if size <= h else (size * size + h * h) / (2.0 * h))
-
-
-def _positive(name: str, value: Any, unit: str = "") -> float:
-    one = np.ndim(value) == 0 and not isinstance(value, bool | np.bool_ | str)
-    if not one or not numbers(name, value) > 0.0:
-        raise ValueError(f"{name} is {value!r}; it must be a number above 0{unit and f' [{unit}]'}")
-    return float(value)

@@ -18,8 +18,8 @@ from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
-from poise.spatial import Array, ArrayLike, finite
-from poise.tasks.base import Task, Weight, goal_of, numbers
+from poise.spatial import Array, ArrayLike, finite, numbers
+from poise.tasks.base import Task, Weight, goal_of
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
 
@@ -75,8 +75,8 @@ class OfVelocities(Task):
         super().__post_init__()
 
     @property
-    def _weight_rows(self) -> int:
-        return int(np.size(self.weight)) if np.ndim(self.weight) else 1
+    def _weight_rows(self) -> None:
+        return None
 
     @property
     def label(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Final, final
 
 import numpy as np
@@ -81,11 +82,18 @@ class Clearance:
         for query in (queries.nearest_of_many, queries.slopes_of_many):
             prepare(query)
 
+        @lru_cache(maxsize=16)
+        def advice(pair: tuple[str, str], version: int) -> str:
+            return limit.unparted(model, pair)
+
         def words(q: Array) -> str:
             near = nearest_in(scene, q)
             one, other = near.pair
             least = limit.least(model, one, other)
-            return f"{one!r} and {other!r} are {near.distance:.3g} m from each other, and {least:.3g} m is asked for."
+            return (
+                f"{one!r} and {other!r} are {near.distance:.3g} m from each other, and {least:.3g} m is asked for."
+                f"{advice(near.pair, 0 if limit.world is None else limit.world.version)}"
+            )
 
         def distances(q: Array) -> Array:
             return nearest_of_many(scene, np.ascontiguousarray(q)).distance

@@ -89,7 +89,7 @@ class JointPath(Sequence[Array]):
     """What was followed."""
     q: Array
     """(n, nq) configurations, each within its limits."""
-    times: Array | None
+    times: Array | Any
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
     law: Law | None
     """The motion itself, which `at` asks; None without times."""
@@ -171,7 +171,7 @@ class JointPath(Sequence[Array]):
         return float(self.singular_values.min(initial=np.inf))
 
     @property
-    def duration(self) -> float | None:
+    def duration(self) -> float | Any:
         """How long it takes to run through [s]; None without times."""
         return None if self.times is None else float(self.times[-1])
 
@@ -325,15 +325,19 @@ class JointPath(Sequence[Array]):
         """The path as columns (n,), a row a configuration.
 
         `time_s` if there are times, `q_<coordinate>` [rad or m], and `success`, whether nothing is in the way of going
-        there from the waypoint before.  Where a path has rows between its waypoints, `waypoint` is the number of the
-        one that a row meets.  The largest `position_error_m` and `rotation_error_rad` of the waypoint are NaN where its
-        tasks have none.  What belongs to waypoints is masked in the rows between them.
+        there from the row before.  Where rows are not waypoints, `waypoint` is the number of the one that a row meets,
+        see `stations`; of several that share a row, as in one that was resampled, the last.  The largest
+        `position_error_m` and `rotation_error_rad` of the waypoint are NaN where its tasks have none.  What belongs to
+        waypoints is masked in the rows between them.
         """
         out: dict[str, npt.NDArray[Any]] = {} if self.times is None else {"time_s": np.array(self.times)}
         out |= {f"q_{name}": np.array(x) for name, x in zip(self.model.coordinates, self.q.T, strict=True)}
-        leads_to = np.searchsorted(self.stations, np.arange(len(self)))
-        out["success"] = ~np.isin(leads_to, [failure.waypoint for failure in self.failures])
-        if len(self.stations) < len(self):
+        rows, failed = np.arange(len(self)), np.sort([failure.waypoint for failure in self.failures])
+        # A row leads to the next waypoint, and to all that share the row with it.
+        first = np.searchsorted(self.stations, rows)
+        last = np.maximum(np.searchsorted(self.stations, rows, side="right") - 1, first)
+        out["success"] = np.searchsorted(failed, first) == np.searchsorted(failed, last, side="right")
+        if not np.array_equal(self.stations, rows):
             out["waypoint"] = self._at_rows(np.arange(len(self.stations)))
         for name, errors in (("position_error_m", self.position_errors), ("rotation_error_rad", self.rotation_errors)):
             largest = np.fmax.reduce(errors, axis=1) if errors.shape[1] else np.full(len(errors), np.nan)

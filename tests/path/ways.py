@@ -1,0 +1,34 @@
+"""Arms and ways that several files of tests lead along each other."""
+
+import numpy as np
+
+import poise as pz
+
+DOWN = [0.0, 1.0, 0.0, 0.0]
+
+
+def across(n: int) -> np.ndarray:
+    """(n, 7) poses of a Panda's hand that looks down, on a straight line across."""
+    place = np.stack([np.full(n, 0.5), np.linspace(-0.35, 0.35, n), np.full(n, 0.3)], axis=1)
+    return np.hstack([place, np.tile(DOWN, (n, 1))])
+
+
+def armed() -> pz.Model:
+    """A Panda with a capsule for its upper arm, one for its forearm and one for its hand."""
+    return pz.load("panda").with_shapes(
+        {
+            "panda_link3": pz.Capsule([0.0, 0.0, -0.2], [0.0, 0.0, 0.0], 0.06),
+            "panda_link5": pz.Capsule([0.0, 0.05, -0.2], [0.0, 0.0, 0.0], 0.06),
+            "panda_hand": pz.Capsule([0.0, -0.08, 0.04], [0.0, 0.08, 0.04], 0.03),
+        }
+    )
+
+
+def elbow(shoulder: tuple[float, float] = (-3.0, 3.0), bend: tuple[float, float] = (-3.0, 3.0)) -> pz.Model:
+    """Two links of 1 m in the plane."""
+    builder = pz.ModelBuilder("elbow")
+    builder.joint("shoulder", "revolute", parent="base", child="upper", limits=shoulder)
+    out = pz.SE3.from_parts([1.0, 0.0, 0.0])
+    builder.joint("elbow", "revolute", parent="upper", child="lower", origin=out, limits=bend)
+    builder.frame("tip", link="lower", origin=out)
+    return builder.build()
