@@ -23,11 +23,10 @@ import numpy as np
 import pinocchio as pin
 from report import print_table
 from robots import example
-from scenes import HAND
+from scenes import HAND, MESHES, guarded_panda
 
 import poise as pz
 
-URDF = "panda_description/urdf/panda.urdf"
 FINGERS, OPEN = ("panda_finger_joint1", "panda_finger_joint2"), 0.065
 """Which stand as wide apart as in MotionBenchMaker [m], 25 mm beyond the limit of the file."""
 POSITION, ROTATION = 0.005, 0.05
@@ -88,7 +87,7 @@ def world_of(obstacles: Sequence[Mapping[str, Any]]) -> pz.World:
 class Meshes:
     """Who judges: Pinocchio's kinematics, and coal on the triangles of the file's collision meshes."""
 
-    file = str(example(URDF))
+    file = str(example(MESHES))
     model = pin.buildModelFromUrdf(file)
     shapes = pin.buildGeomFromUrdf(model, file, pin.GeometryType.COLLISION, package_dirs=[str(example("").parents[1])])
     lower, upper = model.lowerPositionLimit[:7], model.upperPositionLimit[:7]
@@ -130,7 +129,7 @@ def main() -> None:
     """Both tables."""
     problems = json.loads(Path(sys.argv[1]).read_text())
     asked = float(sys.argv[2]) if len(sys.argv) > 2 else 0.001
-    loaded = pz.load(str(example(URDF))).with_limits(dict.fromkeys(FINGERS, (0.0, OPEN)))
+    loaded = guarded_panda(MESHES).with_limits(dict.fromkeys(FINGERS, (0.0, OPEN)))
     loaded = loaded.lock(dict.fromkeys(FINGERS, OPEN))
     for shapes, arm in {"as loaded": loaded, "fitted capsules": pz.fit_shapes(loaded).model}.items():
         print(f"\nShapes {shapes}, {1e3 * asked:g} mm asked\n")
