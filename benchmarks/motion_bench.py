@@ -1,9 +1,11 @@
 """Poses among shelves, boxes and cages: MotionBenchMaker's, solved and judged on the meshes of a Panda.
 
-    python benchmarks/motion_bench.py problems.json [min_distance]
+    python benchmarks/motion_bench.py tests/data/motion_bench_maker.json [min_distance]
 
-The file: {"start": q, "problems": {set: [{"goal": q, "obstacles": [{"type": "box" or "cylinder", "size": [m], "xyz",
-"wxyz"}]}]}}, with q of the seven joints [rad], the size of a box along its axes, of a cylinder its height and radius.
+That file has a dozen of the poses; any will do that is {"start": q, "problems": {set: [{"goal": q, "obstacles":
+[{"type": "box" or "cylinder", "size": [m], "xyz", "wxyz"}]}]}}, with q of the seven joints [rad], the size of a box
+along its axes, of a cylinder its height and radius.  All 700 are in vamp's resources/panda/problems.tar.bz2 (Chamzas et
+al. 2022, doi:10.1109/LRA.2021.3133603).
 A problem asks for the pose of the hand at its goal, free of collision.  Two tables, with the shapes that the model
 loads with and with fitted capsules: how many are solved, how many of those are within 5 mm, 0.05 rad and the limits
 and free by Pinocchio and coal, which have the triangles of the file's meshes and true cylinders; how many have no links

@@ -15,9 +15,10 @@ import poise as pz
 from poise.geometry.enclosing import Cylinder, prism
 from poise.spatial import Array
 
-PROBLEMS: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "data" / "motion_bench_maker.json").read_text()
-)["problems"]
+FILE = Path(__file__).parents[1] / "data" / "motion_bench_maker.json"
+PROBLEMS: list[dict[str, Any]] = [
+    {**problem, "set": name} for name, some in json.loads(FILE.read_text())["problems"].items() for problem in some
+]
 SHARE = Path(str(importlib.metadata.distribution("example-robot-data").locate_file("cmeel.prefix/share")))
 URDF = SHARE / "example-robot-data/robots/panda_description/urdf/panda.urdf"
 FINGERS, OPEN = ("panda_finger_joint1", "panda_finger_joint2"), 0.065
