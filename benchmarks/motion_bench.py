@@ -81,7 +81,7 @@ def world_of(obstacles: Sequence[Mapping[str, Any]]) -> pz.World:
             angle = 2.0 * np.pi / SIDES * np.arange(SIDES)
             rim = np.column_stack([np.cos(angle), np.sin(angle)]) * radius / np.cos(np.pi / SIDES)
             ends = [np.column_stack([rim, np.full(SIDES, z)]) for z in (-0.5 * height, 0.5 * height)]
-            shape = pz.ConvexHull(pose.act(np.concatenate(ends)))
+            shape = pz.ConvexHull(np.concatenate(ends), pose=pose)
         world.add(f"obstacle{number}", shape)
     return world
 

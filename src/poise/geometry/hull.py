@@ -76,7 +76,10 @@ def _simplex(points: Array, thin: float) -> Triangles | None:
 def _planes(points: Array, faces: Triangles) -> tuple[Array, Array]:
     """(m, 3) the outward unit normals of faces, and how far out they lie along them (m,)."""
     a, b, c = points[faces].swapaxes(0, 1)
-    normals = np.cross(b - a, c - a)
+    u, v = b - a, c - a
+    normals = (
+        u[:, [1, 2, 0]] * v[:, [2, 0, 1]] - u[:, [2, 0, 1]] * v[:, [1, 2, 0]]
+    )  # np.cross takes three times as long
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     return normals, np.einsum("ij,ij->i", normals, a)
 
