@@ -4,6 +4,7 @@ import gc
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from time import perf_counter_ns
 from typing import Any
 
@@ -13,7 +14,7 @@ from judge import Array
 from peers import GUARDS, load, version
 from report import print_table
 from robots import branching
-from scenes import HAND, Scene, crowd, fixed_panda, free, guarded_panda, line_through
+from scenes import HAND, MESHES, Scene, crowd, fixed_panda, free, guarded_panda, line_through
 from through import ACCELERATION, STEPS, Run, run
 
 import poise as pz
@@ -78,10 +79,11 @@ def collisions(count: int, names: Sequence[str]) -> tuple[list[Cost], list[Kept]
 
 def steps() -> list[Cost]:
     """A tracking step of a Panda among 20 obstacles: towards free poses that others are between, and at a wall."""
-    arm, costs = fixed_panda(), []
+    arms, costs = {"capsules": fixed_panda(), "hulls": fixed_panda(MESHES)}, []
     world = crowd(3)
-    q = free(arm, world, ASKED + 0.01, 11, 1)
-    around = np.repeat([arm.pose(HAND, x).array for x in q[1:]], STEPS // 10, axis=0)
+    q = free(arms["capsules"], world, ASKED + 0.01, 22, 1)
+    q = q[arms["hulls"].distance(q, world).distance > ASKED + 0.01][:11]
+    around = np.repeat([arms["hulls"].pose(HAND, x).array for x in q[1:]], STEPS // 10, axis=0)
     wall = line_through(ASKED, 1.0, DT, STEPS)
     aimed = np.array([pz.SE3.from_matrix(goal).array for goal in wall.goals])
     scenes = {"free poses": (world, q[0], around), "through a wall": (wall.world, wall.start, aimed)}
@@ -93,7 +95,7 @@ def steps() -> list[Cost]:
             ", no obstacles": [pz.CollisionLimit(min_distance=ASKED)],
             ", no shapes": True,
         }
-        for kind, limits in kinds.items():
+        for (links, arm), (kind, limits) in product(arms.items(), kinds.items()):
             tracker = pz.Tracker(arm, pz.PoseTask(HAND), "qp", dt=DT, limits=limits)
             goal_row, step = tracker.targets[0], tracker.step
             tracker.rollout(start, goals[:2, None])
@@ -104,10 +106,10 @@ def steps() -> list[Cost]:
                 x = step(x)
                 took.append(1e-3 * (perf_counter_ns() - before))
                 x = x.copy()
-            bar = 15.0 if kind in ("", ", accelerations") else None
-            costs.append(cost(f"Tracker.step, {scene}{kind}", took[1:], bar))
+            bar, name = 15.0 if kind in ("", ", accelerations") else None, f"{scene}, {links}{kind}"
+            costs.append(cost(f"Tracker.step, {name}", took[1:], bar))
             whole = [timed(lambda: tracker.rollout(start, goals[:, None])) for _ in range(5)]  # noqa: B023
-            costs.append(cost(f"rollout, a step of {STEPS}, {scene}{kind}", [t / STEPS for t in whole], bar))
+            costs.append(cost(f"rollout, a step of {STEPS}, {name}", [t / STEPS for t in whole], bar))
     return costs
 
 

@@ -16,12 +16,14 @@ import poise as pz
 
 HAND = "panda_hand"
 URDF, SRDF = "panda_description/urdf/panda_collision.urdf", "panda_description/srdf/panda.srdf"
+MESHES = "panda_description/urdf/panda.urdf"
+"""The same arm with meshes."""
 Shape = pz.Sphere | pz.Box | pz.Capsule
 
 
-def guarded_panda() -> pz.Model:
-    """A Panda of capsules, with the pairs that its SRDF leaves out."""
-    return pz.load(str(example(URDF)))
+def guarded_panda(file: str = URDF) -> pz.Model:
+    """A Panda of capsules, or as another file has it, with the pairs that its SRDF leaves out."""
+    return pz.load(str(example(file)))
 
 
 def crowd(seed: int, count: int = 20) -> pz.World:
@@ -90,9 +92,9 @@ class Scene:
         return own + [(a, b) for a in moving for b in self.obstacles]
 
 
-def fixed_panda() -> pz.Model:
+def fixed_panda(file: str = URDF) -> pz.Model:
     """The Panda of `guarded_panda` without joints of its fingers: seven numbers."""
-    whole = guarded_panda()
+    whole = guarded_panda(file)
     with as_file(chain()) as file:
         return pz.load(file).with_shapes(whole.fitted_shapes, disabled=[tuple(pair) for pair in whole.disabled])
 

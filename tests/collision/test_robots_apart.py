@@ -56,12 +56,12 @@ def test_meshes_have_hulls_that_say_how_far_they_stand_out() -> None:
         assert f"{1e3 * fit.protrusion:.1f}" in str(robot.shape_fit)
 
 
-def test_hulls_of_a_panda_stand_out_by_millimetres() -> None:
+def test_hulls_of_a_panda_hardly_stand_out() -> None:
     robot = pz.load("example-robot-data/panda")
-    assert robot.shape_fit.protrusion < 0.005 < 0.05 < pz.fit_shapes(robot, capsules=1).protrusion
+    assert robot.shape_fit.protrusion < 0.001 < 0.05 < pz.fit_shapes(robot, capsules=1).protrusion
 
 
 def test_a_warning_names_what_meets_at_home_with_hulls_too() -> None:
-    robot = pz.load("talos")
-    with pytest.warns(pz.ModelWarning, match="of 'leg_left_3_link' and 'leg_right_3_link' meets at home"):
-        assert robot.distance(robot.home).distance > 0.005
+    robot = pz.load("b1_z1")
+    with pytest.warns(pz.ModelWarning, match="of .* 'link02' and 'link03', .* meets at home"):
+        assert robot.distance(robot.home).distance > 0.0

@@ -72,6 +72,18 @@ def test_least_distance_is_that_of_all_pairs_by_coal(arm: pz.Model) -> None:
         assert arm.distance(q, world).distance == pytest.approx(least_by_coal(arm, q, world), abs=2e-6)
 
 
+def test_boxes_of_any_size_are_as_near_as_coal_says(arm: pz.Model) -> None:
+    rng = np.random.default_rng(3)
+    sizes = {link: rng.uniform(0.02, 0.2, 3) for link in arm.fitted_shapes}
+    boxed = arm.with_shapes({link: pz.Box(pz.SE3.identity(), size) for link, size in sizes.items()})
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts((0.7, 0.0, 0.5)), (0.01, 2.0, 2.0))})
+    for k, place in enumerate(rng.uniform(-0.7, 0.7, (6, 3))):
+        pose = pz.SE3.from_xyz_rpy(place, rng.uniform(-3.0, 3.0, 3))
+        world.add(f"crate{k}", pz.Box(pose, rng.uniform(0.02, 0.4, 3)))
+    for q in boxed.sample(60, seed=4):
+        assert boxed.distance(q, world).distance == pytest.approx(least_by_coal(boxed, q, world), abs=2e-6)
+
+
 def test_lanes_give_what_one_configuration_gives(arm: pz.Model) -> None:
     world, q = room(), arm.sample(203, seed=2)
     many = arm.distance(q, world)

@@ -114,7 +114,8 @@ def test_a_hull_is_the_hull_and_hardly_larger(surface: Array) -> None:
     fit = fit_hull(surface)
     assert outside(fit, sampled(surface, 2000, 3)) < 1e-12
     hull = trimesh.convex.convex_hull(surface.reshape(-1, 3)).volume
-    assert hull * (1.0 - 1e-9) <= fit.fitted < 1.12 * hull
+    assert hull * (1.0 - 1e-9) <= fit.fitted < 1.05 * hull
+    assert len(fit.shapes[0].core.vertices) <= 160
     if surface is BOX:
         assert fit.fitted == pytest.approx(hull, rel=1e-12)
         assert len(fit.shapes[0].core.vertices) == 8
@@ -178,7 +179,7 @@ def test_a_smallest_capsule_holds_its_points(seed: int, count: int) -> None:
     points = rng.normal(size=(count, 3)) * rng.uniform(0.1, 1.0, 3)
     shape = smallest_capsule(points)
     assert depths(shape, points).min() > -1e-12
-    assert volume(shape) <= volume(smallest_capsule(points, thorough=False)) * 1.05
+    assert volume(shape) <= volume(smallest_capsule(points, thorough=False)) * 1.1
 
 
 def test_distances_from_triangles_are_those_of_a_search_over_each() -> None:

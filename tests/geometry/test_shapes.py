@@ -13,6 +13,7 @@ import poise as pz
 from poise.geometry.hull import enclosed_volume, hull_faces
 from poise.geometry.shapes import Shape
 from poise.kernels.machine.layout import HALF_SPACE, HULL
+from poise.spatial import Array
 
 POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, -0.2, 0.9])
 
@@ -154,6 +155,21 @@ def test_the_core_of_a_hull_has_no_points_inside() -> None:
     corners = core.pose.act(core.vertices) - np.array([1.0, 2.0, 3.0])
     assert len(corners) == 8
     assert sorted(np.round(corners, 12).tolist()) == sorted(cube.tolist())
+
+
+def test_corners_of_things_that_are_alike_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def counted(points: Array) -> Any:
+        looked.append(len(points))
+        return hull_faces(points)
+
+    monkeypatch.setattr("poise.geometry.shapes.hull_faces", counted)
+    points = np.random.default_rng(6).normal(size=(20, 3))
+    cans = [pz.ConvexHull(points, radius, pose=pz.SE3.from_parts((x, 0, 0))) for x, radius in ((0, 0.0), (1, 0.1))]
+    assert cans[0].core.vertices is cans[1].core.vertices
+    assert looked == [20]
+    assert cans[1].core.pose.xyz[0] == pytest.approx(cans[0].core.pose.xyz[0] + 1.0)
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1))

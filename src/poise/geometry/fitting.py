@@ -30,6 +30,10 @@ _FEWER_SAMPLES: Final = 2_000
 """Points by which the volume of a union is counted, and where many are compared."""
 _JOGGLES: Final = (0.0, 1e-6, 1e-5, 1e-4)
 """By how much of the extent corners are moved whose hull rounding would decide, as that of a plate or a cylinder."""
+_CORNERS: Final = 160
+"""Of a hull, at most: each takes its time whenever a distance is searched for."""
+_LOW: Final = 1e-4
+"""What stands out of a hull by no more [m] gets no corner."""
 _ROUNDING: Final = 1e-12
 """How far above a face a point may lie [m]."""
 _ROBERTS: Final = (np.arange(1, _SAMPLES + 1)[:, None] / 1.22074408460575947536 ** np.arange(1, 4)) % 1.0
@@ -76,7 +80,7 @@ def fit_capsules(triangles: Array, most: int) -> Fit:
 def fit_hull(triangles: Array) -> Fit:
     """The convex hull of a surface of triangles (n, 3, 3), of few corners, with a radius for what those leave out."""
     points = np.unique(triangles.reshape(-1, 3), axis=0)
-    found = _faces_of(outermost(points))
+    found = _faces_of(points)
     if found is None:
         return fit_capsules(triangles, 1)
     corners, faces = found
@@ -91,15 +95,15 @@ def fit_hull(triangles: Array) -> Fit:
     return _judged(triangles, (hull,), float(size))
 
 
-def _faces_of(corners: Array) -> tuple[Array, Triangles] | None:
-    """The corners of a hull (n, 3) and its faces; where rounding would decide, of corners that are moved a little.
+def _faces_of(points: Array) -> tuple[Array, Triangles] | None:
+    """Points (n, 3) and the faces of a hull of few of them; where rounding would decide, of points moved a little.
 
     None where there are too few.
     """
-    extent, rng = float(np.ptp(corners, axis=0).max(initial=0.0)), np.random.default_rng(0)
+    extent, rng = float(np.ptp(points, axis=0).max(initial=0.0)), np.random.default_rng(0)
     for share in _JOGGLES:
-        moved = corners + share * extent * rng.uniform(-1.0, 1.0, corners.shape)
-        faces = hull_faces(moved)
+        moved = points + share * extent * rng.uniform(-1.0, 1.0, points.shape)
+        faces = hull_faces(moved, corners=_CORNERS, height=_LOW)
         if faces is not None:
             return moved, faces
     return None

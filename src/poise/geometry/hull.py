@@ -1,5 +1,7 @@
 """The convex hull of points in space, by quickhull (Barber, Dobkin and Huhdanpaa 1996, doi:10.1145/235815.235821)."""
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,21 +12,24 @@ _THIN = 1e-9
 """What lies less than this share of the extent above a face counts as on it."""
 
 
-def hull_faces(points: Array) -> Triangles | None:
+def hull_faces(points: Array, *, corners: float = math.inf, height: float = 0.0) -> Triangles | None:
     """(m, 3) the faces of the convex hull of `points` (n, 3), as triangles that turn left seen from outside.
 
-    None where the points have no volume, or lie so that rounding decides what is a face.
+    Of so many `corners` at most: those that stand out farthest come first, until none is more than `height` [m] above
+    the faces.  None where the points have no volume, or lie so that rounding decides what is a face.
     """
     extent = float(np.ptp(points, axis=0).max(initial=0.0))
     thin = _THIN * extent
-    corners = _simplex(points, thin)
-    if corners is None:
+    first = _simplex(points, thin)
+    if first is None:
         return None
-    faces = corners[np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])]
+    faces = first[np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])]
     normals, offsets = _planes(points, faces)
     # Of each point outside, how far it is above the face that it is farthest above; 0 of those inside.
     above, face = _above(points, normals, offsets, thin)
-    while above.any():
+    count = len(first)
+    while count < corners and above.max() > height:
+        count += 1
         apex = int(np.argmax(above))
         seen = normals @ points[apex] - offsets > thin
         rim = _rim(faces[seen])
@@ -41,7 +46,7 @@ def hull_faces(points: Array) -> Triangles | None:
             above[loose], best = _above(points[loose], fresh_normals, fresh_offsets, thin)
             face[loose] = len(faces) - len(fresh) + best
         above[apex] = 0.0
-    return faces if _hold(points, normals, offsets, 10.0 * thin) else None
+    return faces if _hold(points[above == 0.0], normals, offsets, 10.0 * thin) else None
 
 
 def enclosed_volume(points: Array, faces: Triangles) -> float:
@@ -71,7 +76,10 @@ def _simplex(points: Array, thin: float) -> Triangles | None:
 def _planes(points: Array, faces: Triangles) -> tuple[Array, Array]:
     """(m, 3) the outward unit normals of faces, and how far out they lie along them (m,)."""
     a, b, c = points[faces].swapaxes(0, 1)
-    normals = np.cross(b - a, c - a)
+    u, v = b - a, c - a
+    normals = (
+        u[:, [1, 2, 0]] * v[:, [2, 0, 1]] - u[:, [2, 0, 1]] * v[:, [1, 2, 0]]
+    )  # np.cross takes three times as long
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     return normals, np.einsum("ij,ij->i", normals, a)
 

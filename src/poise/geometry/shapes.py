@@ -5,6 +5,7 @@ A shape says its own place, in the world, or in the frame of a link that it belo
 `pose`, by which it can be moved.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -259,9 +260,7 @@ class ConvexHull:
     @cached_property
     def _corners(self) -> tuple[SE3, Array]:
         """A frame along the hull's spine, and the corners of the hull seen from there."""
-        points = np.unique(np.asarray(self.points), axis=0)
-        faces = hull_faces(points)
-        return _along_spine(points if faces is None else points[np.unique(faces)])
+        return _corners_among(np.asarray(self.points).tobytes())
 
     def at(self, pose: SE3) -> "ConvexHull":
         """The same shape with its frame at `pose`."""
@@ -320,6 +319,14 @@ def single(pose: SE3) -> SE3:
         raise TypeError(f"pose must be one SE3, got {pose!r}")
     _refuse_far("pose", pose.xyz)
     return pose
+
+
+@functools.lru_cache(maxsize=32)
+def _corners_among(points: bytes) -> tuple[SE3, Array]:
+    """`ConvexHull._corners` of points (n, 3); things of one kind, such as cans on a shelf, are looked at once."""
+    every = np.unique(np.frombuffer(points).reshape(-1, 3), axis=0)
+    faces = hull_faces(every)
+    return _along_spine(every if faces is None else every[np.unique(faces)])
 
 
 def _along_spine(corners: Array) -> tuple[SE3, Array]:

@@ -8,7 +8,6 @@ import functools
 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.directions import TOUCH
-from poise.kernels.collision.half_spaces import farthest
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z
 from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
 from poise.kernels.machine.jit import kernel
@@ -48,8 +47,22 @@ def support(shape, vertices, numbers, at, v):
         b = half[1] if b >= 0.0 else -half[1]
         c = half[2] if c >= 0.0 else -half[2]
     else:
-        a, b, c = farthest(shape, vertices, (a, b, c))
+        a, b, c = _farthest(shape, vertices, (a, b, c))
     return plus(plus(p, scaled(a, x)), plus(scaled(b, y), scaled(c, z)))
+
+
+@kernel
+def _farthest(shape, vertices, v):
+    """The vertex of a hull that lies farthest along v, both seen from its pose.
+
+    Its number alone is carried along, for most of a search is spent here.
+    """
+    best, most = shape.first_vertex, dot(v, vector(vertices, 3 * shape.first_vertex))
+    for k in range(shape.first_vertex + 1, shape.last_vertex):
+        along = dot(v, vector(vertices, 3 * k))
+        if along > most:
+            best, most = k, along
+    return vector(vertices, 3 * best)
 
 
 @kernel

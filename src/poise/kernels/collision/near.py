@@ -8,7 +8,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus
-from poise.kernels.collision.boxes import segment_box
+from poise.kernels.collision.boxes import point_box, segment_box
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, part, place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.collision.segments import point_segment, segment_segment
@@ -189,8 +189,17 @@ def spine_of(shape):
 
 @kernel
 def may_be_within(s, x, i, j, margin):
-    """Whether shapes i and j may be nearer than `margin`, by the spines of hulls, whose own distance takes a search."""
-    if (s.shapes[i].core != HULL and s.shapes[j].core != HULL) or s.shapes[j].core == HALF_SPACE:
+    """Whether shapes i and j may be nearer than `margin`, where their distance takes a search.
+
+    By the spines of hulls; of two boxes by the ball around the smaller one, for beside a wall or a table it is small.
+    """
+    first, second = s.shapes[i], s.shapes[j]
+    if first.core == BOX and second.core == BOX:
+        if first.bound > second.bound:
+            i, j = j, i
+        c = along_axes(x.shape_frames, j, minus(part(x.shape_frames, i, ORIGIN), part(x.shape_frames, j, ORIGIN)))
+        return point_box(c, s.shapes[j].half)[0] - s.shapes[j].radius < margin + s.shapes[i].bound
+    if (first.core != HULL and second.core != HULL) or second.core == HALF_SPACE:
         return True
     if s.shapes[i].core == BOX:
         i, j = j, i
