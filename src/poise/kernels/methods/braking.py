@@ -96,23 +96,17 @@ def _braked(room, v, low, high, most, jerk):
     way_low, _ = way_to_rest(low, low - v, most, jerk)
     way_high, slope = way_to_rest(high, high - v, most, jerk)
     inside, hopeless = way_high <= room, way_low > room
-    searching = (way_high > room) & (way_low <= room)
     below, above = low, high
     for _ in range(_TRIALS):
-        gap = select(searching, way_high - way_low, 1.0)
+        # No end is looked at again: near the root rounding would decide which of the two is taken.
+        gap = way_high - way_low
         chord = below + (room - way_low) * (above - below) / select(gap > 0.0, gap, 1.0)
-        chord = select((chord > below) & (chord < above), chord, below)
+        chord = select(chord < below, below, select(chord > above, above, chord))
         newton = above - (way_high - room) / slope
-        newton = select(newton > chord, newton, chord)
-        way, _ = way_to_rest(chord, chord - v, most, jerk)
-        sound = way <= room
-        below, way_low = select(sound, chord, below), select(sound, way, way_low)
-        way, steep = way_to_rest(newton, newton - v, most, jerk)
-        outside = way > room
-        above, way_high = select(outside, newton, above), select(outside, way, way_high)
-        slope = select(outside, steep, slope)
-        below = select(outside, below, newton)
-        way_low = select(outside, way_low, way)
+        above = select(newton > chord, newton, chord)
+        below = chord
+        way_low, _ = way_to_rest(below, below - v, most, jerk)
+        way_high, slope = way_to_rest(above, above - v, most, jerk)
     found = select(inside, high, select(hopeless, low, below))
     back = select(room < low, low, select(room > high, high, room))
     return select(room < 0.0, back, found)

@@ -22,6 +22,8 @@ _TURN = 3.141592653589793
 """Half a width of twist from which on there is no end [rad]."""
 _ANYWHERE = 1e20
 """The room of a coordinate without limits [rad]."""
+_AT_LIMIT = 1e-15
+"""How far from a limit rounding leaves what has come to it [rad or m]."""
 
 
 @kernel
@@ -179,9 +181,10 @@ def keep_whole_step(p, w, updates):
         c, pace = p.coordinates[r], p.paces[p.coordinates[r].v]
         x0 = load(w.begun, c.q)
         x = x0 + load(w.gone, c.v)
-        # What the limits allow, they allow to the last bit.
-        x = select((x < pace.lower) & (load(w.least, c.v) >= pace.lower - x0), pace.lower, x)
-        x = select((x > pace.upper) & (load(w.largest, c.v) <= pace.upper - x0), pace.upper, x)
+        # What the limits allow, they allow to the last bit; and who brakes for a limit comes to stand at it.
+        low, high = pace.lower - x0, pace.upper - x0
+        x = select((x < pace.lower + _AT_LIMIT) & (load(w.least, c.v) >= low - _AT_LIMIT), pace.lower, x)
+        x = select((x > pace.upper - _AT_LIMIT) & (load(w.largest, c.v) <= high + _AT_LIMIT), pace.upper, x)
         store(w.q, c.q, select(changed, x, load(w.q, c.q)))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
