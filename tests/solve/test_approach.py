@@ -140,6 +140,29 @@ def test_a_jump_is_reached_in_time_and_not_overshot(name: str, limits: dict[str,
             assert away[-1] < 1e-6, "it rests there"
 
 
+@pytest.mark.parametrize(("acceleration", "jerk"), [(10.0, 200.0), (15.0, 300.0)])
+def test_an_arm_comes_to_rest_before_a_target_beyond_its_reach(acceleration: float, jerk: float) -> None:
+    arm, dt = Arm("panda"), 0.004
+    limits = [pz.AccelerationLimit(acceleration), pz.JerkLimit(jerk)]
+    for seed in (10, 11):
+        start, there = arm.model.sample(2, seed=seed)
+        far = arm.model.pose(arm.frame, there)
+        goal = np.concatenate([1.7 * far.xyz, far.wxyz])
+        path = pz.Tracker(arm.model, arm.task, dt=dt, limits=limits).rollout(start, np.tile(goal, (5000, 1, 1)))
+        assert np.abs(np.diff(path[-500:], axis=0)).max() / dt < 0.05
+
+
+def test_rounding_is_not_amplified_beside_a_jerk() -> None:
+    arm = Arm("panda").model
+    ik = pz.Tracker(arm, pz.PoseTask("panda_hand"), dt=0.008, limits=[pz.AccelerationLimit(15.0), pz.JerkLimit(300.0)])
+    for seed in range(8):
+        poses = arm.pose("panda_hand", arm.sample(4, seed=seed))
+        goals = np.repeat(np.concatenate([poses.xyz, poses.wxyz], axis=-1), 150, axis=0)[:, None, :]
+        alone = ik.rollout(arm.home, goals)
+        beside = ik.rollout(np.tile(arm.home, (8, 1)), np.tile(goals, (8, 1, 1, 1)))
+        np.testing.assert_allclose(beside[3], alone, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("limits", LIMITS, ids=lambda x: "-".join(x))
 @pytest.mark.parametrize("name", ["panda", "ur5e", "so101"])
 def test_noise_is_filtered(name: str, limits: dict[str, float]) -> None:

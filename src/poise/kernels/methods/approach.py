@@ -17,6 +17,10 @@ S(w, w - w_{k-1}) = r, S being the way to stand still from a velocity and its ch
 Each joint plans with the share of its limits that lets it arrive together with the last, less what the target's own
 changes take of them.
 
+Beyond reach, and near a singular pose, a method proposes more than there is.  With y_k = d_{k-1} - d_k, what a step has
+lessened the way by, r is divided by sum(x . y) / sum(x . x) of the last steps towards a target at rest, where that is
+above 1 (Barzilai and Borwein 1988).  That is beside a jerk: with an acceleration alone the arm brakes in time anyway.
+
 A target at rest has u = 0, and so has one before the first step.  Where no arm with these limits could go along with
 u, the target has jumped, or is noise, and u is what it was, but for a little towards what it seems to be.
 """
@@ -24,7 +28,7 @@ u, the target has jumped, or is noise, and u is what it was, but for a little to
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.methods.braking import NO_LIMIT, fastest, way_to_stand
-from poise.kernels.methods.memory import FRESH, JUMP, LAST_JUMP, MOVED
+from poise.kernels.methods.memory import FRESH, JUMP, LAST_JUMP, LESSENED, MOVED, WENT
 from poise.kernels.methods.settling import away_from_last_targets, see_targets
 
 _FIRM = 0.7
@@ -44,6 +48,10 @@ _LAG, _DRAG = (1.0 + _POLE) / (1.0 - _POLE), (_POLE / (1.0 - _POLE)) ** 2
 shrinks by `_POLE` in each step."""
 _TRIALS = 4
 """Chords on the way to the root."""
+_RECALLED = 0.98
+"""What each step leaves of what is known of the steps before."""
+_NOTHING = 1e-18
+"""The square of steps that tell nothing [rad^2 or m^2]."""
 
 
 @kernel
@@ -51,6 +59,9 @@ def see(p, w):
     """Whether the targets have moved since the last step, which begins anew."""
     moved = (away_from_last_targets(p, w) > 0.0) & (load(w.memory, FRESH) > 0.5)
     store(w.memory, MOVED, select(moved, splat(w.e, 1.0), 0.0))
+    begun = moved | (load(w.memory, FRESH) < 0.5)
+    for row in (LESSENED, WENT):
+        store(w.memory, row, select(begun, 0.0, load(w.memory, row)))
 
 
 @kernel
@@ -82,6 +93,8 @@ def approach(p, w):
         longest = select(x > longest, x, longest)
         x = _size(r) / _reserve(pace.jerk, select(r < 0.0, swing, -swing))
         hardest = select(x > hardest, x, hardest)
+    lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
+    shorter = select((lessened > went) & (went > _NOTHING), went / select(lessened > went, lessened, 1.0), 1.0)
     share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
     for a in range(len(w.step)):
         pace = p.paces[a]
@@ -91,7 +104,7 @@ def approach(p, w):
             _, change, _ = _seen(pace, w, a, followed)
             most, jerk = _together(r, longest, pace.change), _together(r, hardest, pace.jerk)
             before, low, high = load(w.travel, a) - (u - change), load(w.least, a) - u, load(w.largest, a) - u
-            x = d - (r - _relative_step(r, before, low, high, most, jerk)) - gone
+            x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
         else:
             x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
         own = load(w.step, a)
@@ -102,11 +115,16 @@ def approach(p, w):
 @kernel
 def remember_target(p, w):
     """What the step leaves of its way, and how the target moved; to be told when the step is taken."""
+    lessened, went = _RECALLED * load(w.memory, LESSENED), _RECALLED * load(w.memory, WENT)
     for a in range(len(w.step)):
+        last = load(w.travel, a) - load(w.surge, a)
+        lessened = lessened + last * (load(w.behind, a) + last - load(w.proposed, a))
+        went = went + last * last
         u = own_motion(w, a)
         store(w.flow_change, a, u - load(w.flow, a)), store(w.flow, a, u)
         store(w.steady, a, load(w.stream, a))
         store(w.behind, a, load(w.proposed, a) - load(w.travel, a))
+    store(w.memory, LESSENED, lessened), store(w.memory, WENT, went)
     store(w.memory, LAST_JUMP, load(w.memory, JUMP))
     see_targets(p, w)
 

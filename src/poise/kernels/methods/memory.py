@@ -1,7 +1,7 @@
 """What a classical method works with, and what it remembers from one update to the next."""
 
 FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE = range(14)
-FLOOR, SHARE, CURB, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, GUARDED, GUARDS_NEW = range(14, 24)
+FLOOR, SHARE, CURB, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW = range(14, 26)
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
 singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from; beta^2 |q - q_d|^2 of
@@ -9,9 +9,10 @@ singular vectors were found from nothing; how many steps a quasi-Newton method h
 the share of the last step that bounds let pass, 0 where it was no number; one over the longest entry that `settling`
 leaves to a step, 0 where any, how often the path has turned, and up to which step a turn may be the targets' doing;
 where accelerations are limited, whether the targets have moved since the last step, and how far beyond the limits their
-motion has changed in this step and in the last; how many inequalities pairs of shapes have, and whether they are of
-other pairs than in the last update."""
-MEMORY = 24
+motion has changed in this step and in the last; of the last steps towards targets that stand, the sum of their products
+with what they have lessened the way by that is proposed, and of their squares; how many inequalities pairs of shapes
+have, and whether they are of other pairs than in the last update."""
+MEMORY = 26
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
 STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
