@@ -142,3 +142,19 @@ def test_loops_that_no_task_moves_are_closed_before_an_answer_is_believed() -> N
     for answer in (pz.solve(gripper, task, q0=open_start, limits=limits), many[0]):
         assert np.linalg.norm(gripper.pose("left_end", answer.q).xyz - tip) < 1e-6
         assert answer.status is BLOCKED
+
+
+def test_what_no_joint_of_the_task_parts_is_said() -> None:
+    b = pz.ModelBuilder("two arms")
+    for name, y in (("left", 0.2), ("right", -0.2)):
+        origin = pz.SE3.from_parts([0, y, 0])
+        b.joint(name, "revolute", parent="base", child=f"{name}_link", origin=origin, limits=(-3.0, 3.0))
+        b.frame(f"{name}_hand", link=f"{name}_link", origin=pz.SE3.from_parts([0.5, 0, 0]))
+    pair = b.build().with_shapes({"right_link": pz.Sphere((0.5, 0.0, 0.0), 0.1)})
+    task = pz.PositionTask("left_hand", pair.pose("left_hand", pair.q(left=0.3)).xyz)
+    limits = keeping({"rock": pz.Sphere((0.5, -0.2, 0.0), 0.1)})
+    away = pair.q(right=-1.5)
+    assert pz.solve(pair, task, q0=away, limits=limits).success
+    stuck = pz.solve(pair, task, q0=pair.q(right=0.05), limits=limits)
+    assert stuck.status is BLOCKED
+    assert "No joint that the tasks move parts these two: begin at a q0 where they are apart." in stuck.explain()

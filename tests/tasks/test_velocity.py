@@ -358,3 +358,9 @@ def test_a_wheel_needs_a_radius_and_an_axle() -> None:
 def test_a_method_that_goes_a_part_of_the_way_refuses_velocities(method: str) -> None:
     with pytest.raises(ValueError, match=f"{method}' goes a part of the way, and JointVelocityTask"):
         pz.Tracker(PANDA, pz.JointVelocityTask(), method, dt=DT)
+
+
+@pytest.mark.parametrize("kind", [pz.JointVelocityTask, pz.DampingTask])
+def test_a_joint_that_is_named_twice_is_refused(kind: Any) -> None:
+    with pytest.raises(ValueError, match="names 'panda_joint1' twice: give each joint once"):
+        kind(["panda_joint1", "panda_joint2", "panda_joint1"])

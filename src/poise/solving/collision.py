@@ -15,7 +15,7 @@ from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.methods.checks import not_negative, positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, unmet
+from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, slopes_of_many, unmet
 from poise.model.scene import Scene
 from poise.solving.inequalities import Constraint
 from poise.solving.problem import Problem
@@ -34,6 +34,8 @@ _ROUNDING: Final = 1e-6
 _SAID: Final = "least distances of which a note has told"
 _SHOWN: Final = 4
 """Pairs that a note names."""
+_STILL: Final = 1e-9
+"""A change of a distance that is none [m per rad or m]."""
 _POSTURES: Final = 64
 """Postures that tell whether any parts two shapes."""
 
@@ -139,6 +141,11 @@ class CollisionLimit(Constraint):
             f" No posture of {_POSTURES} at random parts these two: where they are to touch, as a base and its table, "
             f"give the CollisionLimit allowed=[{pair!r}]."
         )
+
+    def can_part(self, model: Model, q: Array, velocities: Sequence[int]) -> bool:
+        """Whether some of the velocities change the distance of the two shapes that are nearest at q (nq,)."""
+        slopes = slopes_of_many(self.scene(model), q[None])[0]
+        return bool(np.abs(slopes[list(velocities)]).max(initial=0.0) > _STILL)
 
     def _built_near(self, model: Model) -> dict[frozenset[str], float]:
         """The least distances of links that are nearer at home than a tracker keeps them."""

@@ -194,9 +194,12 @@ class Solution:
             near = self.nearest
             every = self.start == BY_CLOSED_FORM
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
+            advice = self._asked.apart.unparted(self.model, near.pair)
+            if not advice and not self._asked.apart.can_part(self.model, self.q, self._asked.problem.velocities):
+                advice = " No joint that the tasks move parts these two: begin at a q0 where they are apart."
             return (
                 f"Not solved: {self.status.message}. The best has {near.pair[0]!r} and {near.pair[1]!r} "
-                f"{near.distance:.3g} m apart; {proof}.{self._asked.apart.unparted(self.model, near.pair)}"
+                f"{near.distance:.3g} m apart; {proof}.{advice}"
             )
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."

@@ -40,7 +40,7 @@ from poise.solving.bound_method import BoundMethod
 from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import one_collision_limit
 from poise.solving.explore import Explorer
-from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLimit
+from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLimit, values_of
 from poise.solving.kept import kept, refuse_ranges
 from poise.solving.leash import Leash, Leashed
 from poise.solving.posture import one_posture, posture_of, pulled
@@ -220,6 +220,7 @@ class Tracker:
         self._lead = Lead.of(lead)
         if not isinstance(leash, Leash):
             raise TypeError(f"leash must be a Leash, as in leash=Leash(joints=0.2, distance=0.05), got {leash!r}")
+        values_of(leash, model, leash.joints)
         self._leash = leash
         self._explorer, self._guide = None, None
         if explore:
@@ -499,9 +500,11 @@ class Tracker:
         So limits of accelerations and jerks hold from the last step of the other to the next of this, whose `dt` may be
         another; one without such limits tells no acceleration, which counts as 0.  With None for its `q` the next step
         begins where the last one of the other led.
-        Raises ValueError for another model, for tasks that other joints move, and for a tracker without a `dt` where
-        this one has accelerations.
+        Raises TypeError for what is no Tracker, ValueError for another model, for tasks that other joints move, and for
+        a tracker without a `dt` where this one has accelerations.
         """
+        if not isinstance(other, Tracker):
+            raise TypeError(f"the other must be a Tracker, got {other!r}")
         if other.model is not self.model:
             raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
         problem, theirs = self._prepared.problem, other._prepared.problem

@@ -50,7 +50,8 @@ class RollingTask(OfFrame):
 
     The frame turns with the wheel, about its own `axis`.  Three rows [m]: the slip along the heading, the slip along
     the axle, and the height of the hub above the floor.  A weight of (1, 0, 1) leaves the second free, as an omniwheel
-    does.  The rim is that of a ball, so of a wheel that leans it is not where a thin one touches.  For a `Tracker`.
+    does.  The rim is that of a ball, so of a wheel that leans it is not where a thin one touches.  For a `Tracker`,
+    with what drives the wheels at a later `priority`: within one level they slip, and a slip is no error.
     """
 
     radius: float = field(kw_only=True)

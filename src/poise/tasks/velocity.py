@@ -72,6 +72,9 @@ class OfVelocities(Task):
     def __post_init__(self) -> None:
         if self.joints is not None and (isinstance(self.joints, str) or not self.joints):
             raise ValueError(f"joints must be names in a list, as in ['elbow'], or None for all, got {self.joints!r}")
+        twice = [name for i, name in enumerate(self.joints or ()) if name in (self.joints or ())[:i]]
+        if twice:
+            raise ValueError(f"{self.label} names {twice[0]!r} twice: give each joint once")
         super().__post_init__()
 
     @property

@@ -25,6 +25,8 @@ _SEAM: Final = 1e-9
 """How far two paths that are joined may be from each other [rad or m]."""
 _ROUNDING: Final = 1e-12
 """Of a number of steps."""
+_MOST_ROWS: Final = 100_000_000
+"""Rows of a resampled path, at most."""
 
 
 class PathStatus(Enum):
@@ -201,6 +203,8 @@ class JointPath(Sequence[Array]):
         finite_positive("dt", dt)
         law, passed = self._timed(), np.zeros(len(self.stations), dtype=np.int64)
         steps = int(np.ceil(law.duration / dt * (1.0 - _ROUNDING)))
+        if steps > _MOST_ROWS:
+            raise ValueError(f"dt={dt:g} s makes {steps:,} rows, more than the {_MOST_ROWS:,} that are allowed")
         if steps and self.times is not None:
             share = self.times[self.stations] / law.duration
             passed = np.ceil(share * steps * (1.0 - _ROUNDING)).astype(np.int64)
