@@ -158,7 +158,7 @@ def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.C
         ("x,y,z\n0,4,0,1,0,5\n", "waypoint 0 has 6 cells, and the first line names 3 columns"),
         ("x,y,z,roll\n1,2,3,4\n", "no column pitch yaw"),
         ("x,y,z,roll,pitch,yaw\n1,2,3,4,nan,0\n", "'pitch' of waypoint 0 is nan"),
-        ("x,y,z\n", "empty"),
+        ("x,y,z\n", "bad.csv has no rows below the names of its columns"),
         ("x;y;z\n1;2;3\n", "';' between its columns"),
         ("x,y,z\n1,2,3\n1,inf,3\n", "bad.csv: 'y' of waypoint 1 is inf"),
         ("x,y,z\n1,2,3\n1,2,1e200\n", "bad.csv: 'z' of waypoint 1 is 1e+200"),

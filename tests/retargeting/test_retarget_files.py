@@ -41,3 +41,9 @@ def test_what_it_does_not_write(walked: Path, out: str, words: str, capsys: pyte
     assert main(["retarget", "walk.bvh", "other.bvh", "--out", out]) == 1
     assert words in " ".join(capsys.readouterr().err.split())
     assert {file.name: file.read_bytes() for file in walked.glob("*.bvh")} == before
+
+
+def test_a_table_of_numbers_is_no_body(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (walked / "rows.csv").write_text("time,a\n0,1\n")
+    assert main(["retarget", "rows.csv", "g1", "-o", "out.npz"]) == 1
+    assert "rows.csv holds numbers by name, and no skeleton: give a BVH or glTF file" in capsys.readouterr().err

@@ -52,6 +52,7 @@ class Retarget:
     def run(self) -> int:
         """Load, carry over, write and print."""
         from poise.cli.output import print_json, refuse_file, say
+        from poise.motion.tables import SUFFIXES
         from poise.robots import TEXTBOOK
 
         refuse_file(self.out, _MOTIONS, "a motion goes")
@@ -60,6 +61,8 @@ class Retarget:
         for read in (self.motion, Path(self.robot)):
             if self.out is not None and self.out.exists() and read.exists() and self.out.samefile(read):
                 raise ValueError(f"{self.out} is a file that is read, and would be written over; name another output")
+        if self.motion.suffix.lower() in SUFFIXES:
+            raise ValueError(f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file")
         motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)

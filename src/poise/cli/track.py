@@ -61,8 +61,6 @@ class Track:
         if self.dt == np.inf:
             raise ValueError("--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
-        if not len(rows):
-            raise ValueError(f"{self.targets} has no rows below the names of its columns")
         model = pz.load(self.robot, base=self.base)
         tasks, posture, led = self._tasks(model, rows)
         tracker = pz.Tracker(

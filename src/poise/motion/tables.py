@@ -104,7 +104,7 @@ def read_table(
         else:
             given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error) as error:
-        raise PoiseError(f"{file} cannot be read: {error}") from None
+        raise PoiseError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     missing = [name for name in model.coordinates if name not in names]
     if missing:
         raise PoiseError(

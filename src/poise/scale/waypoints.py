@@ -18,8 +18,8 @@ _NO_TURN: Final = 1e-9
 def read_waypoints(path: Path) -> Array:
     """(n, 3) positions, or (n, 7) poses where the file has the columns of a rotation too; see `poise.scale.columns`.
 
-    Raises ValueError for columns that are missing and for cells that are no numbers, MissingExtra for Parquet without
-    pyarrow, OSError for a file that cannot be read.
+    Raises ValueError for columns that are missing, for a file without rows and for cells that are no numbers,
+    MissingExtra for Parquet without pyarrow, OSError for a file that cannot be read.
     """
     kind = path.suffix.lower()
     if kind not in (".csv", ".parquet"):
@@ -29,6 +29,8 @@ def read_waypoints(path: Path) -> Array:
     refuse_lack(POSITION, names, "a position")
     rotation = rotation_columns(names)
     wanted = [names.index(name) for name in (*POSITION, *rotation)]
+    if not rows:
+        raise ValueError(f"{path} has no rows below the names of its columns")
     out = np.empty((len(rows), len(wanted)))
     for i, row in enumerate(rows):
         for k, column in enumerate(wanted):

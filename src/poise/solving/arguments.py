@@ -79,7 +79,10 @@ def alone(target: Any, name: str = "target") -> Any:
     if len(target) == 1:
         return target if isinstance(target[0], Real) else target[0]
     if any(isinstance(one, (SE3, SO3)) for one in target):
-        raise ShapeError(f"{name} must be one, for there is one task, got {len(target)}; solve_batch takes many")
+        raise ShapeError(
+            f"{name} must be one, for there is one task that takes one (a PostureTask takes none), got {len(target)}; "
+            "solve_batch takes many"
+        )
     return target
 
 
