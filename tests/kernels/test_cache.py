@@ -1,4 +1,4 @@
-"""Compiled kernels are kept under a name that changes with their text alone, and nothing can lead the reader astray."""
+"""Compiled kernels are kept under a name that changes with their code alone, and nothing can lead the reader astray."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ import pytest
 from fresh import fresh
 
 import poise
-from poise.kernels.machine import cache, jit
+from poise.kernels.machine import cache, identity, jit
 
 CODE = """
 import numpy as np
@@ -60,10 +60,20 @@ def tree(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SOURCE, tmp_path / "poise", ignore=shutil.ignore_patterns("__pycache__")))
 
 
-def test_the_name_depends_on_the_text_and_not_on_the_place(tree: Path) -> None:
-    assert cache.digest(tree) == cache.digest(SOURCE)
-    os.utime(tree / "kernels/algebra/scalar.py", (1.0, 1.0))
-    assert cache.digest(tree) == cache.digest(SOURCE)
+NAMES = """
+from poise.kernels.machine import cache, identity
+from poise.kernels.kinematics.query import poses
+from poise.kernels.solver.lm_solver import solve
+from poise.methods.registry import METHODS
+from poise.tasks.aim import look_at_rows
+functions = poses, solve, METHODS["sdls"].routine.function, look_at_rows
+print(cache.FOLDER.name, *(identity.identity(function).split()[-1] for function in functions))
+"""
+
+
+def names(package: Path, home: Path) -> list[str]:
+    """The name of the folder, and what names a query, a solver, a method and the rows of a task in it."""
+    return run(NAMES, home, PYTHONPATH=str(package.parent))[0].split()
 
 
 def replace(old: str, new: str, file: str) -> Callable[[Path], None]:
@@ -75,39 +85,48 @@ def replace(old: str, new: str, file: str) -> Callable[[Path], None]:
     return edit
 
 
-def swap(tree: Path) -> None:
-    one, other = tree / "kernels/machine/lanes.py", tree / "kernels/algebra/scalar.py"
-    text = one.read_bytes()
-    one.write_bytes(other.read_bytes())
-    other.write_bytes(text)
-
-
-EDITS: dict[str, Callable[[Path], Any]] = {
-    "a digit in a kernel that entry points only call": replace("1.0", "1.5", "kernels/algebra/scalar.py"),
-    "a digit in the rows of a task": replace("1e-24", "1e-20", "tasks/aim.py"),
-    "a comment": replace("@kernel", "# here\n@kernel", "kernels/algebra/tiles.py"),
-    "the decorator": replace("nogil=True", "nogil=False", "kernels/machine/jit.py"),
-    "a new file": lambda tree: (tree / "kernels/more.py").touch(),
-    "a file gone": lambda tree: (tree / "kernels/solver/posture.py").unlink(),
-    "a file renamed": lambda tree: (tree / "kernels/kinematics/query.py").rename(tree / "kernels/question.py"),
-    "two texts exchanged": swap,
-    "a task": lambda tree: (tree / "tasks/wipe.py").touch(),
-    "a method": lambda tree: (tree / "methods/mine.py").touch(),
+FOLDER, POSES, SOLVE, METHOD, ROWS = range(5)
+SINE, LANES, LAYOUT = "kernels/algebra/scalar.py", "kernels/machine/lanes.py", "kernels/machine/layout.py"
+EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
+    "a digit in a kernel that others call": (replace("0.6366197723675814", "0.64", SINE), {POSES, SOLVE, METHOD}),
+    "how it is called": (replace("@kernel", "@(lambda f: kernel(f, inline=True))", SINE), {POSES, SOLVE, METHOD}),
+    "a digit in the rows of a task": (replace("1e-24", "1e-20", "tasks/aim.py"), {ROWS}),
+    "a number with a name": (replace("_MU_LOW = 0.03", "_MU_LOW = 0.04", "kernels/solver/lm_solver.py"), {SOLVE}),
+    "the settings of all methods": (
+        replace("clamp at_target", "at_target clamp", "kernels/machine/layout.py"),
+        {FOLDER},
+    ),
+    "the decorator": (replace("nogil=True", "nogil=False", "kernels/machine/jit.py"), set(range(5))),
+    "a comment": (replace("    k = rint", "    # here\n    k = rint", SINE), set()),
+    "a docstring": (replace('"""Sine and cosine', '"""Cosine and sine', SINE), set()),
+    "the docstring of a module": (replace('"""One kernel text', '"""One text', LANES), set()),
+    "the docstring of a class": (
+        replace('"""Numbers with names', '"""Some numbers', LAYOUT),
+        set(),
+    ),
+    "a task": (lambda tree: (tree / "tasks/wipe.py").touch(), set()),
 }
 
 
-@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
-def test_the_name_changes_with_any_edit(tree: Path, edit: Callable[[Path], Any]) -> None:
-    before = cache.digest(tree)
+@pytest.fixture(scope="module")
+def unedited(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return names(SOURCE, tmp_path_factory.mktemp("unedited"))
+
+
+@pytest.mark.parametrize(("edit", "renamed"), EDITS.values(), ids=EDITS.keys())
+def test_an_edit_renames_what_it_changes_and_no_more(
+    tree: Path, unedited: list[str], edit: Callable[[Path], Any], renamed: set[int]
+) -> None:
     edit(tree)
-    assert cache.digest(tree) != before
+    edited = names(tree, tree)
+    assert {k for k, (one, other) in enumerate(zip(unedited, edited, strict=True)) if one != other} == renamed
 
 
 @pytest.mark.parametrize("compiler", ["numba", "llvmlite"])
 def test_the_name_changes_with_the_compiler(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = cache.digest(SOURCE)
-    monkeypatch.setattr(getattr(cache, compiler), "__version__", "0.0.1")
-    assert cache.digest(SOURCE) != before
+    before = cache.folder()
+    monkeypatch.setattr(getattr(identity, compiler), "__version__", "0.0.1")
+    assert cache.folder() != before
 
 
 def test_the_folder_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,11 +171,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(cache, "FOLDER", tmp_path / "home" / cache.FOLDER.name)
-    monkeypatch.setattr(cache, "covers", lambda file: True)
+    monkeypatch.setattr(identity, "is_own", lambda function: True)
     monkeypatch.setattr(jit.NOTICE, "quiet", True)  # these tests look for what else is said
-    cache._say_once.cache_clear()
+    for once in (cache._say_once, cache._prune):
+        once.cache_clear()
     yield tmp_path / "home"
-    cache._say_once.cache_clear()
+    for once in (cache._say_once, cache._prune):
+        once.cache_clear()
 
 
 def scaled(factor: float) -> Any:
@@ -400,29 +421,31 @@ pathlib.Path.replace = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
     assert run(CODE, tmp_path)[1] == ""
 
 
-# Old folders ------------------------------------------------------------------------------------------------------
+# Old files --------------------------------------------------------------------------------------------------------
 
 DAY = 86400
 
 
 def old(home: Path, number: int, days: float) -> Path:
-    """A folder of another text, last used so many days ago."""
+    """A folder of another compiler, with a file last used so many days ago."""
     folder = home / f"kernels-{number:016x}"
     folder.mkdir(parents=True)
-    (folder / "poses-0123.compiled").touch()
     (folder / "poses-0123.compiled.draft").touch()
-    os.utime(folder, (time.time() - days * DAY,) * 2)
+    os.utime(folder / "poses-0123.compiled.draft", (time.time() - days * DAY,) * 2)
     return folder
 
 
-def test_a_new_folder_takes_the_place_of_those_long_unused(home: Path) -> None:
+def test_what_is_long_unused_goes_when_more_is_kept(home: Path) -> None:
     gone, used = old(home, 1, 31), old(home, 2, 29)
+    (used / "pose-4567.compiled").touch()
+    os.utime(used / "pose-4567.compiled", (0, 0))
     is_loaded()
     assert not gone.exists()
-    assert len(files(used)) == 2
+    assert [file.name for file in files(used)] == ["poses-0123.compiled.draft"]
 
 
-def test_of_many_the_latest_stay_and_those_of_today(home: Path) -> None:
+def test_of_many_the_latest_stay_and_those_of_today(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_FILES", 7)
     today = [old(home, k, 0.5) for k in range(5)]
     lately = [old(home, 5 + k, 2 + k) for k in range(6)]
     is_loaded()
@@ -433,10 +456,10 @@ def test_of_many_the_latest_stay_and_those_of_today(home: Path) -> None:
 def test_nothing_else_in_the_same_place_is_touched(home: Path) -> None:
     folder, other = old(home, 1, 31), old(home, 2, 31).rename(home / "kernels")
     (folder / "notes.txt").touch()
-    os.utime(folder, (0, 0)), os.utime(other, (0, 0))
+    os.utime(folder / "notes.txt", (0, 0))
     is_loaded()
     assert [file.name for file in files(folder)] == ["notes.txt"]
-    assert len(files(other)) == 2
+    assert len(files(other)) == 1
 
 
 def test_what_cannot_be_removed_stays_silently(
@@ -456,9 +479,9 @@ def test_what_cannot_be_removed_stays_silently(
     assert capsys.readouterr().err == ""
 
 
-def test_a_folder_that_is_read_counts_as_used(home: Path) -> None:
+def test_a_file_that_is_read_counts_as_used(home: Path) -> None:
     is_loaded()
-    (folder,) = home.iterdir()
-    os.utime(folder, (0, 0))
+    (file,) = files(home)
+    os.utime(file, (0, 0))
     assert is_loaded()
-    assert time.time() - folder.stat().st_mtime < DAY
+    assert time.time() - file.stat().st_mtime < DAY

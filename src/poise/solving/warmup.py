@@ -3,10 +3,10 @@
 import importlib
 import pkgutil
 from types import ModuleType
+from typing import Final
 
 import poise
 from poise.kernels.collision import near
-from poise.kernels.machine.cache import ROOMS
 from poise.kernels.machine.jit import WHOLE, waiting
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, Watch, compile_together
@@ -14,6 +14,9 @@ from poise.kernels.methods.routines import ROUTINES
 from poise.methods.registry import METHODS
 from poise.solving.scratch import LOOKED_UP
 from poise.tasks.base import Task
+
+_ROOMS: Final = ("kernels", "methods", "tasks")
+"""The folders of the package in which kernels stand."""
 
 
 def compile_all(watch: Watch | None = None) -> None:
@@ -43,7 +46,7 @@ def jobs() -> list[Job]:
 
 def modules() -> list[ModuleType]:
     """The files in which kernels stand."""
-    rooms = [importlib.import_module(f"{poise.__name__}.{room}") for room in ROOMS]
+    rooms = [importlib.import_module(f"{poise.__name__}.{room}") for room in _ROOMS]
     return [
         importlib.import_module(module.name)
         for room in rooms

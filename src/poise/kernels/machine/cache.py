@@ -1,4 +1,4 @@
-"""Where compiled code is kept: one file a function and signature, in a folder named after the text of all kernels.
+"""Where compiled code is kept: one file a function and signature, in a folder named after what compiles.
 
 No damage, no full disk and no other process can do more than cost a compilation: a file opens with a digest of itself
 and its key, it is written under another name and then moved to its own, and whatever goes wrong in reading counts as
@@ -19,47 +19,23 @@ import time
 from pathlib import Path
 from typing import Final
 
-import llvmlite
-import numba
-
+from poise.kernels.machine.identity import compiler
 from poise.kernels.machine.places import cache_home
-
-PACKAGE: Final = Path(__file__).parent.parent.parent
-ROOMS: Final = ("kernels", "methods", "tasks")
-"""The folders of the package in which kernels stand."""
 
 _NAME: Final = re.compile("kernels-[0-9a-f]{16}")
 _SUFFIX: Final = ".compiled"
 _DAY: Final = 86400.0
 _UNUSED_DAYS: Final = 30
-_FOLDERS: Final = 8
-"""A folder that no process has used for so many days is removed, and beyond so many folders after one day."""
-
-
-def digest(package: Path) -> str:
-    """What changes with the text of any kernel, Numba, LLVM or Python, and not with the place of the package.
-
-    Numba's own cache looks at the file of the function alone, and would miss an edit in a kernel that it calls.
-    """
-    tag = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
-    sum_ = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {tag}\0".encode())
-    for room in ROOMS:
-        for file in sorted((package / room).rglob("*.py")):
-            sum_.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return sum_.hexdigest()[:16]
+_FILES: Final = 2000
+"""A file that no process has used for so many days is removed, and beyond so many files after one day."""
 
 
 def folder() -> Path:
-    """The folder for the text as it stands, where POISE_CACHE_DIR says or among the user's caches."""
-    return cache_home() / f"kernels-{digest(PACKAGE)}"
+    """The folder for what compiles here, where POISE_CACHE_DIR says or among the user's caches."""
+    return cache_home() / f"kernels-{compiler(Path(__file__).parent)}"
 
 
 FOLDER = folder()
-
-
-def covers(file: str) -> bool:
-    """Whether the digest changes with the text of this file."""
-    return any(Path(file).is_relative_to(PACKAGE / room) for room in ROOMS) and Path(file).is_file()
 
 
 def has(key: str) -> bool:
@@ -75,11 +51,11 @@ def load(key: str) -> bytes | None:
     """What is kept under this key, or None."""
     for place in (_usual, _temporary):
         with contextlib.suppress(OSError):
-            at = place()
-            whole = (at / _file(key)).read_bytes()
+            file = place() / _file(key)
+            whole = file.read_bytes()
             found = whole[32:]
             if whole[:32] == _checksum(key, found):
-                _mark_used(at)
+                _mark_used(file)
                 return found
     return None
 
@@ -134,10 +110,8 @@ def _file(key: str) -> str:
 
 
 def _write(at: Path, key: str, whole: bytes) -> None:
-    new = not at.is_dir()
+    _prune(at.parent)
     at.mkdir(parents=True, exist_ok=True)
-    if new:
-        _prune(at)
     draft = at / f"{_file(key)}.{secrets.token_hex(8)}"
     try:
         draft.write_bytes(whole)
@@ -148,26 +122,27 @@ def _write(at: Path, key: str, whole: bytes) -> None:
         raise
 
 
-def _mark_used(at: Path) -> None:
-    """Let the folder look used today."""
+def _mark_used(file: Path) -> None:
+    """Let a file look used today."""
     with contextlib.suppress(OSError):
-        if time.time() - at.stat().st_mtime > _DAY / 2:
-            os.utime(at)
+        if time.time() - file.stat().st_mtime > _DAY / 2:
+            os.utime(file)
 
 
-def _prune(newest: Path) -> None:
-    """Remove the folders beside this one that nobody seems to need any more."""
+@functools.cache
+def _prune(home: Path) -> None:
+    """Remove what nobody seems to need any more, once a process."""
     ages: dict[Path, float] = {}
     with contextlib.suppress(OSError):
-        for other in newest.parent.iterdir():
-            if other != newest and _NAME.fullmatch(other.name) and not other.is_symlink():
-                ages[other] = time.time() - other.stat().st_mtime
-    for place, other in enumerate(sorted(ages, key=lambda other: ages[other]), start=1):
-        if ages[other] > _UNUSED_DAYS * _DAY or (place >= _FOLDERS and ages[other] > _DAY):
+        folders = [at for at in home.iterdir() if _NAME.fullmatch(at.name) and at.is_dir() and not at.is_symlink()]
+        for file in (file for at in folders for file in at.glob(f"*{_SUFFIX}*")):
             with contextlib.suppress(OSError):
-                for file in other.glob(f"*{_SUFFIX}*"):
-                    file.unlink(missing_ok=True)
-                other.rmdir()
+                ages[file] = time.time() - file.stat().st_mtime
+    for place, file in enumerate(sorted(ages, key=lambda file: ages[file])):
+        if ages[file] > _UNUSED_DAYS * _DAY or (place >= _FILES and ages[file] > _DAY):
+            with contextlib.suppress(OSError):
+                file.unlink()
+                file.parent.rmdir()  # where it was the last
 
 
 @functools.cache

@@ -10,12 +10,12 @@ import operator
 import pickle
 import threading
 from collections.abc import Callable, Hashable, Iterator
-from types import FunctionType
 from typing import Any, Final
 
 import numba
 
 from poise.kernels.machine import cache
+from poise.kernels.machine.identity import identity
 
 try:
     from numba.core.codegen import JITCodeLibrary
@@ -185,14 +185,15 @@ class _Kept:
     cache_path = None
 
     def __init__(self, function: Callable[..., Any], on_miss: Callable[[], None]) -> None:
-        self._name, self._on_miss = identity(function), on_miss
+        self._function, self._on_miss = function, on_miss
 
     def key(self, signature: Any) -> str | None:
         """What tells this code from all other that is kept in the same folder."""
-        if self._name is None:
+        name = identity(self._function)
+        if name is None:
             return None
         settings = [str(getattr(numba.config, name, "")) for name in _SETTINGS]
-        return f"{self._name} {signature} {cpu_target.target_context.codegen().magic_tuple()} {settings}"
+        return f"{name} {signature} {cpu_target.target_context.codegen().magic_tuple()} {settings}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         # Without the refresh of the context that Numba's own cache begins with: it imports what only compiling needs,
@@ -234,24 +235,3 @@ def is_missing(compiled: Any, signature: Any) -> bool:
     kept = getattr(compiled, "_cache", None)
     key = kept.key(signature) if isinstance(kept, _Kept) else None
     return key is not None and not cache.has(key)
-
-
-def identity(value: Any) -> str | None:
-    """What tells a function from all others of the same text; None where the digest does not say it all.
-
-    A function made within another one differs by what it closes over, too.
-    """
-    function = getattr(value, "py_func", value)
-    if not isinstance(function, FunctionType):
-        return repr(value) if isinstance(value, bool | int | float | str) else None
-    code = function.__code__
-    if not cache.covers(code.co_filename):
-        return None
-    try:
-        inner = [*(cell.cell_contents for cell in function.__closure__ or ()), *(function.__defaults__ or ())]
-    except ValueError:
-        return None  # it closes over itself
-    told = [identity(each) for each in inner]
-    if None in told:
-        return None
-    return f"{function.__name__} {function.__module__}.{function.__qualname__}:{code.co_firstlineno}{told}"
