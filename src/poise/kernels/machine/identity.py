@@ -22,9 +22,10 @@ import numpy as np
 from poise.kernels.machine.layout import Record
 
 _HAS_DOCSTRING: Final = 0x4000000
-"""Flag of code from Python 3.13 on; before, the first constant of a function is its docstring or None."""
-_START: Final = 8
-"""Instructions, of two bytes each, within which a module or a class has stored its docstring."""
+"""Flag of code from Python 3.14 on; before, the first constant of a function is its docstring or None."""
+_SAID: Final = ("__doc__", "__firstlineno__")
+_START: Final = 16
+"""What a module or a class stores of its text, and the instructions, of two bytes each, within which it has."""
 
 
 def compiler(folder: Path) -> str:
@@ -133,18 +134,20 @@ def told(code: CodeType) -> bytes:
 
 
 def _without_docstring(code: CodeType) -> tuple[Any, ...]:
-    """The constants of code; a docstring is None."""
+    """The constants of code; a docstring is None, and so is the line of a class."""
+    constants = list(code.co_consts)
     if code.co_flags & CO_NEWLOCALS:
-        documented = code.co_flags & _HAS_DOCSTRING or sys.version_info < (3, 13)
-        documented = documented and isinstance(next(iter(code.co_consts), None), str)
-        return (None, *code.co_consts[1:]) if documented else code.co_consts
-    steps, constant = code.co_code[: 2 * _START], 0
+        documented = code.co_flags & _HAS_DOCSTRING or sys.version_info < (3, 14)
+        if documented and constants and isinstance(constants[0], str):
+            constants[0] = None
+        return tuple(constants)
+    steps, place = code.co_code[: 2 * _START], 0
     for operation, argument in zip(steps[::2], steps[1::2], strict=True):
         if operation == opmap["LOAD_CONST"]:
-            constant = argument
-        elif operation == opmap["STORE_NAME"] and code.co_names[argument] == "__doc__":
-            return (*code.co_consts[:constant], None, *code.co_consts[constant + 1 :])
-    return code.co_consts
+            place = argument
+        elif operation == opmap["STORE_NAME"] and code.co_names[argument] in _SAID:
+            constants[place] = None
+    return tuple(constants)
 
 
 def _constant(value: Any) -> str:
