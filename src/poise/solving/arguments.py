@@ -163,6 +163,6 @@ def refuse_all_but_bools(limits: Any) -> None:
     """Raises TypeError unless `limits` is True or False."""
     if not isinstance(limits, (bool, np.bool_)):
         raise TypeError(
-            f"limits must be True or False, whether joint limits hold, got {limits!r}; limits between joints, such as "
-            "LinearLimit, are for a Tracker"
+            f"limits must be True or False, whether joint limits hold, got {limits!r}; other limits are for a Tracker, "
+            "which knows of time"
         )

@@ -1,0 +1,94 @@
+"""The table of holes: what of what must hold, and of what may be wanted, each function does not take yet.
+
+What is not named holds; `test_cells` tries all of it, and what is named too, so that nothing is refused any longer than
+it has to be.  A name is a requirement or something wanted, `a+b` two of them together.
+"""
+
+from typing import Final
+
+NEVER: Final = {
+    ("solve", "solve_batch", "solve_all"): (
+        ("speeds", "accelerations", "jerks", "twists"), "an answer by itself has no time"
+    ),
+}  # fmt: skip
+"""What functions cannot do by the nature of things, and why."""
+
+OPEN: Final = {
+    "solve": (
+        "linear shapes ranges positions+linear positions+shapes positions+ranges balls+linear balls+shapes "
+        "balls+ranges linear+shapes linear+ranges linear+loops linear+soft linear+levels linear+posture shapes+ranges "
+        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
+    ),
+    "solve_batch": (
+        "linear shapes ranges positions+linear positions+shapes positions+ranges balls+linear balls+shapes "
+        "balls+ranges linear+shapes linear+ranges linear+loops linear+soft linear+levels linear+posture shapes+ranges "
+        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
+    ),
+    "solve_all": (
+        "linear shapes loops soft posture positions+linear positions+shapes positions+loops positions+soft "
+        "positions+posture balls+linear balls+shapes balls+soft balls+levels balls+posture linear+shapes "
+        "linear+ranges linear+loops linear+soft linear+levels linear+posture shapes+ranges shapes+loops shapes+soft "
+        "shapes+levels shapes+posture ranges+loops ranges+soft ranges+posture loops+soft loops+levels loops+posture "
+    ),
+    "solve_path": (
+        "twists linear loops soft levels posture positions+twists positions+linear positions+loops positions+soft "
+        "positions+levels positions+posture balls+linear balls+shapes balls+soft balls+levels balls+posture "
+        "speeds+twists speeds+linear speeds+loops speeds+soft speeds+levels speeds+posture accelerations+twists "
+        "accelerations+linear accelerations+loops accelerations+soft accelerations+levels accelerations+posture "
+        "jerks+twists jerks+linear jerks+loops jerks+soft jerks+levels jerks+posture twists+linear twists+shapes "
+        "twists+ranges twists+soft twists+levels twists+posture linear+shapes linear+ranges linear+loops linear+soft "
+        "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
+        "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
+    ),
+    "plan": (
+        "balls twists linear loops soft levels posture positions+balls positions+twists positions+linear "
+        "positions+loops positions+soft positions+levels positions+posture balls+speeds balls+accelerations "
+        "balls+jerks balls+linear balls+shapes balls+ranges balls+soft balls+levels balls+posture speeds+twists "
+        "speeds+linear speeds+loops speeds+soft speeds+levels speeds+posture accelerations+twists "
+        "accelerations+linear accelerations+loops accelerations+soft accelerations+levels accelerations+posture "
+        "jerks+twists jerks+linear jerks+loops jerks+soft jerks+levels jerks+posture twists+linear twists+shapes "
+        "twists+ranges twists+soft twists+levels twists+posture linear+shapes linear+ranges linear+loops linear+soft "
+        "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
+        "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
+    ),
+    "Tracker.step": (
+        "balls+accelerations balls+jerks accelerations+linear accelerations+loops jerks+linear jerks+loops "
+        "linear+loops shapes+loops ranges+loops "
+    ),
+    "Tracker.rollout": (
+        "loops positions+loops balls+accelerations balls+jerks speeds+loops accelerations+linear accelerations+loops "
+        "jerks+linear jerks+loops linear+loops shapes+loops ranges+loops loops+soft loops+levels loops+posture "
+    ),
+    "Tracker(explore=True)": (
+        "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "
+        "positions+loops positions+posture balls+speeds balls+accelerations balls+jerks balls+linear balls+shapes "
+        "balls+ranges balls+soft balls+levels balls+posture speeds+jerks speeds+twists speeds+ranges speeds+loops "
+        "speeds+posture accelerations+jerks accelerations+twists accelerations+linear accelerations+ranges "
+        "accelerations+loops accelerations+posture jerks+twists jerks+linear jerks+shapes jerks+ranges jerks+loops "
+        "jerks+soft jerks+levels jerks+posture twists+linear twists+shapes twists+ranges twists+soft twists+levels "
+        "twists+posture linear+ranges linear+loops linear+posture shapes+ranges shapes+loops shapes+soft "
+        "shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture loops+soft loops+levels loops+posture "
+    ),
+}
+"""What functions do not keep yet."""
+
+METHODS: Final = {
+    "jt": ("linear shapes ranges soft levels posture "),
+    "pinv": ("linear shapes ranges soft levels posture "),
+    "dls": ("linear shapes ranges soft levels "),
+    "sdls": ("linear shapes ranges soft levels posture "),
+    "filtered": ("linear shapes ranges soft levels posture "),
+    "gn": ("linear shapes ranges soft levels posture "),
+    "lm": ("linear shapes ranges soft levels posture "),
+    "halley": ("linear shapes ranges soft levels posture "),
+    "hybrid": ("linear shapes ranges soft levels posture "),
+    "ccd": ("linear shapes ranges loops soft levels posture "),
+    "fabrik": ("positions balls speeds accelerations jerks twists linear shapes ranges loops soft levels posture "),
+    "qp": ("soft levels posture "),
+    "bfgs": ("positions balls speeds accelerations jerks twists linear shapes ranges loops soft levels posture "),
+    "lbfgs": ("linear shapes ranges soft levels posture "),
+    "das": ("linear shapes ranges soft levels posture "),
+    "extended": ("linear shapes ranges loops soft levels posture "),
+    "pairwise": ("linear shapes ranges loops soft levels posture "),
+}
+"""What a step of each method does not keep yet."""

@@ -1,0 +1,85 @@
+"""What must hold does so in every function, alone, with each other and beside what may be wanted; the table of holes
+names what does not yet, and nothing else."""
+
+from collections.abc import Callable
+
+import cells
+import numpy as np
+import pytest
+from functions import FUNCTIONS, METHODS, step
+from requirements import REQUIREMENTS, Case, case, names
+
+import poise as pz
+from poise.spatial import Array
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*tasks move:RuntimeWarning"),
+    pytest.mark.usefixtures("quiet"),
+]
+TIMELESS = {(function, name): why for some, (named, why) in cells.NEVER.items() for function in some for name in named}
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which pairs of links are built near is said to a logger."""
+    monkeypatch.setattr("poise.solving.collision.CollisionLimit._tell", lambda *_: None)
+
+
+def never(function: str, some: tuple[str, ...]) -> bool:
+    return any((function, name) in TIMELESS for name in some)
+
+
+def holds(answer: Callable[[Case], Array], some: tuple[str, ...]) -> bool:
+    """Whether the function takes the case, and all of it holds in what comes of it."""
+    asked = case(some)
+    try:
+        rows = answer(asked)
+    except (TypeError, ValueError):
+        return False
+    return asked.holds(rows)
+
+
+def judge(answer: Callable[[Case], Array], some: tuple[str, ...], holes: str) -> None:
+    if "+".join(some) in holes.split():
+        assert not holds(answer, some), "it holds now: take it out of the table"
+    else:
+        asked = case(some)
+        assert asked.holds(answer(asked))
+
+
+@pytest.mark.parametrize("some", names(), ids="+".join)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_must_hold_does(function: str, some: tuple[str, ...]) -> None:
+    if never(function, some):
+        with pytest.raises((TypeError, ValueError), match="time"):
+            FUNCTIONS[function](case(some))
+    else:
+        judge(FUNCTIONS[function], some, cells.OPEN.get(function, ""))
+
+
+@pytest.mark.parametrize("some", [some for some in names() if len(some) == 1], ids="+".join)
+@pytest.mark.parametrize("method", METHODS)
+def test_what_must_hold_does_so_behind_any_method(method: str, some: tuple[str, ...]) -> None:
+    judge(METHODS[method], some, cells.METHODS.get(method, ""))
+
+
+def test_the_table_names_what_there_is() -> None:
+    known = {"+".join(some) for some in names()}
+    for holes in (cells.OPEN, cells.METHODS):
+        assert all(set(some.split()) <= known for some in holes.values())
+    assert set(cells.OPEN) <= set(FUNCTIONS)
+    assert set(cells.METHODS) <= set(METHODS)
+
+
+@pytest.mark.parametrize("name", REQUIREMENTS)
+def test_each_stands_in_the_way(name: str) -> None:
+    asked = case([name])
+    m, judge = asked.mechanism, REQUIREMENTS[name].judge
+    rows = step(Case(m, (), ()))
+    if name in ("positions", "balls"):
+        rows = pz.solve(m.model, asked.tasks, q0=m.q0, limits=False).q[None]
+    if name == "loops":
+        rows = m.q0 + 0.01 * np.eye(m.model.nq)
+    assert judge(m, m.q0[None])
+    assert judge(m, m.end[None])
+    assert not judge(m, rows)
