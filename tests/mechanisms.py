@@ -1,4 +1,4 @@
-"""Closed chains whose motion textbooks know, and how far a loop is open by the poses of the model alone."""
+"""Closed chains whose motion textbooks know, how far a loop is open by poses alone, and an arm on balls."""
 
 import numpy as np
 
@@ -106,6 +106,19 @@ def two_arms() -> pz.Model:
             link = f"{side}_link{k}"
         b.frame(f"{side}_end", link=link, origin=at(-0.375 * x, 0, 0.1))
     b.loop("left_end", "right_end", "pose")
+    return b.build()
+
+
+def puppet() -> pz.Model:
+    """A shoulder and a wrist of limited swing and twist, and a hinge between them, the bones along x."""
+    b = pz.ModelBuilder("arm")
+    b.joint("shoulder", "spherical", parent="base", child="upper", axis=(1, 0, 0), swing=(1.0, 0.5), twist=(-0.6, 0.3))
+    b.joint("elbow", "revolute", parent="upper", child="fore", axis=(0, 0, 1), limits=(0.0, 2.5), origin=at(0.3, 0, 0))
+    b.joint(
+        "wrist", "spherical", parent="fore", child="hand", axis=(1, 0, 0), swing=0.9, twist=(-1.5, 1.5),
+        origin=at(0.3, 0, 0),
+    )  # fmt: skip
+    b.frame("palm", link="hand", origin=at(0.1, 0, 0))
     return b.build()
 
 

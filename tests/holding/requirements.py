@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, gap, rocker_angles
+from mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, gap, puppet, rocker_angles
 
 import poise as pz
 from poise.spatial import Array
@@ -54,16 +54,7 @@ def _arm() -> Mechanism:
 
 def _puppet() -> Mechanism:
     """A shoulder and a wrist of limited swing and twist, and a hinge between them."""
-    b = pz.ModelBuilder("puppet")
-    b.joint("shoulder", "spherical", parent="base", child="upper", axis=(1, 0, 0), swing=(1.0, 0.5), twist=(-0.6, 0.3))
-    b.joint("elbow", "revolute", parent="upper", child="fore", axis=(0, 0, 1), limits=(0.0, 2.5), origin=at(0.3, 0, 0))
-    b.joint(
-        "wrist", "spherical", parent="fore", child="hand", axis=(1, 0, 0), swing=0.9, twist=(-1.5, 1.5),
-        origin=at(0.3, 0, 0),
-    )  # fmt: skip
-    b.frame("palm", link="hand", origin=at(0.1, 0, 0))
-    b.shape("hand", pz.Sphere([0.1, 0.0, 0.0], 0.05))
-    model = b.build()
+    model = puppet().with_shapes({"hand": pz.Sphere([0.1, 0.0, 0.0], 0.05)})
     return Mechanism(
         model=model,
         frame="palm",

@@ -12,17 +12,7 @@ from requirements import REQUIREMENTS, Case, case, names
 import poise as pz
 from poise.spatial import Array
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*tasks move:RuntimeWarning"),
-    pytest.mark.usefixtures("quiet"),
-]
 TIMELESS = {(function, name): why for some, (named, why) in cells.NEVER.items() for function in some for name in named}
-
-
-@pytest.fixture
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which pairs of links are built near is said to a logger."""
-    monkeypatch.setattr("poise.solving.collision.CollisionLimit._tell", lambda *_: None)
 
 
 def never(function: str, some: tuple[str, ...]) -> bool:

@@ -19,6 +19,7 @@ from fresh import fresh
 
 import poise
 from poise.kernels.machine import cache, identity, jit
+from poise.solving.warmup import jobs
 
 CODE = """
 import numpy as np
@@ -120,6 +121,13 @@ def test_an_edit_renames_what_it_changes_and_no_more(
     edit(tree)
     edited = names(tree, tree)
     assert {k for k, (one, other) in enumerate(zip(unedited, edited, strict=True)) if one != other} == renamed
+
+
+def test_all_that_the_library_compiles_has_a_name_of_its_own() -> None:
+    functions = {getattr(routine, "function", routine) for routine, *_ in jobs()}
+    named = [identity.identity(function) for function in functions]
+    assert None not in named
+    assert len(set(named)) == len(named)
 
 
 @pytest.mark.parametrize("compiler", ["numba", "llvmlite"])

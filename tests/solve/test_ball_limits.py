@@ -4,27 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from mechanisms import puppet
 from scipy.spatial.transform import Rotation
 
 import poise as pz
 
 pytestmark = pytest.mark.filterwarnings("error")
-
-
-def at(x: float) -> pz.SE3:
-    return pz.SE3.from_parts([x, 0.0, 0.0])
-
-
-def arm() -> pz.Model:
-    """A shoulder and a wrist of limited swing and twist, and a hinge between them, the bones along x."""
-    b = pz.ModelBuilder("arm")
-    b.joint("shoulder", "spherical", parent="base", child="upper", axis=(1, 0, 0), swing=(1.0, 0.5), twist=(-0.6, 0.3))
-    b.joint("elbow", "revolute", parent="upper", child="fore", axis=(0, 0, 1), limits=(0.0, 2.5), origin=at(0.3))
-    b.joint(
-        "wrist", "spherical", parent="fore", child="hand", axis=(1, 0, 0), swing=0.9, twist=(-1.5, 1.5), origin=at(0.3)
-    )
-    b.frame("palm", link="hand", origin=at(0.1))
-    return b.build()
 
 
 def ball(swing: tuple[float, float], twist: tuple[float, float]) -> pz.Model:
@@ -35,10 +20,10 @@ def ball(swing: tuple[float, float], twist: tuple[float, float]) -> pz.Model:
 
 @pytest.mark.parametrize("kind", ["place", "pose", "posture"])
 def test_what_can_be_reached_is_reached_within_the_limits(kind: str) -> None:
-    model, solved = arm(), 0
+    model, solved = puppet(), 0
     answers, starts = (
         model.sample(40, seed=1),
-        arm().neutral + 0.5 * np.random.default_rng(2).normal(size=(40, model.nq)),
+        puppet().neutral + 0.5 * np.random.default_rng(2).normal(size=(40, model.nq)),
     )
     solver = pz.Solver(model, pz.PositionTask("palm"))
     if kind == "pose":
@@ -71,7 +56,7 @@ def test_of_what_is_out_of_reach_the_nearest_is_found() -> None:
 
 
 def test_batches_keep_them_and_pull_starts_in() -> None:
-    model = arm()
+    model = puppet()
     q = model.sample(200, seed=4)
     outside = model.normalize(model.neutral + np.random.default_rng(5).normal(size=q.shape))
     task = pz.PositionTask("palm")
@@ -81,7 +66,7 @@ def test_batches_keep_them_and_pull_starts_in() -> None:
 
 
 def test_what_no_task_moves_is_pulled_in_too() -> None:
-    model = arm()
+    model = puppet()
     q0 = model.neutral.copy()
     q0[5:9] = [0.0, 0.0, 1.0, 0.0]
     found = pz.solve(model, pz.PositionTask("fore", model.pose("fore", model.sample(seed=6)).xyz), q0=q0)
@@ -97,7 +82,7 @@ def test_without_limits_there_are_none() -> None:
 
 
 def test_poses_at_the_corners_of_the_limits_are_reached() -> None:
-    model = arm()
+    model = puppet()
     shoulder, rng = model.ball_limits[0], np.random.default_rng(0)
     angle, q = rng.uniform(0.0, 2.0 * math.pi, 300), model.sample(300, seed=9)
     rim = (1.0 - 1e-8) * np.stack([1.0 * np.cos(angle), 0.5 * np.sin(angle)], axis=1)

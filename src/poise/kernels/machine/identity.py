@@ -98,14 +98,8 @@ def _worth(value: Any, called: list[FunctionType]) -> str:
         called.append(inner)
         options = getattr(value, "targetoptions", {})
         return f"{inner.__qualname__} {sorted((key, _option(each)) for key, each in options.items())}"
-    if value is None or isinstance(value, bool | int | float | str | numba.types.Type):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, tuple):
-        return f"({', '.join(_worth(one, called) for one in value)})"
-    if isinstance(value, np.dtype):
-        return str(value)
-    if isinstance(value, np.ndarray | np.generic):
-        return f"{value.dtype} {value.tolist()}"
+    if value is None or isinstance(value, bool | int | float | str | np.dtype):
+        return repr(value)
     if isinstance(value, Record):
         return value.key
     if isinstance(value, type):
@@ -126,7 +120,8 @@ def _option(value: Any) -> str:
 def told(code: CodeType) -> bytes:
     """What code does, with what stands in it."""
     constants = _without_docstring(code)
-    plain = [_constant(c) for c in constants if not isinstance(c, CodeType)]
+    # A set has no order of its own; all else says by its repr what it is, and of which type.
+    plain = [sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in constants if not isinstance(c, CodeType)]
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     names = code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars
     inner = [told(c) for c in constants if isinstance(c, CodeType)]
@@ -148,12 +143,3 @@ def _without_docstring(code: CodeType) -> tuple[Any, ...]:
         elif operation == opmap["STORE_NAME"] and code.co_names[argument] in _SAID:
             constants[place] = None
     return tuple(constants)
-
-
-def _constant(value: Any) -> str:
-    """A constant, a set in an order of its own."""
-    if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(_constant, value)))}}}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_constant, value))})"
-    return f"{type(value).__name__} {value!r}"
