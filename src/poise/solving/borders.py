@@ -33,11 +33,9 @@ def borders(tasks: Sequence[Task], dt: float | None) -> Any:
     return joined(BORDER, whole, real) if whole else ()
 
 
-def border_rows(sides: int, columns: int, numbers: int) -> dict[str, int]:
-    """Rows of a workspace for the inequalities of so many sides, with so many active velocities and numbers of q."""
+def border_rows(sides: int, columns: int) -> dict[str, int]:
+    """Rows of a workspace for the inequalities of so many sides, with so many active velocities."""
     return {
         **dict.fromkeys(("border_rows", "border_reach"), sides * WIDTH * -(-columns // WIDTH)),
-        **dict.fromkeys(("border_most", "gap", "gap_before", "astray"), sides),
-        "bent": 4 * columns,
-        "stopping": 2 * columns + numbers,
+        **dict.fromkeys(("border_most", "gap", "gap_before"), sides),
     }

@@ -33,8 +33,9 @@ from poise.solving.inequalities import Limit, paces, together
 from poise.solving.outcome import Trace
 from poise.solving.posture import weighed
 from poise.solving.potential import Compiled
-from poise.solving.problem import Problem, refuse_ball_limits
+from poise.solving.problem import Problem
 from poise.solving.repulsion import repelled
+from poise.solving.requirements import requirements
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.situation import Situation
 from poise.solving.suspicion import ask_for_degrees_in
@@ -54,6 +55,7 @@ class BoundMethod:
         "_prepared",
         "characters",
         "guarded",
+        "held",
         "method",
         "problem",
         "ranges",
@@ -78,19 +80,16 @@ class BoundMethod:
 
         `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
         many updates.  `posture` is the last level, which each step reads anew.  `within`: whether gains of tasks count,
-        and no step leaves the ranges among the tasks, if the method keeps inequalities.
+        and steps keep what must hold, such as loops and the ranges among the tasks.
         """
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem, stated, dt, updates)
         paced = len(pace) > 0
-        if limits and paced:
-            refuse_ball_limits(model, "a limit of accelerations or jerks")
         guards = 0 if apart is None else MOST_NEAR
-        kept = ranges(tasks) if within and method.keeps_inequalities else ()
+        kept = ranges(tasks) if within else ()
         sides = sum(task.sides for task in kept)
-        case = Situation(
-            model, tuple(tasks), problem, limits, len(stated.most) + guards + sides, posture=posture is not None
-        )
+        beside = len(stated.most) + guards + sides
+        case = Situation(model, tuple(tasks), problem, limits, beside, posture=posture is not None)
         refuse(model, tasks, method, limits=limits)
         if within:
             refuse_gains(tasks, method)
@@ -98,15 +97,8 @@ class BoundMethod:
         if posture is not None:
             refuse_posture(method)
         method.refuse(case)
-        beside = case.stated
         if method.keeps_inequalities:
             case = replace(case, stated=beside + BALL_ROWS * int(problem.section("balls")["limited"].sum()))
-        if beside and not method.keeps_inequalities:
-            raise ValueError(
-                f"the method {method.name!r}, with these settings, keeps no inequalities between joints: choose 'qp' "
-                f"or 'priority' as they are by default, or leave the {'Linear' if apart is None else 'Collision'}Limit "
-                "out"
-            )
         self.method = method
         n, m, terms = case.columns, case.rows, method.terms
         clear = next((term for term in terms if isinstance(term, Clearance)), None)
@@ -143,8 +135,12 @@ class BoundMethod:
         room = max(m * row, m * side, wanted, plan.rows)
         room += 6 * len(problem.section("units")) if clear is not None else 0
         room += model.nv * (1 + model.nv) if potential is not None else 0
+        stating, taking = (
+            requirements(model, tasks, problem, beside, held=beside > 0, paced=paced) if within else ({}, {})
+        )
         self.problem = problem.extended(
             {
+                **stating,
                 "common": words(COMMON, common).view(np.int64),
                 "settings": words(way.routine.record, way.numbers),
                 "rule": np.zeros(0) if rule is None else words(rule.routine.record, numbers_of(rule)),
@@ -190,11 +186,12 @@ class BoundMethod:
                 **dict.fromkeys(("proposed", "behind", "flow", "flow_change", "steady", "stream"), n if paced else 0),
                 "room": room,
                 **({} if apart is None else guard_rows(n)),
-                **(border_rows(sides, n, model.nq) if kept else {}),
+                **(border_rows(sides, n) if kept else {}),
+                **taking,
             },
         )
-        self.guarded, self.ranges = apart is not None, kept
-        self.characters = method.capabilities.characters and potential is None
+        self.guarded, self.ranges, self.held = apart is not None, kept, bool(taking)
+        self.characters = method.capabilities.characters and potential is None and not self.held
         self._compile()
 
     def _compile(self) -> None:
@@ -214,10 +211,10 @@ class BoundMethod:
     def bound(self) -> Bound:
         """The problem in this process, with the routine of the method."""
         bound = Bound(self.problem, self._prepared.routine, self._prepared.damping, self._functions)
-        if self.guarded:
-            bound.add_guard(steps=True)
-        if self.ranges:
-            bound.add_borders()
+        if self.held:
+            bound.add_requirements(shapes=self.guarded, ranges=bool(self.ranges))
+        elif self.guarded:
+            bound.add_guard()
         return bound
 
     def add_trace(self, scratch: Scratch, rows: int) -> None:

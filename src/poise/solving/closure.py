@@ -174,24 +174,6 @@ class Closure:
         low, high = self._between(model, q, np.full(model.nv, np.inf))
         return self._back(model, q, np.zeros(model.nv), low, high, _MORE_STEPS)
 
-    def kept(self, model: Model, start: Array, q: Array) -> Array | None:
-        """(nq,) where a step from `start` to `q` (nq,) leads if all loops are closed at its end.
-
-        It is within the limits, and no longer than a step may be.  None if no step is, because `start` is not closed
-        or because no part of the step can be closed.
-        """
-        low, high = self._between(model, start, self._high)
-        way, begun_closed = model.difference(start, q), self.gap(start) <= CLOSED
-        for _ in range(_HALVINGS if begun_closed else 1):
-            found = self._back(model, start, way, low, high)
-            if found is not None:
-                # What is farther off than the step was long belongs to another way to assemble the links.
-                aside = np.linalg.norm(model.difference(start, found) - way)
-                if not begun_closed or aside <= np.linalg.norm(way) + CLOSED:
-                    return found
-            way = 0.5 * way
-        return None
-
     def towards(self, model: Model, start: Array, q: Array) -> Array:
         """(nq,) a step on the straight way from `start` to `q` (nq,), as far as a step may go."""
         low, high = self._between(model, start, self._high)

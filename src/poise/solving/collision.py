@@ -10,8 +10,8 @@ import numpy as np
 
 from poise.errors import ShapeNotFound
 from poise.geometry.world import World
-from poise.kernels.collision.guard import BUILT_NEAR_RESERVE
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
+from poise.kernels.requirements.shapes import BUILT_NEAR_RESERVE
 from poise.methods.checks import not_negative, positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
@@ -211,9 +211,7 @@ def guard_rows(columns: int) -> dict[str, int]:
     return {
         "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
         "guard_most": MOST_NEAR,
-        "beyond": MOST_NEAR,
         "clearance": 2,
-        **dict.fromkeys(("asked", "braking", "retreat", "along_stop"), columns),
     }
 
 

@@ -2,7 +2,7 @@
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, final
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.closed_form import nearest
-from poise.kernels.collision import guard, near
+from poise.kernels.collision import near
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
@@ -18,8 +18,8 @@ from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SI
 from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
-from poise.kernels.methods import borders
 from poise.kernels.methods.routines import Routine
+from poise.kernels.requirements import shapes, sides, take
 from poise.kernels.solver import lm_solver, posture, soft
 from poise.model.scene import Scene
 from poise.solving.potential import Compiled
@@ -195,22 +195,24 @@ class Bound:
         compile_together(OPTIMISER)
         self.routines[layout.SOFT] = address(*_SOFT)
 
-    def add_guard(self, *, steps: bool) -> None:
-        """Look up what keeps shapes apart: in steps, or in solutions alone."""
-        places = (layout.MEASURE, layout.CLEAR, *((layout.WATCH, layout.CERTIFY) if steps else ()))
-        jobs = GUARD[: len(places)]
-        compile_together(jobs)
-        for place, job in zip(places, jobs, strict=True):
-            self.routines[place] = address(*job)
+    def add_guard(self) -> None:
+        """Look up how far shapes are, so that solutions keep them apart."""
+        self._add(CLEARANCE)
 
-    def add_borders(self) -> None:
-        """Look up what keeps steps within ranges."""
-        kinds = [(i, kind.side_routine) for i, kind in enumerate(self._kinds) if kind.side_routine is not None]
-        sides = [(routine, PROBLEM_VIEW, NARROW, WHOLE) for _, routine in kinds]
-        compile_together([*BORDERS, *sides])
-        self.routines[[layout.FACE, layout.STAY]] = [address(*job) for job in BORDERS]
-        for (i, _), job in zip(kinds, sides, strict=True):
-            self.routines[FIRST_ROWS + ENTRIES * i + SIDES] = address(*job)
+    def add_requirements(self, *, shapes: bool, ranges: bool) -> None:
+        """Look up what takes steps to where all that must hold does."""
+        self._add({**TAKE, **(SHAPES if shapes else {}), **(RANGES if ranges else {})})
+        if ranges:
+            kinds = [(i, kind.side_routine) for i, kind in enumerate(self._kinds) if kind.side_routine is not None]
+            self._add(
+                {FIRST_ROWS + ENTRIES * i + SIDES: (routine, PROBLEM_VIEW, NARROW, WHOLE) for i, routine in kinds}
+            )
+
+    def _add(self, jobs: Mapping[int, Job]) -> None:
+        """Look up routines by their places in the table; what is needed is compiled side by side."""
+        compile_together([*jobs.values()])
+        for place, job in jobs.items():
+            self.routines[place] = address(*job)
 
     @contextmanager
     def scratch(self) -> Iterator[Scratch]:
@@ -240,14 +242,25 @@ _SOFT: Final = (soft.soft_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
 OPTIMISER: Final[list[Job]] = [_SOFT, (soft.optimise,)]
 """What tasks need that are not required."""
 
-GUARD: Final[list[Job]] = [
-    (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
-    *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in (guard.clear, guard.watch, guard.certify)),
-]
-"""What it takes to keep shapes apart: how far two are; in a solution, before a step and after it."""
-BORDERS: Final[list[Job]] = [(routine, PROBLEM_VIEW, NARROW) for routine in (borders.face, borders.stay)]
-"""What it takes to stay within ranges in a step, but for the sides of the tasks."""
-LOOKED_UP: Final[list[Job]] = [*SOLVER, CLOSED, *POSTURE, *OPTIMISER, *GUARD, *BORDERS]
+CLEARANCE: Final[dict[int, Job]] = {
+    layout.MEASURE: (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
+    layout.CLEAR: (shapes.clear, PROBLEM_VIEW, NARROW, WHOLE),
+}
+"""How far shapes are: two, and all in a solution."""
+SHAPES: Final[dict[int, Job]] = {
+    **CLEARANCE,
+    layout.WATCH: (shapes.watch, PROBLEM_VIEW, NARROW, WHOLE),
+    layout.APART: (shapes.apart, PROBLEM_VIEW, NARROW, WHOLE),
+    layout.STOPPABLE: (shapes.stoppable, PROBLEM_VIEW, NARROW, WHOLE),
+}
+"""What it takes to keep them apart in steps."""
+RANGES: Final[dict[int, Job]] = {layout.FACE: (sides.face, PROBLEM_VIEW, NARROW)}
+"""What it takes to stay within ranges in steps, but for the sides of the tasks."""
+TAKE: Final[dict[int, Job]] = {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)}
+"""What takes a step to where all that must hold does."""
+LOOKED_UP: Final[list[Job]] = [
+    *SOLVER, CLOSED, *POSTURE, *OPTIMISER, *SHAPES.values(), *RANGES.values(), *TAKE.values(),
+]  # fmt: skip
 """All of these."""
 
 

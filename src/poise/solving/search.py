@@ -200,7 +200,7 @@ class Search:
         elif self._prepared is None:
             self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
             if self.apart is not None:
-                self._bound.add_guard(steps=False)
+                self._bound.add_guard()
         prepare(self._entry)
         self._entry = watched(self._entry, self._bound.reads)
 

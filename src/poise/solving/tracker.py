@@ -14,7 +14,8 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, SOLVED, WIDTH
 from poise.kernels.methods import method_loop
-from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE
+from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
+from poise.kernels.requirements.stages import OPEN
 from poise.methods.base import Method, method_of
 from poise.methods.checks import positive
 from poise.model.model import Model, a_model
@@ -37,11 +38,11 @@ from poise.solving.arguments import (
 )
 from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
-from poise.solving.closure import Aside, loop_tasks
+from poise.solving.closing import Closing
+from poise.solving.closure import CLOSED, Aside, loop_tasks
 from poise.solving.collision import one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLimit, values_of
-from poise.solving.kept import kept, refuse_ranges
 from poise.solving.leash import Leash, Leashed
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
@@ -51,6 +52,7 @@ from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike, numbers, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.error import TaskError
+from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _BUSY: Final = (
@@ -117,6 +119,7 @@ class Tracker:
         "_apart",
         "_aside",
         "_bound",
+        "_closing",
         "_copy",
         "_count",
         "_dt",
@@ -124,7 +127,6 @@ class Tracker:
         "_followed",
         "_goal",
         "_guide",
-        "_kept",
         "_lead",
         "_leash",
         "_leashed",
@@ -186,14 +188,16 @@ class Tracker:
                 raise ValueError("explore=True does not follow a PostureTask: leave one of them out")
         stated = _limits_beside(limits)
         self._apart = one_collision_limit(stated)
-        if self._apart is not None and updates > 1:
-            raise ValueError("a CollisionLimit is kept one update at a time: leave out updates, and shorten dt instead")
         self._followed = (*relative(self.tasks)[0], *loop_tasks(model, found))
         self._aside = Aside.of(model, found, limits=limits is not False)
-        self._kept = kept(model, self._followed, stated, pace, limits=limits is not False, dt=dt, explore=explore)
+        loops = [task for task in self._followed if isinstance(task, LoopTask)]
+        if explore and loops:
+            raise ValueError(f"explore=True does not keep loops closed, such as {loops[0].label}: leave it out")
+        speeds = () if dt is None else (pace, *(limit for limit in stated if isinstance(limit, VelocityLimit)))
+        self._closing = Closing(model, loops, limits=limits is not False, bounds=speeds, dt=dt) if loops else None
         if method is None:
             tied = any(getattr(limit, "ties", False) for limit in stated)
-            tied = tied or self._kept is not None or bool(ranges(self._followed))
+            tied = tied or bool(loops) or bool(ranges(self._followed))
             ranked = len(levels(self._followed)) > 1 or (tied and self._posture_task is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
@@ -215,7 +219,6 @@ class Tracker:
             updates=updates,
             posture=self._posture_task,
         )
-        refuse_ranges(self._kept, self._prepared.ranges)
         self._count, self._dt, self._settles = updates, dt, settle
         self._lead = Lead.of(lead)
         if not isinstance(leash, Leash):
@@ -228,8 +231,8 @@ class Tracker:
                 raise ValueError("explore=True does not keep a JerkLimit: leave one of them out")
             for task in self._prepared.ranges:
                 raise ValueError(
-                    f"explore=True does not keep within {task.label}: leave one of them out, or choose a method that "
-                    "keeps no inequalities, such as 'dls', which feels a range from outside only"
+                    f"explore=True does not keep within {task.label}: leave one of them out, or give the task a later "
+                    "priority, with which it is felt from outside only"
                 )
             held = limits is not False
             self._explorer = Explorer(model, self.tasks, self._apart, limits=held)
@@ -267,7 +270,7 @@ class Tracker:
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_aside", "_count", "_dt", "_explorer", "_followed", "_guide", "_kept", "_lead", "_leash",
+            "_apart", "_aside", "_closing", "_count", "_dt", "_explorer", "_followed", "_guide", "_lead", "_leash",
             "_posture_task", "_prepared", "_settles", "method", "model", "tasks",
         )  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
@@ -365,8 +368,11 @@ class Tracker:
                     self._complain(code)
                 if self._aside is not None:
                     self._aside.watch(self.model, self._scratch.start)
-                if self._kept is not None:
-                    self._q[:] = self._kept(self._scratch.start, self._q)
+                if self._closing is not None:
+                    if self._memory[STAGE] == OPEN:
+                        self._q[:] = self._closing(self._scratch.start)
+                    else:
+                        self._closing.forget()
             if out is None:
                 return self._copy()
             out[:] = self._q
@@ -491,8 +497,8 @@ class Tracker:
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None:
             self._explorer.forget()
-        if self._kept is not None:
-            self._kept.forget()
+        if self._closing is not None:
+            self._closing.forget()
 
     def take_over(self, other: "Tracker") -> None:
         """Go on where another Tracker of the same model is, from its last command with its velocity and acceleration.
@@ -651,14 +657,19 @@ class Tracker:
         """
         if threads is not None:
             whole("threads", threads, 1)
-        if self._kept is not None:
-            raise ValueError(f"a rollout does not keep loops closed, as of {self._kept.labels}: take steps")
         if self._explorer is not None:
             raise ValueError("a rollout does not explore: take steps, or make a Tracker without explore")
         start = self.model.check_q(q, "q")
         goals = targets.array[..., None, :] if isinstance(targets, SE3) else numbers("targets", targets)
         single = start.ndim == 1
         start = np.atleast_2d(start)
+        for q in start if self._closing is not None else ():
+            gap = self._closing.gap(q)
+            if gap > CLOSED:
+                raise ValueError(
+                    f"a rollout begins with closed loops, and {self._closing.labels} is open by {gap:.3g} m or rad at "
+                    "q: begin at one that solve returns, or take steps, which close it"
+                )
         if single:
             goals = goals[None]
         k, width = len(self.tasks), 3 if self._points_shape is not None and goals.shape[-1:] == (3,) else 7

@@ -198,6 +198,9 @@ the limits of its coordinate [rad or m], also where a leash leaves less of them 
 BORDER: Final = Record("Border", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
 aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""
+LOOP: Final = Record("Loop", "effector first last")
+"""A loop that a step leaves closed: that of a task, whose rows are those from `first` to `last`: of its place, then of
+its rotation."""
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
 
@@ -263,6 +266,9 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "velocities": WHOLE,
     "guard": GUARD,
     "borders": BORDER,
+    "loops": LOOP,
+    "loop_plan": WHOLE,
+    "together": WHOLE,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
@@ -281,7 +287,10 @@ empty without one.  `shares` (n,): the least of that posture's weights over that
 all are alike.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
 `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
 obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
-criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave."""
+criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave.
+`loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, then 0 to m - 1.
+`together` (n,): 0 for each active velocity that may brake by itself, else the number of those that brake together, as
+those of a loop do; empty where a step has no more to keep than bounds."""
 
 WORK: Final[Mapping[str, str]] = dict.fromkeys(
     [
@@ -359,20 +368,31 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "pace",
         "guard_rows",
         "guard_most",
-        "beyond",
         "clearance",
-        "asked",
-        "braking",
-        "retreat",
-        "along_stop",
         "border_rows",
         "border_reach",
         "border_most",
         "gap",
         "gap_before",
-        "astray",
-        "bent",
         "stopping",
+        "loop_gap",
+        "loop_rows",
+        "loop_want",
+        "loop_squares",
+        "unclosed",
+        "phase",
+        "held_rows",
+        "held_most",
+        "held_side",
+        "held_room",
+        "lowest",
+        "highest",
+        "wishes",
+        "slope",
+        "ways",
+        "fastest",
+        "brake_box",
+        "brake_from",
     ],
     ROWS,
 )
@@ -403,15 +423,19 @@ shape) how far one of the world goes of itself in a step [m], near and near_befo
 are near and which, before an update too, pair (NEAR) the pair at hand, until (MOST_NEAR) for how many steps of braking
 each of those that are near stays apart, row (nv) what each velocity does to its distance, or a way of each, pace (nv)
 how far each goes in a step.
-Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs, beyond
-(MOST_NEAR) by how much a step breaks them; clearance (2), the least distance of all pairs at q, and the largest of
-those that were too small, at `best` [m]; asked (n) a step, braking (n) what accelerations let of the last one go on,
-retreat (n) the least step that the pairs ask for, along_stop (n) the way to rest.
+Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
+clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m].
 Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
-border_reach (a packed row) what it can do to it at most in whatever direction,
-border_most by how much an update may let that grow, gap how far the effector is beyond it [m or rad], less than 0
-inside, gap_before the same before the update, astray by how much it is too much; bent (4 n) the bounds of a step, and
-two steps; with accelerations stopping (2 n + nq) a step on the way to rest, its change, and where it led.
+border_reach (a packed row) what it can do to it at most in whatever direction, border_most by how much an update may
+let that grow, gap how far the effector is beyond it [m or rad], less than 0 inside, gap_before the same before the
+update.
+Of a problem whose steps keep more than bounds: loop_gap (m) by how much loops are open, loop_rows (m packed rows) their
+Jacobian, loop_want and loop_squares (m) what a step is to make of them and its damping, unclosed and phase (n) steps
+before they are closed; held_rows (packed rows) and held_most inequalities of a whole step, held_side (n and one each)
+which may be met, held_room for the active set; lowest and highest (n) its bounds, wishes (3 n) the step that is wished,
+braking, and what was tried, slope (a packed row) of what is cut off; with accelerations stopping (2 n + nq) a step on
+the way to rest, its change, and where it led, ways and fastest (n) how far velocities go there, and in a step at most,
+brake_box (3 n) bounds and the step before, brake_from (nq) where it began.
 Of a hand that follows landmarks: room and matrix (n x n) a Hessian and its factor, other (n) the way of joints that are
 put at a limit, prior (nq) the q of the last frame, best (nq) the same after a filter, memory (a number a pair of
 fingertips) which pinch."""
@@ -437,18 +461,20 @@ where a shape has moved since the last call."""
     GRADIENT,
     HESSIAN,
     WATCH,
-    CERTIFY,
+    APART,
+    STOPPABLE,
     CLEAR,
     MEASURE,
     SOFT,
     FACE,
-    STAY,
+    TAKE,
     FIRST_ROWS,
-) = range(15)
+) = range(16)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
-method, its damping rule, the derivatives of a user's criterion, what keeps shapes apart before and after an update,
-how far they are at a configuration, how far two are, the search for the least of what is soft, what keeps to ranges
-before and after an update, and from FIRST_ROWS on those of each kind of task."""
+method, its damping rule, the derivatives of a user's criterion, what pairs of shapes ask of an update, whether they are
+apart after it and on the way to rest, how far they are at a configuration, how far two are, the search for the least of
+what is soft, what ranges ask of an update, what takes it to where all that must hold does, and from FIRST_ROWS on those
+of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""

@@ -160,7 +160,7 @@ def since_begun(p, w, q):
 
 @kernel
 def keep_whole_step(p, w, updates):
-    """Bring w.q to where the way from w.begun keeps what `allow` left, each joint by itself; remember the way."""
+    """Bring w.q to where the way from w.begun, w.gone, keeps what `allow` left, each joint by itself."""
     since_begun(p, w, w.q)
     bent = splat(w.q, 0.0)
     for a in range(len(w.gone)):
@@ -170,10 +170,6 @@ def keep_whole_step(p, w, updates):
         store(w.gone, a, within)
     for k in range(len(p.twists)):
         bent = _keep_twist(p.twists[k], updates * p.twists[k].most, w, bent)
-    for a in range(len(w.gone)):
-        x = load(w.gone, a)
-        store(w.surge, a, x - load(w.travel, a))
-        store(w.travel, a, x)
     changed = bent > 0.5
     if not any_of(changed):
         return
@@ -199,15 +195,14 @@ def keep_whole_step(p, w, updates):
 
 
 @kernel
-def remember_way(w):
+def remember_way(w, lawful):
     """Remember that the whole step was w.step.
 
-    Where that is another than was to be expected its acceleration is none that a jerk could go on from.
+    One that was not `lawful` broke its limits, and its acceleration is none that a jerk could go on from.
     """
     for a in range(len(w.step)):
         x = load(w.step, a)
-        same = (x <= load(w.travel, a)) & (x >= load(w.travel, a))
-        store(w.surge, a, select(same, load(w.surge, a), 0.0))
+        store(w.surge, a, x - load(w.travel, a) if lawful else splat(w.step, 0.0))
         store(w.travel, a, x)
 
 
@@ -272,12 +267,12 @@ def stated_limits(p, w, levels, longest):
     )
     at = at + levels + 2 * n
     left_to_limits(p, w, longest, low, high)
-    _linear_rows(p, w, linear, rows, ends)
+    linear_rows(p, w, linear, rows, ends)
     for i in range(sides):
         for c in range(row):
             rows[(linear + i) * row + c] = w.border_rows[i * row + c]
         ends[linear + i] = w.border_most[i]
-    _ball_rows(p, w, linear + sides, rows, ends)
+    ball_rows(p, w, linear + sides, rows, ends)
     for k in range(held - stated):
         for c in range(row):
             rows[(stated + k) * row + c] = w.guard_rows[k * row + c]
@@ -302,7 +297,7 @@ def limited_balls(p):
 
 
 @functools.partial(kernel, inline=True)
-def _ball_rows(p, w, first, rows, most):
+def ball_rows(p, w, first, rows, most):
     """From row `first` on: that no ball swings out of its ellipse, or twists out of its interval."""
     row = pitch(rows, len(w.step))
     at = first
@@ -319,15 +314,26 @@ def _ball_rows(p, w, first, rows, most):
                 rows[(at + 1) * row + a + k] = m[k]
                 rows[(at + 2) * row + a + k] = -m[k]
             some = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.5
-            most[at] = max(out, 0.0) if some else NONE
             twisting = ball.half < _TURN
-            most[at + 1] = max(high, 0.0) if twisting else NONE
-            most[at + 2] = max(low, 0.0) if twisting else NONE
+            most[at] = _stoppable(p, a, n, out) if some else NONE
+            most[at + 1] = _stoppable(p, a, m, high) if twisting else NONE
+            most[at + 2] = _stoppable(p, a, m, low) if twisting else NONE
             at += BALL_ROWS
 
 
+@kernel
+def _stoppable(p, a, way, room):
+    """How far the ball whose velocities begin at a may go towards a border, so that it can still stop [rad]."""
+    if len(p.paces) == 0 or not room > 0.0:
+        return max(room, 0.0)
+    brake = 0.0
+    for k in range(3):
+        brake += abs(way[k]) * p.paces[a + k].change
+    return min(room, sqrt(brake * room))
+
+
 @functools.partial(kernel, inline=True)
-def _linear_rows(p, w, count, rows, most):
+def linear_rows(p, w, count, rows, most):
     """rows = A (in packs) and most = b - A q, of the limits A q <= b."""
     n, stated = len(w.step), p.inequalities
     row = pitch(rows, n)

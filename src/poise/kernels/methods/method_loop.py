@@ -5,14 +5,13 @@ import numpy as np
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
-from poise.kernels.machine.lanes import load, pitch, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, pitch, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
     BAD_START,
     BEGIN,
     CALL,
-    CERTIFY,
     END,
     FACE,
     GOAL,
@@ -21,7 +20,7 @@ from poise.kernels.machine.layout import (
     NOT_FINITE,
     RUNNING,
     SOLVED,
-    STAY,
+    TAKE,
     UNSOLVED,
     WATCH,
     WIDTH,
@@ -46,10 +45,12 @@ from poise.kernels.methods.memory import (
     SCORE,
     SINCE,
     SPENT,
+    STAGE,
     STARTS,
     STEP,
 )
 from poise.kernels.methods.settling import curb, let_go, widen
+from poise.kernels.requirements.stages import AT_LEAST
 from poise.kernels.solver.lm_solver import (
     STARTED,
     aim_at,
@@ -88,13 +89,13 @@ def forget(w):
 
 
 @kernel
-def _update(p, w, updates, settle, scene, address):
+def _update(p, w, updates, settle, address):
     """So many updates of the method from w.q, over all of which speeds and accelerations hold.
 
-    Where there is a `scene`, its shapes are kept apart, in one update.  No update leaves a range of `borders`.
+    Where there is more to keep the method proposes, and the requirements take what they allow of the whole step.
     """
-    paced = len(p.paces) > 0
-    if updates > 1 or paced:
+    paced, held = len(p.paces) > 0, len(p.together) > 0
+    if updates > 1 or paced or held:
         for i in range(len(w.q)):
             store(w.begun, i, load(w.q, i))
     if paced:
@@ -103,28 +104,25 @@ def _update(p, w, updates, settle, scene, address):
     if settle:
         let_go(p, w)
     for _ in range(updates):
-        if scene:
+        if len(p.guard) > 0:
             call(w.routines[WATCH], p, w, address)
         if len(p.borders) > 0:
             call(w.routines[FACE], p, w)
         call(w.routines[METHOD], p, w)
-        if len(p.borders) > 0:
-            call(w.routines[STAY], p, w)
-        if settle and not paced:
+        if settle and not paced and not held:
             curb(p, w)
     if paced:
         keep_whole_step(p, w, updates)
         for a in range(len(w.step)):
             store(w.step, a, load(w.gone, a))
-        if settle:
-            curb(p, w)
     elif updates > 1:
         shorten_whole_step(p, w, updates)
-    if scene:
-        call(w.routines[CERTIFY], p, w, address)
-        if paced:
-            remember_way(w)
+    if held:
+        call(w.routines[TAKE], p, w, address)
+    if settle and (paced or held):
+        curb(p, w)
     if paced:
+        remember_way(w, not held or any_of(load(w.memory, STAGE) < AT_LEAST))
         remember_target(p, w)
 
 
@@ -146,7 +144,7 @@ def step(address):
         w.memory[PREDICTED] = ELSEWHERE
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, told.updates, told.settle, told.scene, address)
+    _update(p, w, told.updates, told.settle, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -173,7 +171,7 @@ def rollout(address):
         if told.postures:
             for i in range(count):
                 w.guide[i] = postures[k * count + i]
-        _update(p, w, told.updates, told.settle, told.scene, address)
+        _update(p, w, told.updates, told.settle, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -215,7 +213,7 @@ def rollout_lanes(address):
                 if told.postures:
                     for i in range(count):
                         v.guide[i, lane] = postures[(c * steps + k) * count + i]
-            _update(p, v, told.updates, told.settle, 0, address)
+            _update(p, v, told.updates, told.settle, address)
             for lane in range(some):
                 for i in range(count):
                     path[((first + lane) * steps + k) * count + i] = v.q[i, lane]

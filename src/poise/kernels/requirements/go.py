@@ -1,0 +1,49 @@
+"""Where a step leads: within the limits of positions and balls, whichever way it was found."""
+
+from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.swing_twist import within
+from poise.kernels.machine.jit import kernel
+from poise.kernels.methods.balls import turn_since, turned_within
+from poise.kernels.methods.memory import UPDATES
+
+
+@kernel
+def go_to(p, w, start, step, share, q):
+    """q (nq) is where that share of a step (n) leads from `start` (nq).
+
+    A ball with limits goes along its border; where accelerations are limited it goes straight, and is looked at.
+    """
+    many = w.memory[UPDATES]
+    paced = len(p.paces) > 0
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = start[c.q]
+        lower, upper = c.lower, c.upper
+        if paced:  # who begins beyond what a leash leaves is still within the limits of the joint
+            pace = p.paces[c.v]
+            lower, upper = lower if x >= lower else pace.lower, upper if x <= upper else pace.upper
+        y = x + share * step[c.v]
+        y = lower if y < lower <= x else y
+        q[c.q] = upper if y > upper >= x else y
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        w0, x0, y0, z0 = start[i], start[i + 1], start[i + 2], start[i + 3]
+        u0, u1, u2 = share * step[a], share * step[a + 1], share * step[a + 2]
+        if not paced and p.balls[b].limited and within(p.balls[b], w0, x0, y0, z0):
+            w1, x1, y1, z1, _, _, _ = turned_within(
+                p.balls[b], w0, x0, y0, z0, u0, u1, u2,
+                many * p.speeds[a], many * p.speeds[a + 1], many * p.speeds[a + 2],
+            )  # fmt: skip
+        else:
+            w1, x1, y1, z1 = quaternion_step(w0, x0, y0, z0, u0, u1, u2)
+        q[i], q[i + 1], q[i + 2], q[i + 3] = w1, x1, y1, z1
+
+
+@kernel
+def go(p, w, start, step, q):
+    """q (nq) is where a step (n) leads from `start` (nq); the step becomes what was gone."""
+    go_to(p, w, start, step, 1.0, q)
+    for b in range(len(p.balls) if len(p.paces) == 0 else 0):
+        i, a = p.balls[b].q, p.balls[b].v
+        if p.balls[b].limited:
+            step[a], step[a + 1], step[a + 2] = turn_since(start, q, i)

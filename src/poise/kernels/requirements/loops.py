@@ -1,0 +1,90 @@
+"""Loops that stay closed: by how much they are open, and the least change of a step that closes them.
+
+The configurations in which all loops are closed are a surface c(q) = 0.  A step along its tangent leads beside it by
+the square of its length; Newton's steps of least length bring it back, within the box of the step.
+"""
+
+from poise.kernels.algebra.active_set import minimise
+from poise.kernels.algebra.working_set import Levels, Limits, along
+from poise.kernels.kinematics.forward import forward
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.views import section
+from poise.kernels.methods.memory import GAP
+from poise.kernels.requirements.go import go
+from poise.kernels.rows.frame import seen_frame
+from poise.kernels.rows.residuals import place_rows, turn_rows
+
+EXACT = 1e-10
+"""Newton's steps go on until this much is left [m or rad]."""
+CLOSED = 1e-7
+"""What counts as closed [m or rad]."""
+_NEWTON = 8
+"""Newton's steps, at most."""
+
+
+@kernel
+def open_at(p, w, q):
+    """w.loop_gap (m), what the loops lack at q [m, rad], and its Jacobian w.loop_rows; the largest of the gaps."""
+    forward(p.units, q, w.frames)
+    n, largest = len(w.step), 0.0
+    row = pitch(w.loop_rows, n)
+    for i in range(len(w.loop_rows)):
+        w.loop_rows[i] = 0.0
+    for r in range(len(p.loops)):
+        loop = p.loops[r]
+        f, effector = seen_frame(p, w, loop.effector), p.effectors[loop.effector]
+        place_rows(f, 0)
+        if loop.last - loop.first > 3:
+            turn_rows(f, 3)
+        for i in range(loop.first, loop.last):
+            k = i - loop.first
+            w.loop_gap[i] = f.e[k]
+            largest = max(largest, abs(f.e[k])) if abs(f.e[k]) < 1e300 else 1e300
+            for c in range(effector.columns):
+                a = p.slots[effector.first_slot + c]
+                w.loop_rows[i * row + a] = f.linear[3 * c + k] if k < 3 else f.angular[3 * c + k - 3]
+    return largest
+
+
+@kernel
+def loop_level(p, w, wish):
+    """That the loops are closed, to first order, and then as near to `wish` (n) as can be."""
+    m = len(w.loop_gap)
+    return Levels(
+        1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.loop_rows, w.loop_want,
+        w.loop_squares, wish, 1,
+    )  # fmt: skip
+
+
+@kernel
+def want_closed(w, step):
+    """w.loop_want: what the rows are to come to so that what is open after `step` closes."""
+    for i in range(len(w.loop_gap)):
+        w.loop_want[i] = w.loop_gap[i] + along(len(w.step), w.loop_rows, i, step)
+
+
+@kernel
+def close(p, w, start, step, low, high, q):
+    """Go from `start` (nq) to q (nq) by the step (n) that is next to `step`, within its box, and closes all loops.
+
+    Whether there is one.  A closed place that is farther off than the step was long belongs to another way to assemble
+    the links.
+    """
+    n, first = len(step), w.unclosed
+    for a in range(n):
+        first[a] = step[a]
+    for _ in range(_NEWTON):
+        go(p, w, start, step, q)
+        largest = open_at(p, w, q)
+        if largest <= EXACT or not largest < 1e300:
+            break
+        want_closed(w, step)
+        for a in range(n):
+            w.phase[a], w.held_side[a] = step[a], 0.0
+        limits = Limits(low, high, section(w.held_rows, 0, 0), section(w.held_most, 0, 0))
+        minimise(loop_level(p, w, w.phase), limits, step, section(w.held_side, 0, n), w.held_room)
+    aside, way = 0.0, 0.0
+    for a in range(n):
+        aside, way = aside + (step[a] - first[a]) ** 2, way + first[a] ** 2
+    return largest <= EXACT and (aside <= (sqrt(way) + CLOSED) ** 2 or w.memory[GAP] > CLOSED)

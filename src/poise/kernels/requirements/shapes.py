@@ -1,0 +1,375 @@
+"""Shapes are kept apart: inequalities for an update, and the looks at where it led and could come to rest.
+
+A pair whose distance is d may change it in an update by no more than share (d - d_s) towards d_s, the least that is
+asked: the velocity damper of Faverjon and Tournassoud 1987.  Every pair has its inequality that both can reach within
+an update, at the speeds that they are allowed, so none crosses another unseen.  A step is looked at where it ends, on
+its way where it is swift, and on its way to rest; a pair that was too near before may not get nearer.
+"""
+
+import functools
+
+import numpy as np
+
+from poise.kernels.algebra.working_set import NONE
+from poise.kernels.collision.near import (
+    DISTANCE,
+    FIRST,
+    NORMAL,
+    SECOND,
+    distance_between,
+    distance_row,
+    ease,
+    find_near,
+    place_all,
+    place_movers,
+    shared_columns,
+    sweep,
+    travel,
+)
+from poise.kernels.collision.nearest import nearest_pair
+from poise.kernels.machine.jit import kernel, routine
+from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
+from poise.kernels.machine.views import entry_at, narrow, problem_at, section
+from poise.kernels.methods.memory import (
+    AT,
+    CURB,
+    CUTTING,
+    GUARDED,
+    GUARDS_NEW,
+    SURE,
+    TURNED,
+    VERDICT,
+)
+from poise.kernels.requirements.go import go_to
+from poise.kernels.requirements.nearest import SEEN_MORE, cut, cut_half
+
+_LOOKS = 64
+"""Looks along the way of an update, at most."""
+_FIXED = 1e-6
+"""A pair whose distance no joint changes faster asks for nothing [m per rad or m]."""
+BUILT_NEAR_RESERVE = 1e-4
+"""What is kept beyond the least distance of links that are built near [m]: what the curvature of a step takes back."""
+_ROUNDING = 1e-12
+"""What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
+_UNSEEN = 5e-3
+"""A pair of which both come so far in an update is near enough to what was seen [m]."""
+
+
+@routine
+def watch(p, w, address):
+    """w.guard_rows and w.guard_most: what the pairs that are near ask of the update from w.q."""
+    told = entry_at(address, CALL)
+    s = problem_at(told.scene)
+    x = narrow(s, told.scene_work, told.routines)
+    moved = moved_to(x, w.q)
+    if told.scene_changed or x.near[0] < 0.0:
+        place_all(s, x)
+        moved = True
+    if moved:
+        look_ahead(p, s, x, w.travel)
+    n, guard = len(w.step), p.guard[0]
+    row, count = pitch(w.guard_rows, n), np.int64(x.near[0])
+    same = w.memory[GUARDED] == float(count)
+    for k in range(count):
+        pair, old = section(x.near, 1 + NEAR * k, NEAR), section(x.near_before, 1 + NEAR * k, 2)
+        same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
+        distance_row(s, x, pair)
+        largest = 0.0
+        for a in range(n):
+            largest = max(largest, abs(x.row[p.velocities[a]]))
+        asks = largest > _FIXED
+        for a in range(row):
+            w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
+        brake = 0.0
+        for a in range(len(p.paces)):
+            brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
+        # Links that are as near as they are built are not to be pushed apart.
+        built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
+        reserve = BUILT_NEAR_RESERVE if built_near else guard.reserve
+        drift, brake = drifted(x, pair), brake if len(p.paces) > 0 else np.inf
+        w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake)
+        if not asks:
+            w.guard_most[k] = NONE
+        if w.guard_most[k] < 0.0:
+            # What brings the arm to rest at its targets must not hold it where something comes near.
+            w.memory[CURB], w.memory[TURNED] = 0.0, 0.0
+    for i in range(1 + NEAR * count):
+        x.near_before[i] = x.near[i]
+    w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
+
+
+@kernel
+def may_approach(guard, distance, reserve, drift, brake):
+    """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
+
+    `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it;
+    `reserve` is what is to be kept beyond the least; `brake` is by how much less it may be an update later, where
+    accelerations are limited: v^2 / 2 of it stop v.
+    """
+    room = distance - drift - guard.distance - reserve
+    left = guard.share * room
+    if room > 0.0:
+        left = min(left, np.sqrt(brake * room))
+    return max(left, -guard.retreat) + drift
+
+
+@kernel
+def drifted(x, pair):
+    """What the way that shapes of the world go of themselves adds to the distance of a pair [m]."""
+    drift, i, j = 0.0, np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    for r in range(3):
+        drift += pair[NORMAL + r] * (x.drift[3 * j + r] - x.drift[3 * i + r])
+    return drift
+
+
+@kernel
+def moved_to(x, q):
+    """Let x.q be q; whether it was not."""
+    moved = False
+    for i in range(len(q)):
+        moved = moved or x.q[i] != q[i]
+        x.q[i] = q[i]
+    return moved
+
+
+@kernel
+def look_ahead(p, s, x, last):
+    """x.near are the pairs that the update from x.q, after the step `last`, can bring too near.
+
+    Where accelerations are limited, so can the way to rest after that.
+    """
+    for v in range(len(x.row)):
+        x.row[v] = 0.0
+    for a in range(len(p.speeds)):
+        x.row[p.velocities[a]] = _way_ahead(p, a, last)
+    _find_ahead(p, s, x)
+
+
+@kernel
+def _way_ahead(p, a, last):
+    """How far a velocity goes in the update after the step `last`, and on the way to rest from there."""
+    way = p.speeds[a]
+    if len(p.paces) > 0:
+        way = min(way, abs(last[a]) + p.paces[a].change)
+        way = way + _until_rest(way, p.paces[a].change)
+    return way
+
+
+@kernel
+def _find_ahead(p, s, x):
+    """x.near are the pairs that come too near where velocities go as far as x.row says, from x.q."""
+    place_movers(s, x)
+    for i in range(s.scene[0].movers):
+        # Within a step alone, what it costs to know more is more than what it saves.
+        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.paces) > 0 else travel(s, i, 0, x.row)
+        x.advance[i] = min(way, p.guard[0].travel)
+    find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
+
+
+@routine
+def apart(p, w, address):
+    """VERDICT: whether no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
+
+    x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2.
+    """
+    told = entry_at(address, CALL)
+    s = problem_at(told.scene)
+    x = narrow(s, told.scene_work, told.routines)
+    guard, looks, farthest = p.guard[0], 1, 0.0
+    cutting = w.memory[CUTTING] > 0.5
+    w.memory[VERDICT] = 0.0
+    _put(p, x, w.step)
+    for i in range(s.scene[0].movers if guard.travel < np.inf else 0):
+        farthest = max(farthest, travel(s, i, 0, x.row))
+    if farthest > guard.travel * (1.0 + 1e-9):
+        if cutting:  # the same way, less far
+            for a in range(len(w.step)):
+                w.wishes[a] = guard.travel / farthest * w.step[a]
+            w.memory[CUTTING] = SEEN_MORE
+        return
+    for k in range(np.int64(x.near_before[0])):
+        pair = section(x.near_before, 1 + NEAR * k, NEAR)
+        near = max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN)
+        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair) / near), float(_LOOKS))))
+    for k in range(1, looks):
+        go_to(p, w, w.begun, w.step, k / looks, x.q)
+        place_movers(s, x)
+        find_near(s, x, guard.distance, False)
+        if not _apart(p, w, s, x, 0.5 * _UNSEEN, k / looks if cutting else 0.0):
+            return
+    moved_to(x, w.q)
+    look_ahead(p, s, x, w.step)
+    if _apart(p, w, s, x, 0.0, 1.0 if cutting else 0.0):
+        w.memory[VERDICT] = 1.0
+
+
+@functools.partial(kernel, inline=True)
+def _put(p, x, step):
+    """x.row is a step, by the model's velocities."""
+    for v in range(len(x.row)):
+        x.row[v] = 0.0
+    for a in range(len(step)):
+        x.row[p.velocities[a]] = step[a]
+
+
+@kernel
+def _apart(p, w, s, x, slack, share):
+    """Whether every pair of x.near is as far apart as asked, less `slack`; x.q is after that share of w.step.
+
+    What is not is cut off the next step, unless the share is 0.
+    """
+    guard, clear = p.guard[0], True
+    for k in range(np.int64(x.near[0])):
+        pair = section(x.near, 1 + NEAR * k, NEAR)
+        least = guard.distance
+        if not pair[DISTANCE] >= least - slack:
+            least = _least(x, guard, pair)
+            if not pair[DISTANCE] >= least - slack:
+                clear = False
+                if share > 0.0:
+                    over = min(least + 0.5 * guard.reserve, guard.distance + 0.5 * guard.reserve) - pair[DISTANCE]
+                    _slope_of(p, w, s, x, pair)
+                    cut(w, (over - slack) / share)
+    return clear
+
+
+@kernel
+def _slope_of(p, w, s, x, pair):
+    """w.slope is how much nearer each velocity brings a pair."""
+    distance_row(s, x, pair)
+    for c in range(len(w.slope)):
+        w.slope[c] = -x.row[p.velocities[c]] if c < len(w.step) else 0.0
+
+
+@routine
+def stoppable(p, w, address):
+    """SURE: for how many steps of braking all pairs stay apart, as is seen after so many as AT says.
+
+    It is infinite if they do to the end, and less than 0 where one is too near by then.  What is left of the way is
+    w.ways, in steps of at most w.fastest; where it led by then is the q of w.stopping.  A pair is measured again only
+    where what it had to spare may be used up.
+    """
+    told = entry_at(address, CALL)
+    s = problem_at(told.scene)
+    x = narrow(s, told.scene_work, told.routines)
+    n, at = len(w.step), w.memory[AT]
+    if at == 0.0:
+        _see_ways(p, w, s, x)
+    _put_ways(p, w, x)
+    full = np.int64(x.near[0]) == MOST_NEAR
+    if at > 0.0:
+        moved_to(x, section(w.stopping, 2 * n, len(w.q)))
+        place_movers(s, x)
+    clear, soonest = True, np.inf
+    if full:  # it may lack a pair that comes near on that way: all are looked at
+        soonest = at + 1.0
+        if at > 0.0:
+            find_near(s, x, p.guard[0].distance, False)
+            clear = _apart_at_rest(p, w, s, x)
+    else:
+        for k in range(np.int64(x.near[0])):
+            if at == 0.0 or x.until[k] <= at:
+                pair, distance = section(x.near, 1 + NEAR * k, NEAR), 0.0
+                if at > 0.0:
+                    distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
+                    if not distance >= p.guard[0].distance and not distance >= _least(x, p.guard[0], pair):
+                        if w.memory[CUTTING] > 0.5:
+                            _slope_of(p, w, s, x, x.pair)
+                            cut_half(w, section(w.wishes, n, n))
+                        clear = False
+                        break
+                else:
+                    distance = pair[DISTANCE]
+                x.until[k] = _safe_until(p.guard[0], s, x, pair, distance, at)
+            soonest = min(soonest, x.until[k])
+    if at > 0.0:
+        moved_to(x, w.q)
+        place_movers(s, x)
+        if full:
+            look_ahead(p, s, x, w.step)
+    w.memory[SURE] = soonest if clear else -1.0
+
+
+@kernel
+def _see_ways(p, w, s, x):
+    """See to it that x.near, of w.q, has all pairs that come near where w.ways are longer than was looked ahead."""
+    longer = False
+    for a in range(len(w.step)):
+        longer = longer or w.ways[a] > _way_ahead(p, a, w.step)
+    if longer:
+        for v in range(len(x.row)):
+            x.row[v] = 0.0
+        for a in range(len(w.step)):
+            x.row[p.velocities[a]] = max(_way_ahead(p, a, w.step), w.ways[a])
+        _find_ahead(p, s, x)
+
+
+@kernel
+def _put_ways(p, w, x):
+    """x.row and x.pace are w.ways and w.fastest, by the model's velocities."""
+    for v in range(len(x.row)):
+        x.pace[v], x.row[v] = 0.0, 0.0
+    for a in range(len(w.step)):
+        x.pace[p.velocities[a]], x.row[p.velocities[a]] = w.fastest[a], w.ways[a]
+
+
+@kernel
+def _apart_at_rest(p, w, s, x):
+    """Whether all pairs of x.near, on the way to rest, are as far apart as asked."""
+    for k in range(np.int64(x.near[0])):
+        pair = section(x.near, 1 + NEAR * k, NEAR)
+        if not pair[DISTANCE] >= p.guard[0].distance and not pair[DISTANCE] >= _least(x, p.guard[0], pair):
+            return False
+    return True
+
+
+@kernel
+def _safe_until(guard, s, x, pair, distance, at):
+    """For how many steps of braking a pair stays apart of which that is the distance after `at`, whatever its way."""
+    spare = distance - guard.distance
+    if not spare > 0.0:
+        return at + 1.0
+    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    shared = shared_columns(s, i, j)
+    way, pace = sweep(s, x, i, shared, x.row, x.pace)
+    other_way, other_pace = sweep(s, x, j, shared, x.row, x.pace)
+    return np.inf if spare >= way + other_way else at + max(np.floor(spare / (pace + other_pace)), 1.0)
+
+
+@kernel
+def _until_rest(speed, change):
+    """How far a velocity [a step] still goes in steps that each take `change` from it."""
+    k = np.floor(speed / change)
+    return k * speed - 0.5 * change * k * (k + 1.0)
+
+
+@functools.partial(kernel, inline=True)
+def _way(s, x, pair):
+    """How far the shapes of a pair can come towards each other in the step that x.row holds [m]."""
+    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
+    shared = shared_columns(s, i, j)
+    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row)
+
+
+@kernel
+def _least(x, guard, pair):
+    """What is asked of a pair [m]: of one that was nearer, what it was before shapes of the world moved."""
+    least = guard.distance
+    for b in range(np.int64(x.near_before[0])):
+        old = section(x.near_before, 1 + NEAR * b, NEAR)
+        if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
+            least = min(least, old[DISTANCE] - drifted(x, old))
+    return least - _ROUNDING
+
+
+@routine
+def clear(p, w, address):
+    """w.clearance[0] = the least distance of all pairs at w.q [m]."""
+    told = entry_at(address, CALL)
+    s = problem_at(told.scene)
+    x = narrow(s, told.scene_work, told.routines)
+    if told.scene_changed:
+        place_all(s, x)
+    moved_to(x, w.q)
+    w.clearance[0] = nearest_pair(s, x)

@@ -1,0 +1,168 @@
+"""How an arm with accelerations comes to rest after a step: the way on which it brakes, and whether all holds there.
+
+A step is allowed if this one way of braking from where it leads keeps everything.  The next step can always be the
+first of that way, which was looked at a step before: so there is always one that is allowed.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.swing_twist import within
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.views import section
+from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
+from poise.kernels.methods.limits import allowed_from, jerking, limited_balls
+from poise.kernels.requirements.loops import close
+
+_STOPS, _RESTING = 4096, 1e-9
+"""Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
+_ANYWHERE = 1e20
+"""The room of a coordinate without limits [rad]."""
+_EASED = 0.6
+"""The share of what accelerations and jerks leave that joints which brake together use, for what the bend of their
+loops takes of it."""
+_ROUNDING = 1e-12
+"""What counts as no farther beyond a sum of joints [rad or m]."""
+
+
+@kernel
+def at_rest(p, w, v, s, x):
+    """Let v, s (n each) and x (nq) be the step that w.step is, its change from the last one, and where it led."""
+    for a in range(len(v)):
+        v[a] = w.step[a]
+        s[a] = v[a] - w.travel[a]
+    for i in range(len(x)):
+        x[i] = w.q[i]
+
+
+@kernel
+def brake_on(p, w, v, s, x):
+    """Let v, s (n each) and x (nq), a step, its change and where it led, become those of the next one of braking.
+
+    Whether all that ties joints together, loops, the limits of balls and of sums, holds after it.
+    """
+    n = len(v)
+    low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
+    for a in range(n):
+        last[a] = v[a]
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        low[c.v], high[c.v] = allowed_from(p.paces[c.v], c, x[c.q], v[c.v], s[c.v])
+    for b in range(len(p.balls)):
+        for k in range(3):
+            a = p.balls[b].v + k
+            pace = p.paces[a]
+            low[a], high[a] = allowed(_ANYWHERE, _ANYWHERE, v[a], s[a], pace.speed, pace.change, pace.jerk)
+    groups = 0
+    for a in range(n):
+        if p.paces[a].jerk < NO_LIMIT:  # to come to rest with no acceleration left
+            if v[a] <= 0.0:
+                high[a] = max(low[a], min(high[a], v[a] + fastest(-v[a], p.paces[a].jerk)))
+            if v[a] >= 0.0:
+                low[a] = min(high[a], max(low[a], v[a] - fastest(v[a], p.paces[a].jerk)))
+        groups = max(groups, p.together[a])
+        if p.together[a] == 0:
+            v[a] = min(max(0.0, low[a]), high[a])
+    for g in range(1, groups + 1):
+        _brake_together(p, g, low, high, v)
+    holds = True
+    if len(p.loops) > 0:
+        for i in range(len(x)):
+            w.brake_from[i] = x[i]
+        holds = close(p, w, w.brake_from, v, low, high, x)
+    else:
+        _move(p, v, x)
+    for a in range(n):
+        s[a] = v[a] - last[a]
+    return holds and tied_hold(p, w, x)
+
+
+@kernel
+def _brake_together(p, group, low, high, v):
+    """Let the velocities of a group be the least share of what they are that low <= v <= high leaves, if any."""
+    least, most = 0.0, np.inf
+    for a in range(len(v)):
+        if p.together[a] == group and v[a] != 0.0:
+            slow, fast = (low[a], high[a]) if v[a] > 0.0 else (-high[a], -low[a])
+            size = abs(v[a])
+            slow = size - _EASED * (size - slow) if slow < size else slow
+            least, most = max(least, slow / size), min(most, fast / size)
+    share = min(least, most)
+    for a in range(len(v)):
+        if p.together[a] == group:
+            v[a] = min(max(share * v[a], low[a]), high[a])
+
+
+@kernel
+def _move(p, v, x):
+    """x (nq) is where the step v (n) leads from it."""
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x[c.q] = x[c.q] + v[c.v]
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        x[i], x[i + 1], x[i + 2], x[i + 3] = quaternion_step(
+            x[i], x[i + 1], x[i + 2], x[i + 3], v[a], v[a + 1], v[a + 2]
+        )
+
+
+@kernel
+def tied_hold(p, w, x):
+    """Whether limits of sums and of balls hold at x (nq), or are no farther beyond than where the step began."""
+    n = len(w.step)
+    for i in range(len(p.inequalities) // (n + 1)):
+        at = i * (n + 1)
+        now, before, size = 0.0, 0.0, 1.0
+        for r in range(len(p.coordinates)):
+            c = p.coordinates[r]
+            now, before = now + p.inequalities[at + c.v] * x[c.q], before + p.inequalities[at + c.v] * w.begun[c.q]
+            size = max(size, abs(x[c.q]))
+        if not now <= max(p.inequalities[at + n], before) + _ROUNDING * size:
+            return False
+    for b in range(len(p.balls)):
+        ball = p.balls[b]
+        i = ball.q
+        if (
+            ball.limited
+            and not within(ball, x[i], x[i + 1], x[i + 2], x[i + 3])
+            and within(ball, w.begun[i], w.begun[i + 1], w.begun[i + 2], w.begun[i + 3])
+        ):
+            return False
+    return True
+
+
+@kernel
+def follow_braking(p, w, v, s, x):
+    """How many steps of braking follow w.step, which led to w.q; -1 where one does not hold.
+
+    w.ways (n) is how far each velocity goes on them, w.fastest (n) the longest of its steps; v, s and x are used up.
+    """
+    n = len(v)
+    if _apart_each(p):
+        steps = 0.0
+        for a in range(n):
+            speed, change = abs(w.step[a]), p.paces[a].change
+            k = np.floor(speed / change)
+            w.ways[a], w.fastest[a] = k * speed - 0.5 * change * k * (k + 1.0), max(speed - change, 0.0)
+            steps = max(steps, k)
+        return int(min(steps, float(_STOPS)))
+    for a in range(n):
+        w.ways[a], w.fastest[a] = 0.0, 0.0
+    at_rest(p, w, v, s, x)
+    for k in range(_STOPS):
+        if not brake_on(p, w, v, s, x):
+            return -1
+        largest = 0.0
+        for a in range(n):
+            size = abs(v[a])
+            w.ways[a], w.fastest[a] = w.ways[a] + size, max(w.fastest[a], size)
+            largest = max(largest, max(size, abs(s[a])))
+        if largest < _RESTING:
+            return k
+    return _STOPS
+
+
+@kernel
+def _apart_each(p):
+    """Whether each joint brakes by itself, as hard as it may."""
+    return len(p.loops) == 0 and len(p.inequalities) == 0 and limited_balls(p) == 0 and not jerking(p)

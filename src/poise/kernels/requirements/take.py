@@ -1,0 +1,263 @@
+"""One routine takes any step to what is allowed: a method proposes, the requirements dispose.
+
+A proposal that keeps everything is taken as it is, to the last bit.  Else it is the nearest step that keeps the rows of
+all requirements, and what they see where it leads cuts off more; then less of it, towards braking, or where no
+accelerations are limited towards the least step that the rows ask for.  Where nothing keeps all, ranges give way first,
+then accelerations and jerks.
+"""
+
+from poise.kernels.machine.jit import call, kernel, routine
+from poise.kernels.machine.layout import APART, CALL, FACE, STOPPABLE, WATCH
+from poise.kernels.machine.views import entry_at, section
+from poise.kernels.methods.limits import jerking, since_begun
+from poise.kernels.methods.memory import (
+    AT,
+    CUTTING,
+    ELSEWHERE,
+    FAILED,
+    GAP,
+    PREDICTED,
+    STAGE,
+    SURE,
+    UPDATES,
+    VERDICT,
+)
+from poise.kernels.methods.update import length_of
+from poise.kernels.requirements.go import go
+from poise.kernels.requirements.loops import CLOSED, close, open_at
+from poise.kernels.requirements.nearest import SEEN_MORE, nearest, state_box, state_rows
+from poise.kernels.requirements.sides import inside, stays_inside, sure_inside
+from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
+from poise.kernels.requirements.stopping import at_rest, brake_on, follow_braking, tied_hold
+
+_ROUNDING = 1e-12
+"""The share of a twist that rounding may add."""
+_TRIALS = 8
+"""The nearest step is looked for so often, each time with what was seen cut off."""
+_HALVINGS = 12
+"""It is halved so often before it is not taken."""
+_STRETCHES = 3
+"""What gets away from something that comes near is doubled so often where it does not suffice."""
+
+
+@routine
+def take(p, w, address):
+    """Let w.q and w.step be the step from w.begun that is taken in place of what is proposed there."""
+    updates, n = entry_at(address, CALL).updates, len(w.step)
+    paced, wish = len(p.paces) > 0, section(w.wishes, 0, n)
+    w.memory[UPDATES] = float(updates)
+    w.memory[STAGE], w.memory[CUTTING] = float(RANGED), 0.0
+    if updates > 1:
+        since_begun(p, w, w.q)
+        for a in range(n):
+            w.step[a] = w.gone[a]
+        _look_from_begun(p, w, address)
+    if not _finite(w):
+        w.memory[FAILED] = 1.0
+        for a in range(n):
+            w.step[a] = 0.0
+        go(p, w, w.begun, w.step, w.q)
+    for a in range(n):
+        wish[a] = w.step[a]
+    if len(p.loops) > 0:
+        w.memory[GAP] = open_at(p, w, w.begun)
+        state_box(p, w, paced)
+        if _go(p, w) and _holds(p, w, address, RANGED):
+            return
+    elif _holds(p, w, address, RANGED):
+        return
+    w.memory[PREDICTED] = ELSEWHERE
+    for stage in range(RANGED, AT_LEAST + 1):
+        w.memory[STAGE] = float(stage)
+        if (stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and paced)) and _found(
+            p, w, address, stage
+        ):
+            return
+    _give_way(p, w, address)
+
+
+@kernel
+def _finite(w):
+    """Whether the proposal is finite."""
+    total = 0.0
+    for a in range(len(w.step)):
+        total += abs(w.step[a])
+    return total < 1e300
+
+
+@kernel
+def _look_from_begun(p, w, address):
+    """Let what is seen before an update be seen from w.begun, where the first of several began."""
+    aside = section(w.stopping, 2 * len(w.step), len(w.q))
+    for i in range(len(w.q)):
+        aside[i], w.q[i] = w.q[i], w.begun[i]
+    if len(p.guard) > 0:
+        call(w.routines[WATCH], p, w, address)
+    if len(p.borders) > 0:
+        call(w.routines[FACE], p, w)
+    for i in range(len(w.q)):
+        w.q[i] = aside[i]
+
+
+@kernel
+def _go(p, w):
+    """Go by w.step from w.begun, no faster than twists are; whether all loops are closed there."""
+    for k in range(len(p.twists)):
+        longest, length = w.memory[UPDATES] * p.twists[k].most, length_of(p.twists[k], w.step)
+        for a in range(p.twists[k].first, p.twists[k].first + p.twists[k].count):
+            w.step[a] = w.step[a] * longest / max(length, longest)
+    if len(p.loops) > 0:
+        return close(p, w, w.begun, w.step, w.lowest, w.highest, w.q)
+    go(p, w, w.begun, w.step, w.q)
+    return True
+
+
+@kernel
+def _holds(p, w, address, stage):
+    """Whether all that must hold does at w.q, where w.step led, and on a way to rest from there.
+
+    With CUTTING, what does not is cut off the next step.
+    """
+    cutting = w.memory[CUTTING] > 0.5
+    if not tied_hold(p, w, w.q) or _whirls(p, w):
+        return False
+    held = stage != RANGED or len(p.borders) == 0 or inside(p, w, cutting)
+    if len(p.guard) > 0:
+        call(w.routines[APART], p, w, address)
+        held = held and w.memory[VERDICT] > 0.5
+    if held and len(p.paces) > 0 and stage < AT_LEAST:
+        held = _can_stop(p, w, address, stage, cutting)
+    return held
+
+
+@kernel
+def _whirls(p, w):
+    """Whether w.step is faster than a twist may be."""
+    for k in range(len(p.twists)):
+        if length_of(p.twists[k], w.step) > (1.0 + _ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
+            return True
+    return False
+
+
+@kernel
+def _can_stop(p, w, address, stage, cutting):
+    """Whether all holds on the way to rest from w.q.
+
+    Ranges and pairs of shapes are measured again only where what they had to spare may be used up.
+    """
+    n, ranged = len(w.step), stage == RANGED and len(p.borders) > 0
+    v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+    steps, base = follow_braking(p, w, v, s, x), section(w.wishes, n, n)
+    if steps <= 0:
+        return steps == 0
+    sure, sure_apart = float(steps), float(steps)
+    at_rest(p, w, v, s, x)
+    if ranged:
+        sure = sure_inside(w)
+    w.memory[AT] = 0.0
+    if len(p.guard) > 0:
+        call(w.routines[STOPPABLE], p, w, address)
+        sure_apart = w.memory[SURE]
+    if sure >= steps and sure_apart >= steps:
+        return True
+    steady = not jerking(p)
+    for k in range(1, steps + 1):
+        if not brake_on(p, w, v, s, x):
+            return False
+        for a in range(n):
+            size = abs(v[a])
+            w.ways[a] = max(w.ways[a] - size, 0.0)
+            if steady:
+                w.fastest[a] = size
+        if ranged and k >= sure:
+            if not stays_inside(p, w, x, base, cutting):
+                return False
+            sure = k + sure_inside(w)
+        if len(p.guard) > 0 and k >= sure_apart:
+            w.memory[AT] = float(k)
+            call(w.routines[STOPPABLE], p, w, address)
+            sure_apart = w.memory[SURE]
+            if sure_apart < 0.0:
+                return False
+        if sure >= steps and sure_apart >= steps:
+            return True
+    return True
+
+
+@kernel
+def _found(p, w, address, stage):
+    """Whether there is a step that keeps what must hold; w.q and w.step are then of it."""
+    n = len(w.step)
+    wish, base, tried = section(w.wishes, 0, n), section(w.wishes, n, n), section(w.wishes, 2 * n, n)
+    paced = len(p.paces) > 0 and stage < AT_LEAST
+    state_rows(p, w, stage == RANGED)
+    state_box(p, w, paced)
+    _put_base(p, w, base, paced)
+    for _ in range(_TRIALS):
+        w.memory[CUTTING] = 1.0
+        nearest(p, w, wish, w.step)
+        for a in range(n):
+            tried[a] = w.step[a]
+        if _go(p, w) and _holds(p, w, address, stage):
+            return True
+        if w.memory[CUTTING] != SEEN_MORE:
+            break
+    w.memory[CUTTING] = 0.0
+    for k in range(1, _HALVINGS + 1):
+        share = 0.5**k if k < _HALVINGS else 0.0
+        if _fits(p, w, address, stage, share, base, tried):
+            return True
+    return False
+
+
+@kernel
+def _fits(p, w, address, stage, share, base, tried):
+    """Go that share of the way from one step to another (n each); whether all holds there."""
+    for a in range(len(w.step)):
+        w.step[a] = base[a] + share * (tried[a] - base[a])
+    return _go(p, w) and _holds(p, w, address, stage)
+
+
+@kernel
+def _put_base(p, w, base, paced):
+    """base (n) is the next step of braking, or without accelerations the least step that the rows ask for."""
+    n = len(base)
+    if paced:
+        s, x = section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+        for a in range(n):
+            base[a], s[a] = w.travel[a], w.surge[a]
+        for i in range(len(x)):
+            x[i] = w.begun[i]
+        brake_on(p, w, base, s, x)
+        return
+    for a in range(n):
+        w.slope[a] = 0.0
+    nearest(p, w, w.slope, base)
+
+
+@kernel
+def _give_way(p, w, address):
+    """Nothing that was tried keeps all: stay, or get away from what comes near, as far as joints let it.
+
+    Loops stay closed, and what must be broken is broken by the least sum of squares.
+    """
+    n = len(w.step)
+    base, tried = section(w.wishes, n, n), section(w.wishes, 2 * n, n)
+    for a in range(n):
+        tried[a] = 0.0
+    if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):
+        return
+    for k in range(1, _STRETCHES + 1):
+        for a in range(n):
+            tried[a] = min(max(2.0**k * base[a], w.lowest[a]), w.highest[a])
+        if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):
+            return
+    for a in range(n):
+        w.step[a] = base[a]
+    if not _go(p, w):
+        if w.memory[GAP] > CLOSED:
+            w.memory[STAGE] = float(OPEN)
+        for a in range(n):
+            w.step[a] = 0.0
+        for i in range(len(w.q)):
+            w.q[i] = w.begun[i]

@@ -1,0 +1,73 @@
+"""What must hold of the steps of a Tracker beside bounds, as sections of its problem."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from poise.kernels.algebra.working_set import room_for
+from poise.kernels.machine.layout import LOOP, WIDTH, joined
+from poise.kernels.methods.limits import BALL_ROWS
+from poise.model.model import Model
+from poise.solving.problem import Problem
+from poise.tasks.base import Task
+from poise.tasks.loop import LoopTask
+
+_CUTS: Final = 24
+"""Rows that are seen where a step leads, at most."""
+
+
+def requirements(
+    model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, held: bool, paced: bool
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """Sections and rows of workspaces, with so many inequalities beside those of balls; none if nothing is kept.
+
+    `held`: whether there are such inequalities, or may be.  Loops are to be kept closed, and where accelerations are
+    limited a ball is not to leave its limits.
+    """
+    loops = [(k, 6 if task.kind == "pose" else 3) for k, task in enumerate(tasks) if isinstance(task, LoopTask)]
+    balls = problem.section("balls")
+    limited = [ball for ball in balls if ball["limited"]]
+    if not (held or loops or (paced and limited)):
+        return {}, {}
+    n, nq = len(problem.velocities), model.nq
+    ends = np.cumsum([0, *(count for _, count in loops)])
+    m = int(ends[-1])
+    inequalities = rows + BALL_ROWS * len(limited) + _CUTS
+    wide = WIDTH * -(-n // WIDTH)
+    whole = [[k, first, last] for (k, _), first, last in zip(loops, ends[:-1], ends[1:], strict=True)]
+    return {
+        "loops": joined(LOOP, whole, []) if whole else (),
+        "loop_plan": [0, m, *range(m)],
+        "together": _together(tasks, problem, [k for k, _ in loops], limited),
+    }, {
+        **dict.fromkeys(("loop_gap", "loop_want", "loop_squares"), m),
+        "loop_rows": m * wide,
+        **dict.fromkeys(("unclosed", "phase"), n if m else 0),
+        "held_rows": inequalities * wide,
+        "held_most": inequalities,
+        "held_side": n + inequalities,
+        "held_room": room_for(m, n, inequalities),
+        **dict.fromkeys(("lowest", "highest"), n),
+        "wishes": 3 * n,
+        "slope": wide,
+        "stopping": 2 * n + nq,
+        **dict.fromkeys(("ways", "fastest"), n if paced else 0),
+        "brake_box": 3 * n if paced else 0,
+        "brake_from": nq if paced else 0,
+        "gone": n,
+    }  # fmt: skip
+
+
+def _together(tasks: Sequence[Task], problem: Problem, loops: Sequence[int], limited: Sequence[Any]) -> list[int]:
+    """(n,) which active velocities brake together: 1 for all that loops tie, then one number for each limited ball."""
+    group = [0] * len(problem.velocities)
+    effectors, slots = problem.section("effectors"), problem.section("slots")
+    for k in loops:
+        first = int(effectors[k]["first_slot"])
+        for a in slots[first : first + int(effectors[k]["columns"])]:
+            group[int(a)] = 1
+    for number, ball in enumerate(limited, 2):
+        a = int(ball["v"])
+        group[a : a + 3] = [max(group[a : a + 3]) or number] * 3
+    return group
