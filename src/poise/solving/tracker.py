@@ -679,9 +679,9 @@ class Tracker:
                 f"targets must have shape ({many}steps, {k}, {width}), got {goals.shape[1:] if single else goals.shape}"
             )
         characters, steps = goals.shape[:2]
-        full = np.zeros((characters, steps, k, 7))
-        full[..., 3] = 1.0
-        full[..., :width] = goals
+        full = np.tile(self._targets, (characters, steps, 1, 1))  # loops have theirs
+        full[..., :k, :] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+        full[..., :k, :width] = goals
         path = np.empty((characters, steps, self.model.nq))
         pulls = self._postures(posture, path.shape)
         with self._entered():
@@ -770,10 +770,10 @@ class Tracker:
 
     def _check_rollout(self, code: int, starts: Array, goals: Array) -> None:
         if code == BAD_GOAL:
-            for goal in goals.reshape(-1, GOAL_NUMBERS * len(self.tasks)):
+            for goal in goals.reshape(-1, GOAL_NUMBERS * len(self._followed)):
                 if not np.isfinite(goal).all():
-                    refuse_goal(self.tasks, goal)
-            refuse_goal(self.tasks, goals[0, 0].ravel())
+                    refuse_goal(self._followed, goal)
+            refuse_goal(self._followed, goals[0, 0].ravel())
         if code == BAD_START:
             refuse_start(starts[0], "q")
 
