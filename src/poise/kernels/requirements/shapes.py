@@ -163,7 +163,7 @@ def _find_ahead(p, s, x):
     for i in range(s.scene[0].movers):
         # Within a step alone, what it costs to know more is more than what it saves.
         way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.paces) > 0 else travel(s, i, 0, x.row)
-        x.advance[i] = min(way, p.guard[0].travel)
+        x.advance[i] = way if len(p.paces) > 0 and way < NONE else min(way, p.guard[0].travel)
     find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
 
 

@@ -7,6 +7,7 @@ then accelerations and jerks.
 """
 
 from poise.kernels.machine.jit import call, kernel, routine
+from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import APART, CALL, FACE, STOPPABLE, WATCH
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.limits import jerking, since_begun
@@ -25,13 +26,15 @@ from poise.kernels.methods.memory import (
 from poise.kernels.methods.update import length_of
 from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import CLOSED, close, open_at
-from poise.kernels.requirements.nearest import SEEN_MORE, nearest, state_box, state_rows
+from poise.kernels.requirements.nearest import SEEN_MORE, cut, nearest, state_box, state_rows
 from poise.kernels.requirements.sides import inside, stays_inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
 from poise.kernels.requirements.stopping import at_rest, brake_on, follow_braking, tied_hold
 
 _ROUNDING = 1e-12
 """The share of a twist that rounding may add."""
+_ULP = 1e-15
+"""What a bound of a step is rounded by [rad or m]."""
 _TRIALS = 8
 """The nearest step is looked for so often, each time with what was seen cut off."""
 _HALVINGS = 12
@@ -101,15 +104,33 @@ def _look_from_begun(p, w, address):
 
 @kernel
 def _go(p, w):
-    """Go by w.step from w.begun, no faster than twists are; whether all loops are closed there."""
+    """Go by w.step from w.begun, no faster than twists are; whether it keeps its box and closes all loops."""
     for k in range(len(p.twists)):
-        longest, length = w.memory[UPDATES] * p.twists[k].most, length_of(p.twists[k], w.step)
-        for a in range(p.twists[k].first, p.twists[k].first + p.twists[k].count):
-            w.step[a] = w.step[a] * longest / max(length, longest)
+        _keep_twist(w, p.twists[k].first, p.twists[k].count, w.memory[UPDATES] * p.twists[k].most)
+    for a in range(len(w.step)):
+        if not w.lowest[a] - _ULP <= w.step[a] <= w.highest[a] + _ULP:
+            return False
     if len(p.loops) > 0:
         return close(p, w, w.begun, w.step, w.lowest, w.highest, w.q)
     go(p, w, w.begun, w.step, w.q)
     return True
+
+
+@kernel
+def _keep_twist(w, first, count, most):
+    """Shorten the part of w.step that a twist is to `most`, and cut off what is longer along it."""
+    square = 0.0
+    for a in range(first, first + count):
+        square += w.step[a] ** 2
+    length = sqrt(square)
+    if length <= most:
+        return
+    if w.memory[CUTTING] > 0.5:
+        for c in range(len(w.slope)):
+            w.slope[c] = w.step[c] / length if first <= c < first + count else 0.0
+        cut(w, length - most)
+    for a in range(first, first + count):
+        w.step[a] = w.step[a] * most / length
 
 
 @kernel
@@ -150,7 +171,7 @@ def _can_stop(p, w, address, stage, cutting):
     steps, base = follow_braking(p, w, v, s, x), section(w.wishes, n, n)
     if steps <= 0:
         return steps == 0
-    sure, sure_apart = float(steps), float(steps)
+    sure, sure_apart = steps + 1.0, steps + 1.0
     at_rest(p, w, v, s, x)
     if ranged:
         sure = sure_inside(w)
@@ -158,7 +179,7 @@ def _can_stop(p, w, address, stage, cutting):
     if len(p.guard) > 0:
         call(w.routines[STOPPABLE], p, w, address)
         sure_apart = w.memory[SURE]
-    if sure >= steps and sure_apart >= steps:
+    if sure > steps and sure_apart > steps:
         return True
     steady = not jerking(p)
     for k in range(1, steps + 1):
@@ -179,7 +200,7 @@ def _can_stop(p, w, address, stage, cutting):
             sure_apart = w.memory[SURE]
             if sure_apart < 0.0:
                 return False
-        if sure >= steps and sure_apart >= steps:
+        if sure > steps and sure_apart > steps:
             return True
     return True
 
