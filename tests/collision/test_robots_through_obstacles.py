@@ -158,7 +158,7 @@ def test_all_limits_hold_where_robots_are_aimed_through_obstacles(name: str, met
     for k in range(0, len(way), 25):
         assert nearest[k] == pytest.approx(coal.least(way[k]), abs=2e-6)
     assert nearest.min() >= least - 1e-12
-    assert nearest.min() < least + 0.01  # it was led into them
+    assert nearest.min() < least + 0.015  # it was led up to them
 
     speeds = model.difference(way[:-1], way[1:]) / DT
     assert (np.abs(speeds) <= model.velocity * (1.0 + 1e-9)).all()

@@ -51,21 +51,13 @@ OPEN: Final = {
         "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
         "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
     ),
-    "Tracker.step": (
-        "balls+accelerations balls+jerks accelerations+linear accelerations+loops jerks+linear jerks+loops "
-        "linear+loops shapes+loops ranges+loops "
-    ),
-    "Tracker.rollout": (
-        "loops positions+loops balls+accelerations balls+jerks speeds+loops accelerations+linear accelerations+loops "
-        "jerks+linear jerks+loops linear+loops shapes+loops ranges+loops loops+soft loops+levels loops+posture "
-    ),
     "Tracker(explore=True)": (
         "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "
         "positions+loops positions+posture balls+speeds balls+accelerations balls+jerks balls+linear balls+shapes "
         "balls+ranges balls+soft balls+levels balls+posture speeds+jerks speeds+twists speeds+ranges speeds+loops "
-        "speeds+posture accelerations+jerks accelerations+twists accelerations+linear accelerations+ranges "
-        "accelerations+loops accelerations+posture jerks+twists jerks+linear jerks+shapes jerks+ranges jerks+loops "
-        "jerks+soft jerks+levels jerks+posture twists+linear twists+shapes twists+ranges twists+soft twists+levels "
+        "speeds+posture accelerations+jerks accelerations+twists accelerations+ranges accelerations+loops "
+        "accelerations+posture jerks+twists jerks+linear jerks+shapes jerks+ranges jerks+loops jerks+soft "
+        "jerks+levels jerks+posture twists+linear twists+shapes twists+ranges twists+soft twists+levels "
         "twists+posture linear+ranges linear+loops linear+posture shapes+ranges shapes+loops shapes+soft "
         "shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture loops+soft loops+levels loops+posture "
     ),
@@ -73,22 +65,22 @@ OPEN: Final = {
 """What functions do not keep yet."""
 
 METHODS: Final = {
-    "jt": ("linear shapes ranges soft levels posture "),
-    "pinv": ("linear shapes ranges soft levels posture "),
-    "dls": ("linear shapes ranges soft levels "),
-    "sdls": ("linear shapes ranges soft levels posture "),
-    "filtered": ("linear shapes ranges soft levels posture "),
-    "gn": ("linear shapes ranges soft levels posture "),
-    "lm": ("linear shapes ranges soft levels posture "),
-    "halley": ("linear shapes ranges soft levels posture "),
-    "hybrid": ("linear shapes ranges soft levels posture "),
-    "ccd": ("linear shapes ranges loops soft levels posture "),
+    "jt": ("soft levels posture "),
+    "pinv": ("soft levels posture "),
+    "dls": ("soft levels "),
+    "sdls": ("soft levels posture "),
+    "filtered": ("soft levels posture "),
+    "gn": ("soft levels posture "),
+    "lm": ("soft levels posture "),
+    "halley": ("soft levels posture "),
+    "hybrid": ("soft levels posture "),
+    "ccd": ("ranges loops soft levels posture "),
     "fabrik": ("positions balls speeds accelerations jerks twists linear shapes ranges loops soft levels posture "),
     "qp": ("soft levels posture "),
     "bfgs": ("positions balls speeds accelerations jerks twists linear shapes ranges loops soft levels posture "),
-    "lbfgs": ("linear shapes ranges soft levels posture "),
-    "das": ("linear shapes ranges soft levels posture "),
-    "extended": ("linear shapes ranges loops soft levels posture "),
-    "pairwise": ("linear shapes ranges loops soft levels posture "),
+    "lbfgs": ("soft levels posture "),
+    "das": ("soft levels posture "),
+    "extended": ("ranges loops soft levels posture "),
+    "pairwise": ("ranges loops soft levels posture "),
 }
 """What a step of each method does not keep yet."""

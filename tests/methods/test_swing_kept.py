@@ -255,8 +255,6 @@ def test_loops_stay_closed_within_them(dt: float | None) -> None:
 
 
 def test_what_is_not_kept_with_them_is_refused_in_words() -> None:
-    with pytest.raises(ValueError, match=r"accelerations or jerks does not keep limits of swing and twist.*'shoulder'"):
-        pz.Tracker(ARM, pz.PositionTask("palm"), dt=0.01, limits=[pz.AccelerationLimit(10.0)])
     with pytest.raises(ValueError, match="does not keep joint limits"):
         pz.Tracker(ARM, pz.PositionTask("palm"), "fabrik")
     with pytest.raises(ValueError, match="plan does not keep"):

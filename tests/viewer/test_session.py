@@ -151,7 +151,7 @@ def test_goals_and_gizmos_are_inverse_to_each_other(kind: str, numbers: list[flo
     stands = gizmo.stands(task, goal, model, q)
     assert np.linalg.norm(stands[3:]) == pytest.approx(1.0)
     again = gizmo.goal(task, stands)
-    assert again == pytest.approx(goal, abs=1e-7)
+    assert again == pytest.approx(goal, abs=1e-6)  # a quaternion a rounding away from a turn tells no more
     if not gizmo.slides:
         assert stands[:3] == pytest.approx(model.pose("link", q).xyz)
     else:
@@ -248,8 +248,6 @@ def test_a_target_that_is_not_there_is_refused(k: int) -> None:
 
 def test_what_cannot_be_is_refused_and_everything_works_on() -> None:
     session = Session(ARMOURED, pz.PositionTask("tool"), method="dls")
-    with refused(session, "keeps no inequalities"):
-        assert not session.keep_apart(0.05)
     for bad in (-1.0, math.nan, "wide", True):
         with refused(session, "min_distance"):
             assert not session.keep_apart(bad)  # type: ignore[arg-type]
@@ -274,12 +272,7 @@ def test_what_cannot_be_is_refused_and_everything_works_on() -> None:
         assert not session.remove_obstacle("ball")
     with refused(session, "no shape 'ball'"):
         assert not session.set_obstacle("ball", Sphere((0.0, 0.0, 0.0), 1.0))
-    assert session.use("qp")
     assert session.keep_apart(0.05)
-    with refused(session, "keeps no inequalities"):
-        assert not session.use("dls")
-    with refused(session, "keeps no inequalities"):
-        assert not session.compare("dls")
     assert session.drag(0, at((1.0, 1.5, 0.0)))
     assert ARMOURED.pose("tool", settled(session).q).xyz == pytest.approx([1.0, 1.5, 0.0], abs=1e-3)
 

@@ -6,7 +6,7 @@ from typing import Final, final
 
 from poise.model.loop import named
 from poise.model.model import Model
-from poise.solving.closure import Closure
+from poise.solving.closure import CLOSED, Closure
 from poise.solving.inequalities import Limit, together
 from poise.solving.search import Search
 from poise.spatial import Array
@@ -34,14 +34,15 @@ class Closing:
         self._aim: Array | None = None
         self._warned = False
 
-    @property
-    def labels(self) -> str:
-        """The loops, in a sentence."""
-        return named(self._loops)
-
-    def gap(self, q: Array) -> float:
-        """How far the worst loop is open at q (nq,) [m or rad]."""
-        return self._closure.gap(self._model.normalize(q))
+    def refuse_open(self, starts: Array) -> None:
+        """Raises ValueError if the loops are open at one of these (N, nq)."""
+        for q in starts:
+            gap = self._closure.gap(q)
+            if gap > CLOSED:
+                raise ValueError(
+                    f"a rollout begins with closed loops, and {named(self._loops)} is open by {gap:.3g} m or rad at q: "
+                    "begin at one that solve returns, or take steps, which close it"
+                )
 
     def forget(self) -> None:
         """Choose anew where an open start is to be closed."""

@@ -39,7 +39,7 @@ from poise.solving.arguments import (
 from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closing import Closing
-from poise.solving.closure import CLOSED, Aside, loop_tasks
+from poise.solving.closure import Aside, loop_tasks
 from poise.solving.collision import one_collision_limit
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLimit, values_of
@@ -663,13 +663,8 @@ class Tracker:
         goals = targets.array[..., None, :] if isinstance(targets, SE3) else numbers("targets", targets)
         single = start.ndim == 1
         start = np.atleast_2d(start)
-        for q in start if self._closing is not None else ():
-            gap = self._closing.gap(q)
-            if gap > CLOSED:
-                raise ValueError(
-                    f"a rollout begins with closed loops, and {self._closing.labels} is open by {gap:.3g} m or rad at "
-                    "q: begin at one that solve returns, or take steps, which close it"
-                )
+        if self._closing is not None:
+            self._closing.refuse_open(start)
         if single:
             goals = goals[None]
         k, width = len(self.tasks), 3 if self._points_shape is not None and goals.shape[-1:] == (3,) else 7

@@ -81,16 +81,25 @@ def nearest(p, w, wish, step):
 
 @kernel
 def cut(w, over):
-    """One row more: of the next step w.slope^T dq is less by `over` than of w.step."""
-    _add(w, along_slope(w, w.step) - over)
+    """One row more: of the next step w.slope^T dq is less by `over` than of w.step.
+
+    But what all falls back on is never cut off: seen from afar, a border that bends lies before where it is.
+    """
+    _add(w, max(along_slope(w, w.step) - over, along_slope(w, base_of(w))))
 
 
 @kernel
-def cut_half(w, base):
-    """One row more: of the next step w.slope^T dq is half way between that of w.step and of `base` (n), if less."""
-    now, then = along_slope(w, w.step), along_slope(w, base)
+def cut_half(w):
+    """One row more: of the next step w.slope^T dq is half way between that of w.step and of what it falls back on."""
+    now, then = along_slope(w, w.step), along_slope(w, base_of(w))
     if now > then + _NOTHING:
         _add(w, 0.5 * (now + then))
+
+
+@kernel
+def base_of(w):
+    """The step (n) that all falls back on."""
+    return section(w.wishes, len(w.step), len(w.step))
 
 
 @kernel

@@ -224,11 +224,12 @@ def _apart(p, w, s, x, slack, share):
         pair = section(x.near, 1 + NEAR * k, NEAR)
         least = guard.distance
         if not pair[DISTANCE] >= least - slack:
-            least = _least(x, guard, pair)
+            least = _least(x, pair, guard.distance)
             if not pair[DISTANCE] >= least - slack:
                 clear = False
                 if share > 0.0:
-                    over = min(least + 0.5 * guard.reserve, guard.distance + 0.5 * guard.reserve) - pair[DISTANCE]
+                    # A little more, but not more than it had before.
+                    over = min(guard.distance + 0.5 * guard.reserve, _least(x, pair, NONE)) - pair[DISTANCE]
                     _slope_of(p, w, s, x, pair)
                     cut(w, (over - slack) / share)
     return clear
@@ -273,10 +274,10 @@ def stoppable(p, w, address):
                 pair, distance = section(x.near, 1 + NEAR * k, NEAR), 0.0
                 if at > 0.0:
                     distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
-                    if not distance >= p.guard[0].distance and not distance >= _least(x, p.guard[0], pair):
+                    if not distance >= p.guard[0].distance and not distance >= _least(x, pair, p.guard[0].distance):
                         if w.memory[CUTTING] > 0.5:
                             _slope_of(p, w, s, x, x.pair)
-                            cut_half(w, section(w.wishes, n, n))
+                            cut_half(w)
                         clear = False
                         break
                 else:
@@ -319,7 +320,7 @@ def _apart_at_rest(p, w, s, x):
     """Whether all pairs of x.near, on the way to rest, are as far apart as asked."""
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
-        if not pair[DISTANCE] >= p.guard[0].distance and not pair[DISTANCE] >= _least(x, p.guard[0], pair):
+        if not pair[DISTANCE] >= p.guard[0].distance and not pair[DISTANCE] >= _least(x, pair, p.guard[0].distance):
             return False
     return True
 
@@ -353,9 +354,8 @@ def _way(s, x, pair):
 
 
 @kernel
-def _least(x, guard, pair):
-    """What is asked of a pair [m]: of one that was nearer, what it was before shapes of the world moved."""
-    least = guard.distance
+def _least(x, pair, least):
+    """What is asked of a pair [m]: `least`, or of one that was nearer what it was before shapes of the world moved."""
     for b in range(np.int64(x.near_before[0])):
         old = section(x.near_before, 1 + NEAR * b, NEAR)
         if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:

@@ -80,10 +80,10 @@ def inside(p, w, cutting):
 
 
 @kernel
-def stays_inside(p, w, q, base, cutting):
+def stays_inside(p, w, q, cutting):
     """Whether q (nq), on the way to rest after w.step, is; a side that it is beyond is approached less fast.
 
-    Half way between w.step and braking now, `base` (n).
+    Half way between w.step and braking now.
     """
     measure(p, w, q)
     within = True
@@ -92,7 +92,7 @@ def stays_inside(p, w, q, base, cutting):
             within = False
             if cutting:
                 _slope_of(w, i)
-                cut_half(w, base)
+                cut_half(w)
     return within
 
 

@@ -26,7 +26,7 @@ from poise.kernels.methods.memory import (
 from poise.kernels.methods.update import length_of
 from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import CLOSED, close, open_at
-from poise.kernels.requirements.nearest import SEEN_MORE, cut, nearest, state_box, state_rows
+from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
 from poise.kernels.requirements.sides import inside, stays_inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
 from poise.kernels.requirements.stopping import at_rest, brake_on, follow_braking, tied_hold
@@ -168,7 +168,7 @@ def _can_stop(p, w, address, stage, cutting):
     """
     n, ranged = len(w.step), stage == RANGED and len(p.borders) > 0
     v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
-    steps, base = follow_braking(p, w, v, s, x), section(w.wishes, n, n)
+    steps = follow_braking(p, w, v, s, x)
     if steps <= 0:
         return steps == 0
     sure, sure_apart = steps + 1.0, steps + 1.0
@@ -191,7 +191,7 @@ def _can_stop(p, w, address, stage, cutting):
             if steady:
                 w.fastest[a] = size
         if ranged and k >= sure:
-            if not stays_inside(p, w, x, base, cutting):
+            if not stays_inside(p, w, x, cutting):
                 return False
             sure = k + sure_inside(w)
         if len(p.guard) > 0 and k >= sure_apart:
@@ -209,7 +209,7 @@ def _can_stop(p, w, address, stage, cutting):
 def _found(p, w, address, stage):
     """Whether there is a step that keeps what must hold; w.q and w.step are then of it."""
     n = len(w.step)
-    wish, base, tried = section(w.wishes, 0, n), section(w.wishes, n, n), section(w.wishes, 2 * n, n)
+    wish, base, tried = section(w.wishes, 0, n), base_of(w), section(w.wishes, 2 * n, n)
     paced = len(p.paces) > 0 and stage < AT_LEAST
     state_rows(p, w, stage == RANGED)
     state_box(p, w, paced)
@@ -263,7 +263,7 @@ def _give_way(p, w, address):
     Loops stay closed, and what must be broken is broken by the least sum of squares.
     """
     n = len(w.step)
-    base, tried = section(w.wishes, n, n), section(w.wishes, 2 * n, n)
+    base, tried = base_of(w), section(w.wishes, 2 * n, n)
     for a in range(n):
         tried[a] = 0.0
     if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):

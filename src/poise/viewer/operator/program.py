@@ -30,7 +30,6 @@ from poise.viewer.operator.body import bodied, reach
 from poise.viewer.operator.guide import Axes, Drive, aimed
 from poise.viewer.operator.law import Law
 from poise.viewer.operator.setup import Obstacle, Setup, named, surround, yes_or_no
-from poise.viewer.operator.shield import Shield
 from poise.viewer.operator.work import Work
 
 REFUSALS: Final = (ValueError, TypeError, PoiseError)
@@ -380,19 +379,12 @@ class Program:
             )
         method, period = setup.led_by, dt / setup.updates
         limit = (setup.min_distance, setup.self_collision) if setup.stops else None
-        own = limit if method.keeps_inequalities else None
-        if old is not None and old.led_by == (method, period, own):
-            tracker = old.tracker
-        else:
-            limits = True if own is None else [self._limit(setup)]
-            model = self.model if own is None else self._body
-            tracker = Tracker(model, self._task, method, dt=period, limits=limits, settle=False)
-        shield, wanted = None, None
-        if limit is not None and own is None:
-            wanted = (*limit, period)
-            same = old is not None and old.shielded_by == wanted
-            shield = old.shield if old and same else Shield(self._body, self.frame, self._limit(setup), period)
-        return _Led((method, period, own), tracker, wanted, shield)
+        led_by = (method, period, limit)
+        if old is not None and old.led_by == led_by:
+            return old
+        limits = True if limit is None else [self._limit(setup)]
+        model = self.model if limit is None else self._body
+        return _Led(led_by, Tracker(model, self._task, method, dt=period, limits=limits, settle=False))
 
     def _limit(self, setup: Setup) -> CollisionLimit:
         return CollisionLimit(self._world, min_distance=setup.min_distance, self_collision=setup.self_collision)
@@ -461,25 +453,21 @@ class Program:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Led:
-    """A method at work, and the shield behind it, with what each was made from."""
+    """A method at work, with what it was made from."""
 
     led_by: tuple[Any, ...]
     tracker: Tracker
-    shielded_by: tuple[Any, ...] | None
-
-    shield: Shield | None
 
     @property
     def failed(self) -> bool:
         """Whether the last step was no finite number."""
-        return self.tracker.failed or (self.shield is not None and self.shield.failed)
+        return self.tracker.failed
 
     def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
         """(nq,) some updates from q on."""
         goal = target if turns else target.xyz
         for _ in range(updates):
-            wish = self.tracker.step(q, goal)
-            q = wish if self.shield is None else self.shield.step(q, wish)
+            q = self.tracker.step(q, goal)
         return q
 
 
