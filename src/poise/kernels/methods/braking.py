@@ -113,12 +113,10 @@ def _braked(room, v, low, high, most, jerk):
 
 
 @kernel
-def allowed(below, above, v, a, speed, most, jerk):
-    """The least and the largest next step after the step v, whose change was a.
+def allowed_anywhere(v, a, speed, most, jerk):
+    """The least and the largest next step after the step v, whose change was a, far from limits of position.
 
-    `below` and `above` are the room left on either side, less than 0 beyond a limit; `speed`, `most` and `jerk` are the
-    limits of a step, of its change and of the change of that.  The range is never empty.  Where not all can be kept,
-    the position yields first, then the speed: it comes back as fast as the others let it.
+    `speed`, `most` and `jerk` are the limits of a step, of its change and of the change of that.
     """
     low, high = v - most, v + most
     jerking = jerk < NO_LIMIT
@@ -132,8 +130,19 @@ def allowed(below, above, v, a, speed, most, jerk):
         top, bottom = select(speed > low, speed, low), select(-speed < high, -speed, high)
     high = select(top < high, top, high)
     low = select(bottom > low, bottom, low)
-    low = select(low < high, low, high)
-    if jerking:
+    return select(low < high, low, high), high
+
+
+@kernel
+def allowed(below, above, v, a, speed, most, jerk):
+    """The least and the largest next step after the step v, whose change was a.
+
+    `below` and `above` are the room left on either side, less than 0 beyond a limit; the others as above.  The range is
+    never empty.  Where not all can be kept, the position yields first, then the speed: it comes back as fast as the
+    others let it.
+    """
+    low, high = allowed_anywhere(v, a, speed, most, jerk)
+    if jerk < NO_LIMIT:
         top, bottom = _braked(above, v, low, high, most, jerk), -_braked(below, -v, -high, -low, most, jerk)
     else:
         top, bottom = fastest(above, _sure(most)), -fastest(below, _sure(most))

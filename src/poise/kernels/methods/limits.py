@@ -12,7 +12,7 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.views import section
 from poise.kernels.methods.balls import turn_ball, turn_since
-from poise.kernels.methods.braking import NO_LIMIT, allowed
+from poise.kernels.methods.braking import NO_LIMIT, allowed, allowed_anywhere
 from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
 from poise.kernels.solver.lm_solver import clip_start
 
@@ -101,12 +101,11 @@ def allow(p, w):
         c = p.coordinates[r]
         low, high = allowed_from(p.paces[c.v], c, load(w.begun, c.q), load(w.travel, c.v), load(w.surge, c.v))
         store(w.least, c.v, low), store(w.largest, c.v, high)
-    anywhere = splat(w.q, _ANYWHERE)
     for b in range(len(p.balls)):
         for k in range(3):
             a = p.balls[b].v + k
             pace, v, s = p.paces[a], load(w.travel, a), load(w.surge, a)
-            low, high = allowed(anywhere, anywhere, v, s, pace.speed, pace.change, pace.jerk)
+            low, high = allowed_anywhere(v, s, pace.speed, pace.change, pace.jerk)
             store(w.least, a, low), store(w.largest, a, high)
 
 

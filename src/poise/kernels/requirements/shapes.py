@@ -43,6 +43,7 @@ from poise.kernels.methods.memory import (
 )
 from poise.kernels.requirements.go import go_to
 from poise.kernels.requirements.nearest import SEEN_MORE, cut, cut_half
+from poise.kernels.requirements.stopping import way_to_rest_within
 
 _LOOKS = 64
 """Looks along the way of an update, at most."""
@@ -152,7 +153,7 @@ def _way_ahead(p, a, last):
     way = p.speeds[a]
     if len(p.paces) > 0:
         way = min(way, abs(last[a]) + p.paces[a].change)
-        way = way + _until_rest(way, p.paces[a].change)
+        way = way + way_to_rest_within(p.paces[a], way, p.paces[a].change)
     return way
 
 
@@ -247,7 +248,7 @@ def _slope_of(p, w, s, x, pair):
 def stoppable(p, w, address):
     """SURE: for how many steps of braking all pairs stay apart, as is seen after so many as AT says.
 
-    It is infinite if they do to the end, and less than 0 where one is too near by then.  What is left of the way is
+    It is NONE if they do to the end, and less than 0 where one is too near by then.  What is left of the way is
     w.ways, in steps of at most w.fastest; where it led by then is the q of w.stopping.  A pair is measured again only
     where what it had to spare may be used up.
     """
@@ -261,35 +262,46 @@ def stoppable(p, w, address):
     full = np.int64(x.near[0]) == MOST_NEAR
     if at > 0.0:
         moved_to(x, section(w.stopping, 2 * n, len(w.q)))
-        place_movers(s, x)
-    clear, soonest = True, np.inf
-    if full:  # it may lack a pair that comes near on that way: all are looked at
-        soonest = at + 1.0
-        if at > 0.0:
-            find_near(s, x, p.guard[0].distance, False)
-            clear = _apart_at_rest(p, w, s, x)
-    else:
-        for k in range(np.int64(x.near[0])):
-            if at == 0.0 or x.until[k] <= at:
-                pair, distance = section(x.near, 1 + NEAR * k, NEAR), 0.0
-                if at > 0.0:
-                    distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
-                    if not distance >= p.guard[0].distance and not distance >= _least(x, pair, p.guard[0].distance):
-                        if w.memory[CUTTING] > 0.5:
-                            _slope_of(p, w, s, x, x.pair)
-                            cut_half(w)
-                        clear = False
-                        break
-                else:
-                    distance = pair[DISTANCE]
-                x.until[k] = _safe_until(p.guard[0], s, x, pair, distance, at)
-            soonest = min(soonest, x.until[k])
-    if at > 0.0:
+        if full:  # there may be others now
+            _find_ahead(p, s, x)
+        else:
+            place_movers(s, x)
+    anew, soonest = at == 0.0 or full, NONE
+    for k in range(np.int64(x.near[0])):
+        if anew or x.until[k] <= at:
+            pair = section(x.near, 1 + NEAR * k, NEAR)
+            distance = pair[DISTANCE]
+            if not anew:
+                distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
+                pair = x.pair
+            least = p.guard[0].distance
+            if at > 0.0 and not distance >= least and not distance >= _least(x, pair, least):
+                if w.memory[CUTTING] > 0.5:
+                    _slope_of(p, w, s, x, pair)
+                    cut_half(w)
+                soonest = -1.0
+                break
+            x.until[k] = _safe_until(p.guard[0], s, x, pair, distance, at)
+        soonest = min(soonest, x.until[k])
+    if np.int64(x.near[0]) == MOST_NEAR:
+        soonest = min(soonest, _unlisted_until(p.guard[0], s, x, at))
+    if at > 0.0 and not full:
         moved_to(x, w.q)
         place_movers(s, x)
-        if full:
-            look_ahead(p, s, x, w.step)
-    w.memory[SURE] = soonest if clear else -1.0
+    w.memory[SURE] = soonest
+
+
+@kernel
+def _unlisted_until(guard, s, x, at):
+    """For how many steps of braking pairs stay apart for which x.near has no room: all are farther off than its own."""
+    farthest, way, pace = 0.0, 0.0, 0.0
+    for k in range(MOST_NEAR):
+        farthest = max(farthest, x.near[1 + NEAR * k + DISTANCE])
+    for i in range(s.scene[0].movers):
+        one_way, one_pace = sweep(s, x, i, 0, x.row, x.pace)
+        way, pace = max(way, one_way), max(pace, one_pace)
+    spare = farthest - guard.distance
+    return NONE if spare >= 2.0 * way else at + max(np.floor(spare / (2.0 * pace)), 1.0)
 
 
 @kernel
@@ -316,16 +328,6 @@ def _put_ways(p, w, x):
 
 
 @kernel
-def _apart_at_rest(p, w, s, x):
-    """Whether all pairs of x.near, on the way to rest, are as far apart as asked."""
-    for k in range(np.int64(x.near[0])):
-        pair = section(x.near, 1 + NEAR * k, NEAR)
-        if not pair[DISTANCE] >= p.guard[0].distance and not pair[DISTANCE] >= _least(x, pair, p.guard[0].distance):
-            return False
-    return True
-
-
-@kernel
 def _safe_until(guard, s, x, pair, distance, at):
     """For how many steps of braking a pair stays apart of which that is the distance after `at`, whatever its way."""
     spare = distance - guard.distance
@@ -335,14 +337,7 @@ def _safe_until(guard, s, x, pair, distance, at):
     shared = shared_columns(s, i, j)
     way, pace = sweep(s, x, i, shared, x.row, x.pace)
     other_way, other_pace = sweep(s, x, j, shared, x.row, x.pace)
-    return np.inf if spare >= way + other_way else at + max(np.floor(spare / (pace + other_pace)), 1.0)
-
-
-@kernel
-def _until_rest(speed, change):
-    """How far a velocity [a step] still goes in steps that each take `change` from it."""
-    k = np.floor(speed / change)
-    return k * speed - 0.5 * change * k * (k + 1.0)
+    return NONE if spare >= way + other_way else at + max(np.floor(spare / (pace + other_pace)), 1.0)
 
 
 @functools.partial(kernel, inline=True)

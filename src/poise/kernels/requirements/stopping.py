@@ -10,17 +10,17 @@ from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.algebra.swing_twist import within
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.views import section
-from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest
-from poise.kernels.methods.limits import allowed_from, jerking, limited_balls
+from poise.kernels.methods.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
+from poise.kernels.methods.limits import allowed_from, limited_balls
 from poise.kernels.requirements.loops import close
 
 _STOPS, _RESTING = 4096, 1e-9
 """Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
-_ANYWHERE = 1e20
-"""The room of a coordinate without limits [rad]."""
 _EASED = 0.6
 """The share of what accelerations and jerks leave that joints which brake together use, for what the bend of their
 loops takes of it."""
+_MORE = 1e-3
+"""How much farther braking in steps may seem to lead than an S-curve, of which it goes no farther; against rounding."""
 _ROUNDING = 1e-12
 """What counts as no farther beyond a sum of joints [rad or m]."""
 
@@ -46,13 +46,17 @@ def brake_on(p, w, v, s, x):
     for a in range(n):
         last[a] = v[a]
     for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        low[c.v], high[c.v] = allowed_from(p.paces[c.v], c, x[c.q], v[c.v], s[c.v])
+        c, pace, a = p.coordinates[r], p.paces[p.coordinates[r].v], p.coordinates[r].v
+        way = way_to_rest_within(pace, abs(v[a]), abs(s[a]))
+        if c.lower + way <= x[c.q] <= c.upper - way:
+            low[a], high[a] = allowed_anywhere(v[a], s[a], pace.speed, pace.change, pace.jerk)
+        else:
+            low[a], high[a] = allowed_from(pace, c, x[c.q], v[a], s[a])
     for b in range(len(p.balls)):
         for k in range(3):
             a = p.balls[b].v + k
             pace = p.paces[a]
-            low[a], high[a] = allowed(_ANYWHERE, _ANYWHERE, v[a], s[a], pace.speed, pace.change, pace.jerk)
+            low[a], high[a] = allowed_anywhere(v[a], s[a], pace.speed, pace.change, pace.jerk)
     groups = 0
     for a in range(n):
         if p.paces[a].jerk < NO_LIMIT:  # to come to rest with no acceleration left
@@ -133,36 +137,62 @@ def tied_hold(p, w, x):
 
 @kernel
 def follow_braking(p, w, v, s, x):
-    """How many steps of braking follow w.step, which led to w.q; -1 where one does not hold.
+    """How many steps of braking follow w.step, which led to w.q, at most; -1 where one does not hold.
 
-    w.ways (n) is how far each velocity goes on them, w.fastest (n) the longest of its steps; v, s and x are used up.
+    w.ways (n) is how far each velocity goes on them and w.fastest (n) the longest of its steps, or where nothing ties
+    joints together what they are at most.  v, s (n each) and x (nq) are of w.step then.
     """
-    n = len(v)
-    if _apart_each(p):
-        steps = 0.0
-        for a in range(n):
-            speed, change = abs(w.step[a]), p.paces[a].change
-            k = np.floor(speed / change)
-            w.ways[a], w.fastest[a] = k * speed - 0.5 * change * k * (k + 1.0), max(speed - change, 0.0)
-            steps = max(steps, k)
-        return int(min(steps, float(_STOPS)))
+    n, steps = len(v), _STOPS
+    at_rest(p, w, v, s, x)
+    if brakes_each(p):
+        bound_braking(p, w, v, s)
+        return steps
     for a in range(n):
         w.ways[a], w.fastest[a] = 0.0, 0.0
-    at_rest(p, w, v, s, x)
     for k in range(_STOPS):
         if not brake_on(p, w, v, s, x):
             return -1
-        largest = 0.0
         for a in range(n):
             size = abs(v[a])
             w.ways[a], w.fastest[a] = w.ways[a] + size, max(w.fastest[a], size)
-            largest = max(largest, max(size, abs(s[a])))
-        if largest < _RESTING:
-            return k
-    return _STOPS
+        if rests(v, s):
+            steps = k
+            break
+    at_rest(p, w, v, s, x)
+    return steps
 
 
 @kernel
-def _apart_each(p):
-    """Whether each joint brakes by itself, as hard as it may."""
-    return len(p.loops) == 0 and len(p.inequalities) == 0 and limited_balls(p) == 0 and not jerking(p)
+def rests(v, s):
+    """Whether a step and its change (n each) are all but none."""
+    for a in range(len(v)):
+        if max(abs(v[a]), abs(s[a])) >= _RESTING:
+            return False
+    return True
+
+
+@kernel
+def bound_braking(p, w, v, s):
+    """w.ways (n) and w.fastest (n) of braking after a step v, whose change was s (n each), are no more than this."""
+    for a in range(len(v)):
+        pace, speed, rise = p.paces[a], abs(v[a]), abs(s[a])
+        w.ways[a] = way_to_rest_within(pace, speed, rise)
+        if pace.jerk < NO_LIMIT:
+            w.fastest[a] = speed + 0.5 * rise * (rise / pace.jerk + 1.0)
+        else:
+            w.fastest[a] = max(speed - pace.change, 0.0)
+
+
+@kernel
+def way_to_rest_within(pace, speed, rise):
+    """Braking from a step of `speed`, whose change was `rise`, goes no farther than this [rad or m]."""
+    if pace.jerk < NO_LIMIT:
+        return (1.0 + _MORE) * way_to_stand(speed, rise, pace.change, pace.jerk) + _MORE * speed
+    k = np.floor(speed / pace.change)
+    return k * speed - 0.5 * pace.change * k * (k + 1.0)
+
+
+@kernel
+def brakes_each(p):
+    """Whether each joint brakes by itself."""
+    return len(p.loops) == 0 and len(p.inequalities) == 0 and limited_balls(p) == 0

@@ -6,11 +6,12 @@ accelerations are limited towards the least step that the rows ask for.  Where n
 then accelerations and jerks.
 """
 
+from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import APART, CALL, FACE, STOPPABLE, WATCH
 from poise.kernels.machine.views import entry_at, section
-from poise.kernels.methods.limits import jerking, since_begun
+from poise.kernels.methods.limits import since_begun
 from poise.kernels.methods.memory import (
     AT,
     CUTTING,
@@ -29,7 +30,7 @@ from poise.kernels.requirements.loops import CLOSED, close, open_at
 from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
 from poise.kernels.requirements.sides import inside, stays_inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
-from poise.kernels.requirements.stopping import at_rest, brake_on, follow_braking, tied_hold
+from poise.kernels.requirements.stopping import bound_braking, brake_on, brakes_each, follow_braking, rests, tied_hold
 
 _ROUNDING = 1e-12
 """The share of a twist that rounding may add."""
@@ -37,8 +38,8 @@ _ULP = 1e-15
 """What a bound of a step is rounded by [rad or m]."""
 _TRIALS = 8
 """The nearest step is looked for so often, each time with what was seen cut off."""
-_HALVINGS = 12
-"""It is halved so often before it is not taken."""
+_HALVINGS, _HALVINGS_PACED = 12, 4
+"""It is halved so often before it is not taken; in favour of braking, beside which little is left to a step anyway."""
 _STRETCHES = 3
 """What gets away from something that comes near is doubled so often where it does not suffice."""
 
@@ -166,43 +167,44 @@ def _can_stop(p, w, address, stage, cutting):
 
     Ranges and pairs of shapes are measured again only where what they had to spare may be used up.
     """
-    n, ranged = len(w.step), stage == RANGED and len(p.borders) > 0
+    n, each, ranged = len(w.step), brakes_each(p), stage == RANGED and len(p.borders) > 0
     v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
     steps = follow_braking(p, w, v, s, x)
     if steps <= 0:
         return steps == 0
-    sure, sure_apart = steps + 1.0, steps + 1.0
-    at_rest(p, w, v, s, x)
-    if ranged:
-        sure = sure_inside(w)
-    w.memory[AT] = 0.0
-    if len(p.guard) > 0:
-        call(w.routines[STOPPABLE], p, w, address)
-        sure_apart = w.memory[SURE]
-    if sure > steps and sure_apart > steps:
-        return True
-    steady = not jerking(p)
+    sure = sure_inside(w) if ranged else NONE
+    sure_apart = _sure_apart(p, w, address, 0)
     for k in range(1, steps + 1):
+        if (sure > steps and sure_apart > steps) or rests(v, s):
+            return True
         if not brake_on(p, w, v, s, x):
             return False
-        for a in range(n):
-            size = abs(v[a])
-            w.ways[a] = max(w.ways[a] - size, 0.0)
-            if steady:
-                w.fastest[a] = size
-        if ranged and k >= sure:
+        for a in range(0 if each else n):
+            w.ways[a] = max(w.ways[a] - abs(v[a]), 0.0)
+        if each and k >= min(sure, sure_apart):
+            bound_braking(p, w, v, s)
+        if k >= sure:
             if not stays_inside(p, w, x, cutting):
                 return False
             sure = k + sure_inside(w)
-        if len(p.guard) > 0 and k >= sure_apart:
-            w.memory[AT] = float(k)
-            call(w.routines[STOPPABLE], p, w, address)
-            sure_apart = w.memory[SURE]
+        if k >= sure_apart:
+            sure_apart = _sure_apart(p, w, address, k)
             if sure_apart < 0.0:
                 return False
-        if sure > steps and sure_apart > steps:
-            return True
     return True
+
+
+@kernel
+def _sure_apart(p, w, address, k):
+    """For how many steps of braking pairs of shapes surely stay apart, seen after k of them; negative: one is too near.
+
+    NONE if they do to the end.
+    """
+    if len(p.guard) == 0:
+        return NONE
+    w.memory[AT] = float(k)
+    call(w.routines[STOPPABLE], p, w, address)
+    return w.memory[SURE]
 
 
 @kernel
@@ -224,8 +226,9 @@ def _found(p, w, address, stage):
         if w.memory[CUTTING] != SEEN_MORE:
             break
     w.memory[CUTTING] = 0.0
-    for k in range(1, _HALVINGS + 1):
-        share = 0.5**k if k < _HALVINGS else 0.0
+    halvings = _HALVINGS_PACED if paced else _HALVINGS
+    for k in range(1, halvings + 1):
+        share = 0.5**k if k < halvings else 0.0
         if _fits(p, w, address, stage, share, base, tried):
             return True
     return False
