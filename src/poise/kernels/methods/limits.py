@@ -22,6 +22,8 @@ _TURN = 3.141592653589793
 """Half a width of twist from which on there is no end [rad]."""
 _ANYWHERE = 1e20
 """The room of a coordinate without limits [rad]."""
+_AHEAD = 0.2
+"""How far a ball with limits may be wanted to turn [rad]: walls that stand for a border that bends lead astray."""
 _AT_LIMIT = 1e-15
 """How far from a limit rounding leaves what has come to it [rad or m]."""
 
@@ -143,6 +145,10 @@ def loosen(p, w):
         c = p.coordinates[r]
         x = load(w.begun, c.q)
         store(w.least, c.v, c.lower - x), store(w.largest, c.v, c.upper - x)
+    for b in range(len(p.balls)):
+        for k in range(3 if p.balls[b].limited else 0):
+            a = p.balls[b].v + k
+            store(w.least, a, splat(w.q, -_AHEAD)), store(w.largest, a, splat(w.q, _AHEAD))
 
 
 @kernel
@@ -314,21 +320,10 @@ def ball_rows(p, w, first, rows, most):
                 rows[(at + 2) * row + a + k] = -m[k]
             some = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.5
             twisting = ball.half < _TURN
-            most[at] = _stoppable(p, a, n, out) if some else NONE
-            most[at + 1] = _stoppable(p, a, m, high) if twisting else NONE
-            most[at + 2] = _stoppable(p, a, m, low) if twisting else NONE
+            most[at] = max(out, 0.0) if some else NONE
+            most[at + 1] = max(high, 0.0) if twisting else NONE
+            most[at + 2] = max(low, 0.0) if twisting else NONE
             at += BALL_ROWS
-
-
-@kernel
-def _stoppable(p, a, way, room):
-    """How far the ball whose velocities begin at a may go towards a border, so that it can still stop [rad]."""
-    if len(p.paces) == 0 or not room > 0.0:
-        return max(room, 0.0)
-    brake = 0.0
-    for k in range(3):
-        brake += abs(way[k]) * p.paces[a + k].change
-    return min(room, sqrt(brake * room))
 
 
 @functools.partial(kernel, inline=True)

@@ -2,7 +2,7 @@
 
 FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE = range(14)
 FLOOR, SHARE, CURB, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW = range(14, 26)
-UPDATES, STAGE, HELD, CUTTING, VERDICT, AT, SURE, GAP = range(26, 34)
+UPDATES, STAGE, HELD, CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED = range(26, 35)
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
 singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from; beta^2 |q - q_d|^2 of
@@ -14,9 +14,9 @@ motion has changed in this step and in the last; of the last steps towards targe
 with what they have lessened the way by that is proposed, and of their squares; how many inequalities pairs of shapes
 have, and whether they are of other pairs than in the last update.  Of `poise.kernels.requirements.take`: how many
 updates a step has, what must hold of it, how many rows its requirements have, whether what is seen beyond them is cut
-off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, and by how much
-loops were open where the step began."""
-MEMORY = 34
+off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, by how much
+loops were open where the step began, and 1 more than the stage in which braking from its end was seen to hold, or 0."""
+MEMORY = 35
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
 STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9

@@ -31,6 +31,7 @@ from poise.kernels.methods.limits import allow, keep_whole_step, remember_way, s
 from poise.kernels.methods.memory import (
     AGE,
     BEST,
+    CERTIFIED,
     COST,
     DAMPING,
     ELSEWHERE,
@@ -141,7 +142,7 @@ def step(address):
         away += (w.before[i] - w.q[i]) ** 2
         w.q[i] = w.before[i]
     if away > 1e-24:  # not where the last step led: there is nothing to take back
-        w.memory[PREDICTED] = ELSEWHERE
+        w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
     _update(p, w, told.updates, told.settle, address)

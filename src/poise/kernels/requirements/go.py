@@ -11,10 +11,10 @@ from poise.kernels.methods.memory import UPDATES
 def go_to(p, w, start, step, share, q):
     """q (nq) is where that share of a step (n) leads from `start` (nq).
 
-    A ball with limits goes along its border; where accelerations are limited it goes straight, and is looked at.
+    A ball with limits goes along its border.
     """
-    many = w.memory[UPDATES]
     paced = len(p.paces) > 0
+    many = 1.0 if paced else w.memory[UPDATES]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = start[c.q]
@@ -29,7 +29,7 @@ def go_to(p, w, start, step, share, q):
         i, a = p.balls[b].q, p.balls[b].v
         w0, x0, y0, z0 = start[i], start[i + 1], start[i + 2], start[i + 3]
         u0, u1, u2 = share * step[a], share * step[a + 1], share * step[a + 2]
-        if not paced and p.balls[b].limited and within(p.balls[b], w0, x0, y0, z0):
+        if p.balls[b].limited and within(p.balls[b], w0, x0, y0, z0):
             w1, x1, y1, z1, _, _, _ = turned_within(
                 p.balls[b], w0, x0, y0, z0, u0, u1, u2,
                 many * p.speeds[a], many * p.speeds[a + 1], many * p.speeds[a + 2],
@@ -43,7 +43,7 @@ def go_to(p, w, start, step, share, q):
 def go(p, w, start, step, q):
     """q (nq) is where a step (n) leads from `start` (nq); the step becomes what was gone."""
     go_to(p, w, start, step, 1.0, q)
-    for b in range(len(p.balls) if len(p.paces) == 0 else 0):
+    for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         if p.balls[b].limited:
             step[a], step[a + 1], step[a + 2] = turn_since(start, q, i)

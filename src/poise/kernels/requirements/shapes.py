@@ -33,6 +33,7 @@ from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.methods.memory import (
     AT,
+    CERTIFIED,
     CURB,
     CUTTING,
     GUARDED,
@@ -66,7 +67,7 @@ def watch(p, w, address):
     moved = moved_to(x, w.q)
     if told.scene_changed or x.near[0] < 0.0:
         place_all(s, x)
-        moved = True
+        moved, w.memory[CERTIFIED] = True, 0.0
     if moved:
         look_ahead(p, s, x, w.travel)
     n, guard = len(w.step), p.guard[0]

@@ -6,12 +6,11 @@ first of that way, which was looked at a step before: so there is always one tha
 
 import numpy as np
 
-from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.swing_twist import within
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.views import section
 from poise.kernels.methods.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
 from poise.kernels.methods.limits import allowed_from, limited_balls
+from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import close
 
 _STOPS, _RESTING = 4096, 1e-9
@@ -19,6 +18,8 @@ _STOPS, _RESTING = 4096, 1e-9
 _EASED = 0.6
 """The share of what accelerations and jerks leave that joints which brake together use, for what the bend of their
 loops takes of it."""
+ROUNDED = 1e-14
+"""What a bound of a step is rounded by [rad or m]."""
 _MORE = 1e-3
 """How much farther braking in steps may seem to lead than an S-curve, of which it goes no farther; against rounding."""
 _ROUNDING = 1e-12
@@ -39,7 +40,7 @@ def at_rest(p, w, v, s, x):
 def brake_on(p, w, v, s, x):
     """Let v, s (n each) and x (nq), a step, its change and where it led, become those of the next one of braking.
 
-    Whether all that ties joints together, loops, the limits of balls and of sums, holds after it.
+    Whether all that ties joints together, loops, the borders of balls and limits of sums, lets it be such a step.
     """
     n = len(v)
     low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
@@ -69,16 +70,17 @@ def brake_on(p, w, v, s, x):
             v[a] = min(max(0.0, low[a]), high[a])
     for g in range(1, groups + 1):
         _brake_together(p, g, low, high, v)
+    for i in range(len(x)):
+        w.brake_from[i] = x[i]
     holds = True
     if len(p.loops) > 0:
-        for i in range(len(x)):
-            w.brake_from[i] = x[i]
         holds = close(p, w, w.brake_from, v, low, high, x)
     else:
-        _move(p, v, x)
+        go(p, w, w.brake_from, v, x)
     for a in range(n):
+        holds = holds and low[a] - ROUNDED <= v[a] <= high[a] + ROUNDED
         s[a] = v[a] - last[a]
-    return holds and tied_hold(p, w, x)
+    return holds and sums_hold(p, w, x)
 
 
 @kernel
@@ -98,21 +100,8 @@ def _brake_together(p, group, low, high, v):
 
 
 @kernel
-def _move(p, v, x):
-    """x (nq) is where the step v (n) leads from it."""
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        x[c.q] = x[c.q] + v[c.v]
-    for b in range(len(p.balls)):
-        i, a = p.balls[b].q, p.balls[b].v
-        x[i], x[i + 1], x[i + 2], x[i + 3] = quaternion_step(
-            x[i], x[i + 1], x[i + 2], x[i + 3], v[a], v[a + 1], v[a + 2]
-        )
-
-
-@kernel
-def tied_hold(p, w, x):
-    """Whether limits of sums and of balls hold at x (nq), or are no farther beyond than where the step began."""
+def sums_hold(p, w, x):
+    """Whether limits of sums hold at x (nq), or are no farther beyond than where the step began."""
     n = len(w.step)
     for i in range(len(p.inequalities) // (n + 1)):
         at = i * (n + 1)
@@ -122,15 +111,6 @@ def tied_hold(p, w, x):
             now, before = now + p.inequalities[at + c.v] * x[c.q], before + p.inequalities[at + c.v] * w.begun[c.q]
             size = max(size, abs(x[c.q]))
         if not now <= max(p.inequalities[at + n], before) + _ROUNDING * size:
-            return False
-    for b in range(len(p.balls)):
-        ball = p.balls[b]
-        i = ball.q
-        if (
-            ball.limited
-            and not within(ball, x[i], x[i + 1], x[i + 2], x[i + 3])
-            and within(ball, w.begun[i], w.begun[i + 1], w.begun[i + 2], w.begun[i + 3])
-        ):
             return False
     return True
 

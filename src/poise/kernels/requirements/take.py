@@ -11,9 +11,10 @@ from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import APART, CALL, FACE, STOPPABLE, WATCH
 from poise.kernels.machine.views import entry_at, section
-from poise.kernels.methods.limits import since_begun
+from poise.kernels.methods.limits import limited_balls, since_begun
 from poise.kernels.methods.memory import (
     AT,
+    CERTIFIED,
     CUTTING,
     ELSEWHERE,
     FAILED,
@@ -30,12 +31,18 @@ from poise.kernels.requirements.loops import CLOSED, close, open_at
 from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
 from poise.kernels.requirements.sides import inside, stays_inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
-from poise.kernels.requirements.stopping import bound_braking, brake_on, brakes_each, follow_braking, rests, tied_hold
+from poise.kernels.requirements.stopping import (
+    ROUNDED,
+    bound_braking,
+    brake_on,
+    brakes_each,
+    follow_braking,
+    rests,
+    sums_hold,
+)
 
 _ROUNDING = 1e-12
 """The share of a twist that rounding may add."""
-_ULP = 1e-15
-"""What a bound of a step is rounded by [rad or m]."""
 _TRIALS = 8
 """The nearest step is looked for so often, each time with what was seen cut off."""
 _HALVINGS, _HALVINGS_PACED = 12, 4
@@ -56,14 +63,13 @@ def take(p, w, address):
         for a in range(n):
             w.step[a] = w.gone[a]
         _look_from_begun(p, w, address)
-    if not _finite(w):
-        w.memory[FAILED] = 1.0
-        for a in range(n):
-            w.step[a] = 0.0
-        go(p, w, w.begun, w.step, w.q)
+    certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(RANGED + 1)
+    finite = _finite(w)
     for a in range(n):
-        wish[a] = w.step[a]
-    if len(p.loops) > 0:
+        wish[a] = w.step[a] if finite else 0.0
+    if not finite:
+        w.memory[FAILED] = 1.0
+    elif len(p.loops) > 0 or (paced and limited_balls(p) > 0):
         w.memory[GAP] = open_at(p, w, w.begun)
         state_box(p, w, paced)
         if _go(p, w) and _holds(p, w, address, RANGED):
@@ -73,10 +79,11 @@ def take(p, w, address):
     w.memory[PREDICTED] = ELSEWHERE
     for stage in range(RANGED, AT_LEAST + 1):
         w.memory[STAGE] = float(stage)
-        if (stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and paced)) and _found(
-            p, w, address, stage
-        ):
+        needed = stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and paced)
+        if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
+            w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
             return
+    w.memory[CERTIFIED] = 0.0
     _give_way(p, w, address)
 
 
@@ -108,13 +115,28 @@ def _go(p, w):
     """Go by w.step from w.begun, no faster than twists are; whether it keeps its box and closes all loops."""
     for k in range(len(p.twists)):
         _keep_twist(w, p.twists[k].first, p.twists[k].count, w.memory[UPDATES] * p.twists[k].most)
-    for a in range(len(w.step)):
-        if not w.lowest[a] - _ULP <= w.step[a] <= w.highest[a] + _ULP:
-            return False
+    if not _keeps_box(w):
+        return False
     if len(p.loops) > 0:
-        return close(p, w, w.begun, w.step, w.lowest, w.highest, w.q)
+        return close(p, w, w.begun, w.step, w.lowest, w.highest, w.q) and _keeps_box(w)
     go(p, w, w.begun, w.step, w.q)
-    return True
+    return _keeps_box(w)
+
+
+@kernel
+def _keeps_box(w):
+    """Whether w.step does; what is beyond is cut off the next one."""
+    keeps = True
+    for a in range(len(w.step)):
+        over = max(w.step[a] - w.highest[a], w.lowest[a] - w.step[a])
+        if over > ROUNDED:
+            keeps = False
+            if w.memory[CUTTING] > 0.5:
+                for c in range(len(w.slope)):
+                    w.slope[c] = 0.0
+                w.slope[a] = 1.0 if w.step[a] > w.highest[a] else -1.0
+                cut(w, 2.0 * over)
+    return keeps
 
 
 @kernel
@@ -140,15 +162,22 @@ def _holds(p, w, address, stage):
 
     With CUTTING, what does not is cut off the next step.
     """
+    held = _holds_here(p, w, address, stage)
+    if held and len(p.paces) > 0 and stage < AT_LEAST:
+        held = _can_stop(p, w, address, stage, w.memory[CUTTING] > 0.5)
+    return held
+
+
+@kernel
+def _holds_here(p, w, address, stage):
+    """Whether it does at w.q, whatever comes then."""
     cutting = w.memory[CUTTING] > 0.5
-    if not tied_hold(p, w, w.q) or _whirls(p, w):
+    if not sums_hold(p, w, w.q) or _whirls(p, w):
         return False
     held = stage != RANGED or len(p.borders) == 0 or inside(p, w, cutting)
     if len(p.guard) > 0:
         call(w.routines[APART], p, w, address)
         held = held and w.memory[VERDICT] > 0.5
-    if held and len(p.paces) > 0 and stage < AT_LEAST:
-        held = _can_stop(p, w, address, stage, cutting)
     return held
 
 
@@ -208,8 +237,11 @@ def _sure_apart(p, w, address, k):
 
 
 @kernel
-def _found(p, w, address, stage):
-    """Whether there is a step that keeps what must hold; w.q and w.step are then of it."""
+def _found(p, w, address, stage, certified):
+    """Whether there is a step that keeps what must hold; w.q and w.step are then of it.
+
+    `certified`: whether braking was seen to, a step before, so that rounding now is no verdict on it.
+    """
     n = len(w.step)
     wish, base, tried = section(w.wishes, 0, n), base_of(w), section(w.wishes, 2 * n, n)
     paced = len(p.paces) > 0 and stage < AT_LEAST
@@ -231,7 +263,7 @@ def _found(p, w, address, stage):
         share = 0.5**k if k < halvings else 0.0
         if _fits(p, w, address, stage, share, base, tried):
             return True
-    return False
+    return paced and certified and _go(p, w) and _holds_here(p, w, address, stage)
 
 
 @kernel
