@@ -1,7 +1,9 @@
 """Requirements together, many at once and at random: whatever is asked of a step, all of it holds."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from requirements import ARM, BAR, DT, PUPPET, ROVER, Mechanism
 
 import poise as pz
 from poise.methods import registry
+from poise.solving.requirements import GIVES_WAY
 from poise.spatial import Array
 
 _STEPS = 60
@@ -157,3 +160,35 @@ def run(seed: int) -> dict[str, float]:
 @pytest.mark.parametrize("seed", range(60))
 def test_all_that_is_asked_holds(seed: int) -> None:
     assert run(seed) == {}
+
+
+def test_what_gives_way_is_told_and_stands_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "methods" / "tracker.md").read_text(encoding="utf-8")
+    rows = "".join(f"| {name} | {when} |\n" for name, when in GIVES_WAY)
+    assert f"| gives way | when |\n| --- | --- |\n{rows}\n" in page
+    world = pz.World({"ball": pz.Sphere((-0.9, -0.13, 0.6), 0.1)})
+    limits = [pz.CollisionLimit(world, min_distance=0.02, self_collision=False), pz.AccelerationLimit(0.5)]
+    tracker, q = pz.Tracker(ARM.model, pz.PositionTask("tool0"), dt=DT, limits=limits), ARM.q0
+    told = set()
+    for x in np.linspace(-0.9, -0.2, 40):
+        world.move("ball", pz.SE3.from_parts((x, -0.13, 0.6)))
+        q = tracker.step(q)
+        told.add(tracker.explain().partition("Nothing kept all limits: ")[2])
+    assert told == {"", "accelerations and jerks gave way."}
+
+
+@pytest.mark.parametrize("method", ["dls", "qp"])
+@pytest.mark.parametrize("jerk", [math.inf, 500.0])
+def test_limited_balls_with_accelerations_come_to_their_targets(method: str, jerk: float) -> None:
+    m = PUPPET.model
+    for seed in range(6):
+        goal = m.pose("palm", m.sample(1, seed=seed)[0]).xyz
+        limits = [pz.AccelerationLimit(10.0), pz.JerkLimit(jerk)]
+        tracker, q = (
+            pz.Tracker(m, pz.PositionTask("palm"), method, dt=DT, limits=limits),
+            m.sample(1, seed=999 + seed)[0],
+        )
+        for _ in range(900):
+            q = tracker.step(q, goal)
+            assert m.within_limits(q)
+        assert m.pose("palm", q).xyz == pytest.approx(goal, abs=1e-4)

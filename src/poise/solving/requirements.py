@@ -8,11 +8,20 @@ import numpy as np
 from poise.kernels.algebra.working_set import room_for
 from poise.kernels.machine.layout import LOOP, WIDTH, joined
 from poise.kernels.methods.limits import BALL_ROWS
+from poise.kernels.requirements.stages import AT_LEAST
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
+GIVES_WAY: Final = (
+    ("tasks", "always: each goes as far as the others and all below let it"),
+    ("ranges", "where a step begins outside, or comes to a border too fast to stop before it"),
+    ("accelerations and jerks", "where braking within them breaks what stands below, as when an obstacle comes near"),
+    ("distances of shapes, sums of joints", "where no step keeps them: then as little as can be"),
+    ("loops, positions, speeds, twists", "never; from a start beyond them a step comes back as fast as speeds let it"),
+)
+"""What gives way first in a step of a Tracker, and when: after the tasks a stage of the kernels each."""
 _CUTS: Final = 24
 """Rows that are seen where a step leads, at most."""
 
@@ -71,3 +80,11 @@ def _together(tasks: Sequence[Task], problem: Problem, loops: Sequence[int], lim
         a = int(ball["v"])
         group[a : a + 3] = [max(group[a : a + 3]) or number] * 3
     return group
+
+
+def given_way(stage: int, *, ranged: bool) -> str:
+    """What gave way in a step that ended at this stage, see `kernels.requirements.stages`; empty for nothing.
+
+    `ranged`: whether there are ranges that could.
+    """
+    return ", ".join(name for name, _ in GIVES_WAY[1 if ranged else 2 : 1 + min(stage, AT_LEAST)])

@@ -46,6 +46,7 @@ from poise.solving.inequalities import Constraint, JerkLimit, Limit, VelocityLim
 from poise.solving.leash import Leash, Leashed
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
+from poise.solving.requirements import given_way
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
 from poise.solving.weights import relative
@@ -99,17 +100,16 @@ class Tracker:
     `dls` and `priority`, also of joints that no task moves.  The posture may be another at each step.
 
     No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
-    `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority, and the method is
-    "qp" or "priority" as they are by default.  What begins outside gets no farther out, and comes back
-    unless limits hold it.  Limits of
-    joints, speeds and accelerations, and shapes that must not meet, stand before ranges, and ranges before all tasks.
-    Other methods feel a range from outside only, and step over its border and back.
+    `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority.  What begins outside
+    gets no farther out, and comes back unless limits hold it.  Limits of joints, speeds and accelerations, and shapes
+    that must not meet, stand before ranges, and ranges before all tasks; `explain` tells what gave way.
 
     The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
-    rad, within joint limits and speeds: a step that cannot be closed is shortened, at worst to none.  A start that is
-    open is closed first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks
-    have priorities.  Of other limits only a VelocityLimit is kept together with loops; ranges that no step leaves and
-    `explore` are not.
+    rad, within all limits: a step that cannot be closed is shortened, at worst to none.  A start that is open is closed
+    first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks have
+    priorities.  `explore` keeps no loops closed.
+
+    Any method may propose a step; one that leaves no limit is taken as it is, and of another as much as all allow.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -579,7 +579,7 @@ class Tracker:
             return None if self._apart is None else self._apart.nearest(self.model, q)
 
     def explain(self) -> str:
-        """A sentence or two: what the last step left of each task, and the limits that it ended at."""
+        """A sentence or two: what the last step left of each task, the limits that it ended at, and what gave way."""
         with self._entered():
             if self._memory[FRESH] < 0.5:
                 return "No step has been taken."
@@ -588,7 +588,9 @@ class Tracker:
             q = self._last_q()
             left = "; ".join(task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True))
             active = self._active(q)
-        return f"What is left: {left}." + (f" Held by limits: {'; '.join(map(str, active))}." if active else "")
+            gave = given_way(int(self._memory[STAGE]), ranged=bool(self._prepared.ranges))
+        held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
+        return f"What is left: {left}.{held}" + (f" Nothing kept all limits: {gave} gave way." if gave else "")
 
     @contextmanager
     def _entered(self) -> Iterator[None]:
