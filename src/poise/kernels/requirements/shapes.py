@@ -182,7 +182,7 @@ def apart(p, w, address):
     cutting = w.memory[CUTTING] > 0.5
     w.memory[VERDICT] = 0.0
     _put(p, x, w.step)
-    for i in range(s.scene[0].movers if guard.travel < np.inf else 0):
+    for i in range(s.scene[0].movers if guard.travel < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, travel(s, i, 0, x.row))
     if farthest > guard.travel * (1.0 + 1e-9):
         if cutting:  # the same way, less far
@@ -290,6 +290,15 @@ def stoppable(p, w, address):
         moved_to(x, w.q)
         place_movers(s, x)
     w.memory[SURE] = soonest
+
+
+@kernel
+def _seen_ahead(p, w):
+    """Whether accelerations bound all ways, so that pairs were looked for as far ahead as they lead."""
+    for a in range(len(w.step)):
+        if not _way_ahead(p, a, w.step) < NONE:
+            return False
+    return True
 
 
 @kernel

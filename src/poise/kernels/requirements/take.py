@@ -79,6 +79,8 @@ def take(p, w, address):
     w.memory[PREDICTED] = ELSEWHERE
     for stage in range(RANGED, AT_LEAST + 1):
         w.memory[STAGE] = float(stage)
+        for a in range(n if stage == AT_LEAST else 0):
+            wish[a] = base_of(w)[a]  # braking, as far as that goes
         needed = stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and paced)
         if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
             w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
