@@ -4,9 +4,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Final, final
 
+from poise.kernels.requirements.loops import CLOSED
 from poise.model.loop import named
 from poise.model.model import Model
-from poise.solving.closure import CLOSED, Closure
+from poise.solving.closure import Closure
 from poise.solving.inequalities import Limit, together
 from poise.solving.search import Search
 from poise.spatial import Array

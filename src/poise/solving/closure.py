@@ -1,8 +1,8 @@
 """Loops that stay closed: the tasks that they are, and the way back to where they are closed.
 
-The configurations in which all loops are closed are a surface c(q) = 0.  A step that a method took leads beside it by
-the square of its length, and Newton's steps of least length, dq = J^+ c, bring it back, each joint held at what limits
-and speeds leave it.  Where they do not, as near a dead centre, a step half as long is tried, and so on.
+The configurations in which all loops are closed are a surface c(q) = 0.  Newton's steps of least length, dq = J^+ c,
+lead there from beside it, each joint held at what limits leave it.  What keeps the steps of a Tracker on it is
+`kernels.requirements.loops`.
 """
 
 import warnings
@@ -13,6 +13,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.requirements.loops import CLOSED, EXACT
 from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.problem import pack
@@ -25,20 +26,12 @@ from poise.tasks.posture import PostureTask
 
 LOOP_WEIGHT: Final = 10.0
 """Weight of a model's loops beside tasks [1/m, 1/rad], so that what cannot be reached hardly pulls them open."""
-_EXACT: Final = 1e-10
-"""Newton's steps go on until this much is left [m or rad]."""
-CLOSED: Final = 1e-7
-"""What counts as closed [m or rad]."""
-_STEPS: Final = 8
-"""Newton's steps back from the end of a step, at most."""
-_MORE_STEPS: Final = 60
-"""The same from a configuration that may be far from closed ones."""
+_STEPS: Final = 60
+"""Newton's steps, at most, from a configuration that may be far from closed ones."""
 _LONGEST: Final = 0.5
 """The longest of Newton's steps [rad or m], so that they lead to a near solution."""
 _ROUNDING: Final = 1e-12
 """What a turn may be longer than it should [rad]."""
-_HALVINGS: Final = 10
-"""How often a step is halved before the joints rest."""
 _RANK: Final = 1e-7
 """Against the largest singular value of the loops' Jacobian, one that counts as 0."""
 
@@ -172,7 +165,7 @@ class Closure:
         None if Newton's steps lead to none.
         """
         low, high = self._between(model, q, np.full(model.nv, np.inf))
-        return self._back(model, q, np.zeros(model.nv), low, high, _MORE_STEPS)
+        return self._back(model, q, low, high)
 
     def towards(self, model: Model, start: Array, q: Array) -> Array:
         """(nq,) a step on the straight way from `start` to `q` (nq,), as far as a step may go."""
@@ -224,17 +217,14 @@ class Closure:
                 out = beyond[v : v + 3] / length
                 jacobian[:, columns] -= np.outer(jacobian[:, columns] @ out, out)
 
-    def _back(
-        self, model: Model, start: Array, way: Array, low: Array, high: Array, steps: int = _STEPS
-    ) -> Array | None:
-        """(nq,) the closed configuration that Newton's steps from the end of `way` (nv,) lead to; None if to none."""
-        way = np.clip(way, low, high)
-        before = np.inf
-        for _ in range(steps):
+    def _back(self, model: Model, start: Array, low: Array, high: Array) -> Array | None:
+        """(nq,) the closed configuration that Newton's steps from `start` (nq,) lead to; None if to none."""
+        way, before = np.clip(np.zeros(model.nv), low, high), np.inf
+        for _ in range(_STEPS):
             q = self._at(model, start, way)
             e, jacobian = self._rows(q)
             left = _largest(e)
-            if left <= _EXACT or (left <= CLOSED and left > 0.5 * before):
+            if left <= EXACT or (left <= CLOSED and left > 0.5 * before):
                 return q if self._reached(model, start, q, low, high) else None
             before = left
             self._hold(model, start, way, q, jacobian)

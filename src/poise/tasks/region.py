@@ -103,8 +103,8 @@ class RegionTask(OfFrame):
     lies in the world, or in the `base`, with which it moves.  A plate, a segment and a point are regions too: a box
     with edges of 0, a capsule and a sphere with a radius of 0.  The weight [1/m] is one number.
 
-    A `Tracker` does not leave the region, whatever other tasks ask for, where it is of the first priority and the
-    method keeps inequalities, as that does which it takes unless another is named; see `Tracker`.
+    A `Tracker` does not leave the region, whatever other tasks ask for, where it is of the first priority; see
+    `Tracker`.
     """
 
     region: Rounded | HalfSpace

@@ -73,14 +73,20 @@ def left_to_limits(p, w, longest, low, high):
             low[a] = max(low[a], min(-longest, high[a]))
             high[a] = min(high[a], max(longest, low[a]))
         return
+    left_to_speeds(p, w.before, 1.0, longest, low, high)
+
+
+@functools.partial(kernel, inline=True)
+def left_to_speeds(p, q, updates, longest, low, high):
+    """The box of so many updates from q (nq), low <= dq <= high (n each), where no accelerations are limited."""
     for a in range(len(low)):
-        high[a] = min(longest, p.speeds[a])
+        high[a] = min(longest, updates * p.speeds[a])
         low[a] = -high[a]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        fast = p.speeds[c.v]
-        low[c.v] = max(low[c.v], min(c.lower - w.before[c.q], fast))
-        high[c.v] = min(high[c.v], max(c.upper - w.before[c.q], -fast))
+        fast = updates * p.speeds[c.v]
+        low[c.v] = max(low[c.v], min(c.lower - q[c.q], fast))
+        high[c.v] = min(high[c.v], max(c.upper - q[c.q], -fast))
 
 
 @functools.partial(kernel, inline=True)
@@ -272,16 +278,7 @@ def stated_limits(p, w, levels, longest):
     )
     at = at + levels + 2 * n
     left_to_limits(p, w, longest, low, high)
-    linear_rows(p, w, linear, rows, ends)
-    for i in range(sides):
-        for c in range(row):
-            rows[(linear + i) * row + c] = w.border_rows[i * row + c]
-        ends[linear + i] = w.border_most[i]
-    ball_rows(p, w, linear + sides, rows, ends)
-    for k in range(held - stated):
-        for c in range(row):
-            rows[(stated + k) * row + c] = w.guard_rows[k * row + c]
-        ends[stated + k] = w.guard_most[k]
+    put_rows(p, w, rows, ends)
     if w.memory[FRESH] < 0.5:
         for c in range(n + held):
             side[c] = 0.0
@@ -289,6 +286,26 @@ def stated_limits(p, w, levels, longest):
         for c in range(n + stated, n + held):
             side[c] = 0.0
     return Stated(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
+
+
+@functools.partial(kernel, inline=True)
+def put_rows(p, w, rows, most):
+    """rows (in packs) and most: what sums of joints, sides of ranges, balls and pairs of shapes ask of a step from w.q;
+    how many there are."""
+    n, sides, pairs = len(w.step), len(w.border_most), np.int64(w.memory[GUARDED])
+    row, linear = pitch(rows, n), len(p.inequalities) // (n + 1)
+    stated = linear + sides + BALL_ROWS * limited_balls(p)
+    _linear_rows(p, w, linear, rows, most)
+    for i in range(sides):
+        for c in range(row):
+            rows[(linear + i) * row + c] = w.border_rows[i * row + c]
+        most[linear + i] = w.border_most[i]
+    _ball_rows(p, w, linear + sides, rows, most)
+    for k in range(pairs):
+        for c in range(row):
+            rows[(stated + k) * row + c] = w.guard_rows[k * row + c]
+        most[stated + k] = w.guard_most[k]
+    return stated + pairs
 
 
 @kernel
@@ -302,7 +319,7 @@ def limited_balls(p):
 
 
 @functools.partial(kernel, inline=True)
-def ball_rows(p, w, first, rows, most):
+def _ball_rows(p, w, first, rows, most):
     """From row `first` on: that no ball swings out of its ellipse, or twists out of its interval."""
     row = pitch(rows, len(w.step))
     at = first
@@ -327,7 +344,7 @@ def ball_rows(p, w, first, rows, most):
 
 
 @functools.partial(kernel, inline=True)
-def linear_rows(p, w, count, rows, most):
+def _linear_rows(p, w, count, rows, most):
     """rows = A (in packs) and most = b - A q, of the limits A q <= b."""
     n, stated = len(w.step), p.inequalities
     row = pitch(rows, n)

@@ -5,14 +5,16 @@ where it led gives another, a cutting plane (Kelley 1960); so edges, at which th
 from both sides.
 """
 
+import numpy as np
+
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.working_set import NONE, Limits, along
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import FACE
 from poise.kernels.machine.views import section
-from poise.kernels.methods.limits import BALL_ROWS, ball_rows, limited_balls, linear_rows
-from poise.kernels.methods.memory import CUTTING, GUARDED, HELD, UPDATES
+from poise.kernels.methods.limits import left_to_speeds, put_rows
+from poise.kernels.methods.memory import CUTTING, HELD, UPDATES
 from poise.kernels.requirements.loops import loop_level, open_at, want_closed
 
 SEEN_MORE = 2.0
@@ -24,38 +26,20 @@ _NOTHING = 1e-15
 @kernel
 def state_rows(p, w, ranged):
     """w.held_rows and w.held_most: what a step from w.begun must keep; of ranges nothing unless `ranged`."""
-    n, linear, sides = len(w.step), len(p.inequalities) // (len(w.step) + 1), len(w.border_most)
-    row, pairs = pitch(w.held_rows, n), int(w.memory[GUARDED])
     for i in range(len(w.q)):
         w.q[i] = w.begun[i]
-    if sides > 0:
+    if len(p.borders) > 0:
         call(w.routines[FACE], p, w)
-    linear_rows(p, w, linear, w.held_rows, w.held_most)
-    for i in range(sides):
-        w.held_most[linear + i] = w.border_most[i] if ranged else NONE
-        for c in range(row):
-            w.held_rows[(linear + i) * row + c] = w.border_rows[i * row + c]
-    ball_rows(p, w, linear + sides, w.held_rows, w.held_most)
-    first = linear + sides + BALL_ROWS * limited_balls(p)
-    for k in range(pairs):
-        w.held_most[first + k] = w.guard_most[k]
-        for c in range(row):
-            w.held_rows[(first + k) * row + c] = w.guard_rows[k * row + c]
-    w.memory[HELD] = float(first + pairs)
+    w.memory[HELD] = float(put_rows(p, w, w.held_rows, w.held_most))
+    linear = len(p.inequalities) // (len(w.step) + 1)
+    for i in range(0 if ranged else len(w.border_most)):
+        w.held_most[linear + i] = NONE
 
 
 @kernel
 def state_box(p, w, paced):
     """w.lowest and w.highest: the bounds of a whole step from w.begun, of accelerations and jerks too if `paced`."""
-    many = w.memory[UPDATES] if len(p.paces) == 0 else 1.0
-    for a in range(len(w.step)):
-        w.highest[a] = many * p.speeds[a]
-        w.lowest[a] = -w.highest[a]
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        x, fast = w.begun[c.q], many * p.speeds[c.v]
-        w.lowest[c.v] = max(-fast, min(c.lower - x, fast))
-        w.highest[c.v] = min(fast, max(c.upper - x, -fast))
+    left_to_speeds(p, w.begun, w.memory[UPDATES] if len(p.paces) == 0 else 1.0, np.inf, w.lowest, w.highest)
     for a in range(len(w.step) if paced else 0):
         w.lowest[a], w.highest[a] = w.least[a], w.largest[a]
 

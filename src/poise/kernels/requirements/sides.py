@@ -55,44 +55,23 @@ def _most(w, i):
 
 
 @kernel
-def _slope_of(w, i):
-    """w.slope is what each velocity does to the gap of side i."""
-    row = pitch(w.border_rows, len(w.step))
-    for c in range(row):
-        w.slope[c] = w.border_rows[i * row + c]
+def inside(p, w, q, cutting, resting):
+    """Whether q (nq), where w.step led, is within all ranges, or no farther out than where the step began.
 
-
-@kernel
-def inside(p, w, cutting):
-    """Whether w.q, where w.step led, is within all ranges, or no farther out than where it began.
-
-    `cutting`: each side that it is beyond becomes a row.
-    """
-    measure(p, w, w.q)
-    within = True
-    for i in range(len(w.gap)):
-        if not w.gap[i] <= _most(w, i):
-            within = False
-            if cutting:
-                _slope_of(w, i)
-                cut(w, w.gap[i] - w.gap_before[i] - w.border_most[i])
-    return within
-
-
-@kernel
-def stays_inside(p, w, q, cutting):
-    """Whether q (nq), on the way to rest after w.step, is; a side that it is beyond is approached less fast.
-
-    Half way between w.step and braking now.
+    `cutting`: each side that it is beyond becomes a row.  Where q is on the way to rest (`resting`) the side is to be
+    approached half as fast, of what is more than braking now.
     """
     measure(p, w, q)
-    within = True
+    row, within = pitch(w.border_rows, len(w.step)), True
     for i in range(len(w.gap)):
         if not w.gap[i] <= _most(w, i):
             within = False
-            if cutting:
-                _slope_of(w, i)
+            for c in range(row if cutting else 0):
+                w.slope[c] = w.border_rows[i * row + c]
+            if cutting and resting:
                 cut_half(w)
+            elif cutting:
+                cut(w, w.gap[i] - w.gap_before[i] - w.border_most[i])
     return within
 
 

@@ -27,7 +27,7 @@ _ROUNDING = 1e-12
 
 
 @kernel
-def at_rest(p, w, v, s, x):
+def after_step(p, w, v, s, x):
     """Let v, s (n each) and x (nq) be the step that w.step is, its change from the last one, and where it led."""
     for a in range(len(v)):
         v[a] = w.step[a]
@@ -123,7 +123,7 @@ def follow_braking(p, w, v, s, x):
     joints together what they are at most.  v, s (n each) and x (nq) are of w.step then.
     """
     n, steps = len(v), _STOPS
-    at_rest(p, w, v, s, x)
+    after_step(p, w, v, s, x)
     if brakes_each(p):
         bound_braking(p, w, v, s)
         return steps
@@ -138,7 +138,7 @@ def follow_braking(p, w, v, s, x):
         if rests(v, s):
             steps = k
             break
-    at_rest(p, w, v, s, x)
+    after_step(p, w, v, s, x)
     return steps
 
 

@@ -8,7 +8,6 @@ then accelerations and jerks.
 
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import APART, CALL, FACE, STOPPABLE, WATCH
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.limits import limited_balls, since_begun
@@ -29,7 +28,7 @@ from poise.kernels.methods.update import length_of
 from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import CLOSED, close, open_at
 from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
-from poise.kernels.requirements.sides import inside, stays_inside, sure_inside
+from poise.kernels.requirements.sides import inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
 from poise.kernels.requirements.stopping import (
     ROUNDED,
@@ -70,7 +69,8 @@ def take(p, w, address):
     if not finite:
         w.memory[FAILED] = 1.0
     elif len(p.loops) > 0 or (paced and limited_balls(p) > 0):
-        w.memory[GAP] = open_at(p, w, w.begun)
+        if len(p.loops) > 0:
+            w.memory[GAP] = open_at(p, w, w.begun)
         state_box(p, w, paced)
         if _go(p, w) and _holds(p, w, address, RANGED):
             return
@@ -116,7 +116,7 @@ def _look_from_begun(p, w, address):
 def _go(p, w):
     """Go by w.step from w.begun, no faster than twists are; whether it keeps its box and closes all loops."""
     for k in range(len(p.twists)):
-        _keep_twist(w, p.twists[k].first, p.twists[k].count, w.memory[UPDATES] * p.twists[k].most)
+        _shorten(w, p.twists[k])
     if not _keeps_box(w):
         return False
     if len(p.loops) > 0:
@@ -142,19 +142,16 @@ def _keeps_box(w):
 
 
 @kernel
-def _keep_twist(w, first, count, most):
-    """Shorten the part of w.step that a twist is to `most`, and cut off what is longer along it."""
-    square = 0.0
-    for a in range(first, first + count):
-        square += w.step[a] ** 2
-    length = sqrt(square)
+def _shorten(w, twist):
+    """Let w.step be no faster than a twist may be; what it is faster is cut off the next one."""
+    length, most = length_of(twist, w.step), w.memory[UPDATES] * twist.most
     if length <= most:
         return
     if w.memory[CUTTING] > 0.5:
         for c in range(len(w.slope)):
-            w.slope[c] = w.step[c] / length if first <= c < first + count else 0.0
+            w.slope[c] = w.step[c] / length if twist.first <= c < twist.first + twist.count else 0.0
         cut(w, length - most)
-    for a in range(first, first + count):
+    for a in range(twist.first, twist.first + twist.count):
         w.step[a] = w.step[a] * most / length
 
 
@@ -176,7 +173,7 @@ def _holds_here(p, w, address, stage):
     cutting = w.memory[CUTTING] > 0.5
     if not sums_hold(p, w, w.q) or _whirls(p, w):
         return False
-    held = stage != RANGED or len(p.borders) == 0 or inside(p, w, cutting)
+    held = stage != RANGED or len(p.borders) == 0 or inside(p, w, w.q, cutting, False)
     if len(p.guard) > 0:
         call(w.routines[APART], p, w, address)
         held = held and w.memory[VERDICT] > 0.5
@@ -215,7 +212,7 @@ def _can_stop(p, w, address, stage, cutting):
         if each and k >= min(sure, sure_apart):
             bound_braking(p, w, v, s)
         if k >= sure:
-            if not stays_inside(p, w, x, cutting):
+            if not inside(p, w, x, cutting, True):
                 return False
             sure = k + sure_inside(w)
         if k >= sure_apart:
@@ -260,12 +257,14 @@ def _found(p, w, address, stage, certified):
         if w.memory[CUTTING] != SEEN_MORE:
             break
     w.memory[CUTTING] = 0.0
-    halvings = _HALVINGS_PACED if paced else _HALVINGS
-    for k in range(1, halvings + 1):
-        share = 0.5**k if k < halvings else 0.0
-        if _fits(p, w, address, stage, share, base, tried):
+    for k in range(1, _HALVINGS_PACED if paced else _HALVINGS):
+        if _fits(p, w, address, stage, 0.5**k, base, tried):
             return True
-    return paced and certified and _go(p, w) and _holds_here(p, w, address, stage)
+    if not (paced and certified):
+        return _fits(p, w, address, stage, 0.0, base, tried)
+    for a in range(n):
+        w.step[a] = base[a]
+    return _go(p, w) and _holds_here(p, w, address, stage)
 
 
 @kernel
