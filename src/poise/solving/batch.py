@@ -32,7 +32,7 @@ from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import shown_or_logged
 from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several, whole
-from poise.solving.collision import CollisionLimit
+from poise.solving.limits import Stated
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
@@ -223,7 +223,7 @@ def solve_batch(
     *,
     q0: ArrayLike | None = None,
     method: str | Method | None = None,
-    limits: bool | Sequence[CollisionLimit] = True,
+    limits: Stated = True,
     prefer: Preference = "nearest",
     closest: bool = True,
     seed: int = 0,

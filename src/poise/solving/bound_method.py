@@ -72,6 +72,7 @@ class BoundMethod:
         also: Sequence[Limit] = (),
         apart: CollisionLimit | None = None,
         within: bool = False,
+        keeps: bool = False,
         dt: float | None = None,
         updates: int = 1,
         posture: PostureTask | None = None,
@@ -79,14 +80,15 @@ class BoundMethod:
         """Raises ValueError for what the method cannot do.
 
         `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so
-        many updates.  `posture` is the last level, which each step reads anew.  `within`: whether gains of tasks count,
-        and steps keep what must hold, such as loops and the ranges among the tasks.
+        many updates.  `posture` is the last level, which each step reads anew.  `keeps`: whether steps keep what
+        must hold, such as loops and the ranges among the tasks; `within`: whether gains of tasks count too.
         """
+        keeps = keeps or within
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
         pace = () if dt is None else paces(model, problem, stated, dt, updates)
         paced = len(pace) > 0
         guards = 0 if apart is None else MOST_NEAR
-        kept = ranges(tasks) if within else ()
+        kept = ranges(tasks) if keeps else ()
         sides = sum(task.sides for task in kept)
         beside = len(stated.most) + guards + sides
         case = Situation(model, tuple(tasks), problem, limits, beside, posture=posture is not None)
@@ -136,7 +138,7 @@ class BoundMethod:
         room += 6 * len(problem.section("units")) if clear is not None else 0
         room += model.nv * (1 + model.nv) if potential is not None else 0
         stating, taking = (
-            requirements(model, tasks, problem, beside, held=beside > 0, paced=paced) if within else ({}, {})
+            requirements(model, tasks, problem, beside, held=beside > 0, paced=paced) if keeps else ({}, {})
         )
         self.problem = problem.extended(
             {
@@ -188,6 +190,7 @@ class BoundMethod:
                 **({} if apart is None else guard_rows(n)),
                 **(border_rows(sides, n) if kept else {}),
                 **taking,
+                "clearance": 2 if taking else 0,
             },
         )
         self.guarded, self.ranges, self.held = apart is not None, kept, bool(taking)

@@ -18,7 +18,6 @@ from poise.model.model import Model
 from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, slopes_of_many, unmet
 from poise.model.scene import Scene
 from poise.solving.inequalities import Constraint
-from poise.solving.problem import Problem
 from poise.spatial import Array
 
 RESERVE: Final = 5e-4
@@ -197,15 +196,6 @@ def _is_pair(pair: Any) -> bool:
     return two and pair[0] != pair[1]
 
 
-def guarded(model: Model, problem: Problem, limit: CollisionLimit) -> Problem:
-    """A problem whose solutions keep shapes apart."""
-    own = [*problem.velocities, model.nv]
-    return problem.extended(
-        {"velocities": own, "guard": limit.guard(None)},
-        {"best": model.nq, **guard_rows(len(problem.velocities))},
-    )
-
-
 def guard_rows(columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
     return {
@@ -213,21 +203,6 @@ def guard_rows(columns: int) -> dict[str, int]:
         "guard_most": MOST_NEAR,
         "clearance": 2,
     }
-
-
-def position_limits(limits: bool | Sequence[CollisionLimit]) -> tuple[bool, CollisionLimit | None]:
-    """Whether joint limits hold, and what keeps shapes apart, of the `limits` of a solve.
-
-    Raises TypeError for what is neither.
-    """
-    if isinstance(limits, bool):
-        return limits, None
-    if not isinstance(limits, (list, tuple)) or not all(isinstance(limit, CollisionLimit) for limit in limits):
-        raise TypeError(
-            f"limits must be True or False, whether joint limits hold, or a list that holds a CollisionLimit, got "
-            f"{limits!r}; other limits are for a Tracker, which knows of time"
-        )
-    return True, one_collision_limit(limits)
 
 
 def one_collision_limit(limits: Sequence[Any]) -> CollisionLimit | None:

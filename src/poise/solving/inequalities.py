@@ -269,6 +269,11 @@ class LinearLimit(Constraint):
             raise ValueError(f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out")
         object.__setattr__(self, "_named", named)
 
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What it says, by which one is the same as another."""
+        return (LinearLimit, self._named, float(self.most))
+
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """One row; see `Limit`.
 

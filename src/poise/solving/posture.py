@@ -69,6 +69,11 @@ class Posture:
             if self._weight.any():
                 prepare(settle)
                 code = settle(scratch.address)
+        return self.judge(model, scratch, code)
+
+    def judge(self, model: Model, scratch: Scratch, code: int) -> int:
+        """The code of the configuration in the scratch's `out`, by its distance from the posture, the last entry."""
+        out = scratch.out
         self.measure(model, scratch)
         if code == SOLVED and out[-1] > self._tolerance:
             out[STATIONARY] = 1.0

@@ -1,7 +1,8 @@
 """Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import inf, nan
 from time import perf_counter_ns
 from typing import Any, Final, Literal, TypeAlias, final, get_args
@@ -14,7 +15,6 @@ from poise.kernels.machine.layout import (
     BEGIN,
     BLOCKED,
     CODE,
-    COST,
     DIRECTION,
     END,
     GO_ON,
@@ -30,17 +30,17 @@ from poise.methods.base import Method, method_of
 from poise.methods.checks import one_of, positive
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
+from poise.solving import within
 from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several, whole
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
-from poise.solving.collision import CollisionLimit, guarded, position_limits
-from poise.solving.posture import Posture, one_posture
+from poise.solving.limits import Limits, Stated, looked_at
+from poise.solving.posture import Posture, one_posture, pulled
 from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
-from poise.solving.rows import rows_at
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
-from poise.solving.soft import certified_start, from_there, refuse_beside_soft, soft_alone, with_room
+from poise.solving.soft import certified_start, from_there, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
 from poise.solving.weights import relative
@@ -79,8 +79,11 @@ class Search:
         "_bound",
         "_closure",
         "_entry",
+        "_follows",
+        "_held",
         "_home",
         "_idle",
+        "_looking",
         "_own",
         "_pose_alone",
         "_posture",
@@ -88,8 +91,10 @@ class Search:
         "_required",
         "_soft",
         "_usual_restarts",
+        "_within",
         "apart",
         "frame_tasks",
+        "limits",
         "max_iterations",
         "max_restarts",
         "max_time",
@@ -109,7 +114,7 @@ class Search:
         tasks: Tasks,
         *,
         method: str | Method | None = None,
-        limits: bool | Sequence[CollisionLimit] = True,
+        limits: Stated = True,
         prefer: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
@@ -130,9 +135,11 @@ class Search:
         )
         self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.frame_tasks])
         """(m,) by what the stated weights of each row are larger than those that are solved with."""
-        self._soft = method is None and soft_alone(self.frame_tasks)
-        if method is None and not self._soft and len(levels(self.frame_tasks)) > 1:
-            method = "priority"
+        posture = one_posture(self.tasks)
+        ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
+        self._soft = method is None and posture is None and soft_alone(self.frame_tasks)
+        if method is None and ranked and not self._soft:
+            method = within.METHOD
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
@@ -141,7 +148,8 @@ class Search:
             max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
-        limits, self.apart = position_limits(limits)
+        self.limits = Limits.of(limits)
+        positions, self.apart = self.limits.positions, self.limits.apart
         one_of("prefer", prefer, get_args(Preference))
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
@@ -152,11 +160,13 @@ class Search:
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
         self.method = chosen
-        posture = one_posture(self.tasks)
-        if posture is not None and self.apart is not None:
-            raise ValueError("a PostureTask does not heed a CollisionLimit yet: leave one of them out")
-        refuse_beside_soft(self.tasks, self.apart)
-        problem = pack(model, self.frame_tasks, limits=limits)
+        looking = bool(self.apart is not None or self.limits.others)
+        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
+        """Whether more must hold than the limits of joints."""
+        followed = posture if chosen is not None and (held or ranked) else None
+        """A posture that is the last level of a method's steps; else it is what an answer slides to."""
+        also = () if followed is None else pulled(model, followed)
+        problem = pack(model, self.frame_tasks, limits=positions, also=also)
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
             problem = self._posture.extended(problem)
@@ -166,20 +176,25 @@ class Search:
             required = [task for task in self.frame_tasks if task.required]
             if required:
                 self._required = Search(
-                    model, required, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
+                    model, required, limits=positions, prefer=prefer, seed=seed, max_iterations=max_iterations,
                     max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
                 )  # fmt: skip
         elif chosen is None and posture is None and len(self.frame_tasks) == 1:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
-        if self.apart is not None and chosen is None:
-            problem = guarded(model, problem, self.apart)
-        self.problem = problem
         self._prepared: BoundMethod | None = None
         if chosen is not None:
-            self._prepared = BoundMethod(model, self.frame_tasks, problem, chosen, limits=limits, apart=self.apart)
+            self._prepared = BoundMethod(
+                model, self.frame_tasks, problem, chosen, limits=positions, also=self.limits.others, apart=self.apart,
+                keeps=True, posture=followed,
+            )  # fmt: skip
+        elif looking:
+            problem = looked_at(model, problem, self.limits)
+        self.problem = problem
+        self._looking, self._held, self._follows = looking, held and chosen is None, followed is not None
+        self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
-        self._closure = Closure(model, closed, limits=bool(limits)) if closed else None
-        self._aside = Aside.of(model, self.stated, limits=bool(limits))
+        self._closure = Closure(model, closed, limits=positions) if closed else None
+        self._aside = Aside.of(model, self.stated, limits=positions)
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
@@ -223,7 +238,10 @@ class Search:
         )
         if self._prepared is None:
             scratch.widen(self._bound)
-        elif self.trace:
+            scratch.tell(looking=int(self._looking))
+        else:
+            scratch.tell(updates=1)
+        if self._prepared is not None and self.trace:
             self._prepared.add_trace(scratch, self.max_iterations + 1)
         if self.apart is not None:
             scratch.surround(self.apart.scene(model))
@@ -253,18 +271,10 @@ class Search:
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed
-            code: int = self._entry(scratch.address)
-            timed_out = False
-            if code == RUNNING:
-                code, timed_out = self._go_on(scratch, began)
-            elif self._soft and code == UNSOLVED:
-                code, timed_out = self._search_required(model, scratch)
+            start = None if q0 is None else scratch.start_view.tobytes()
+            code, timed_out = self._solved(model, scratch, began, inf)
             if code < 0:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
-            if self._posture is not None:
-                code = self._posture.settle(model, scratch, code)
-            start = None if q0 is None else scratch.start_view.tobytes()
-            code = self._close(model, scratch, code)
             out = scratch.out.copy()
             trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
         finally:
@@ -292,21 +302,50 @@ class Search:
 
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
-        began = perf_counter_ns()
         scratch.call[SEED] = seed
         try:
-            code: int = self._entry(scratch.address)
-            late = False
-            if code == RUNNING:
-                code, late = self._go_on(scratch, began, end)
-            elif self._soft and code == UNSOLVED:
-                code, late = self._search_required(model, scratch)
-            if code >= 0 and self._posture is not None:
-                code = self._posture.settle(model, scratch, code)
-            code = self._close(model, scratch, code)
+            return self._solved(model, scratch, perf_counter_ns(), end)
         finally:
             scratch.call[SEED] = self.seed
-        return code, late
+
+    def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
+        if self._follows:
+            assert self._prepared is not None
+            scratch.narrow[self._prepared.problem.rows("guide")] = scratch.posture_goal
+        code: int = self._entry(scratch.address)
+        late = False
+        if code == RUNNING:
+            code, late = self._go_on(scratch, began, end)
+        elif self._soft and code == UNSOLVED:
+            code, late = self._search_required(model, scratch)
+        if code >= 0 and self._posture is not None:
+            code = (
+                self._posture.judge(model, scratch, code)
+                if self._follows
+                else self._posture.settle(model, scratch, code)
+            )
+        if code >= 0 and self._held and not late:
+            code, late = self.kept_within(model, scratch, code, end)
+        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+
+    def kept_within(self, model: Model, scratch: Scratch, code: int, end: float = inf) -> tuple[int, bool]:
+        """Let the answer in the scratch's `out`, whose code this is, keep all that must hold."""
+        if scratch.out[CODE] == SOLVED and within.keeps(
+            self.problem, self.apart, model, scratch, scratch.out[ANSWER : ANSWER + model.nq]
+        ):
+            return code, False  # where the posture alone is missed, all else holds
+        if self._within is None:
+            self._within = Search(
+                model, self.stated, method=within.METHOD, limits=self.limits.stated, seed=self.seed, prefer=self.prefer,
+                max_restarts=self.max_restarts, max_time=self.max_time,
+            )  # fmt: skip
+        closed = None if self._closure is None else partial(self._closure.closed, model)
+        return within.brought_within(self._within, model, scratch, code, end, closed)
+
+    def rows(self, name: str) -> slice:
+        """Where the rows of a section of its workspace are."""
+        return (self.problem if self._prepared is None else self._prepared.problem).rows(name)
 
     @property
     def has_aside(self) -> bool:
@@ -323,27 +362,6 @@ class Search:
         self._aside.close(model, q)
         if code == SOLVED and self.apart is not None and scratch.scene is not None:
             return SOLVED if self.apart.allows(model, nearest_in(scratch.scene, q)) else BLOCKED
-        return code
-
-    def _close(self, model: Model, scratch: Scratch, code: int) -> int:
-        """Let the loops that no task moves be closed, and those of an answer that missed its target between both; the
-        code."""
-        at = slice(ANSWER, ANSWER + model.nq)
-        code = self.close_aside(model, scratch, scratch.out[at], code)
-        if self._closure is None or code != UNSOLVED or scratch.out[CODE] == SOLVED:
-            return code  # where the posture alone is missed, loops are closed
-        q = self._closure.closed(model, scratch.out[at].copy())
-        if q is None:
-            return code
-        goals, sizes = scratch.goal.reshape(-1, 1, 7), []
-        for task, goal in zip(self.frame_tasks, goals, strict=True):
-            sizes.append(task.judged(model, goal, q[None])[0])
-        scratch.out[at] = q
-        scratch.out[at.stop : at.stop + self.problem.blocks] = np.concatenate(sizes)
-        e, _ = rows_at(model, self.frame_tasks, self.problem, q, scratch.goal)
-        scratch.out[COST] = e @ e
-        if self._posture is not None:
-            self._posture.measure(model, scratch)
         return code
 
     def left_at(self, model: Model, goals: Array, postures: Array | None, q: Array) -> Array:
@@ -456,7 +474,7 @@ def prepared_search(
     tasks: Tasks,
     *,
     method: str | Method | None,
-    limits: bool | Sequence[CollisionLimit],
+    limits: Stated,
     prefer: Preference,
     max_iterations: int | None,
     max_restarts: int | None,
@@ -465,14 +483,12 @@ def prepared_search(
 ) -> Search:
     """The search that the model keeps for tasks of this structure and these settings."""
     a_model(model)
-    given = several(tasks)
-    _, apart = position_limits(limits)
+    given, stated = several(tasks), Limits.of(limits)
     one_of("prefer", prefer, get_args(Preference))
     named = _as_it_reads(method_of(method)) if method is not None else None
     key = (
         named,
-        limits is not False,
-        apart,
+        stated.key,
         prefer,
         max_iterations,
         max_restarts,

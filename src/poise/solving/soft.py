@@ -19,13 +19,10 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.solver.soft import optimise
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask
-from poise.solving.collision import CollisionLimit
 from poise.solving.problem import Problem
 from poise.solving.scratch import PHASE, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task, levels
-from poise.tasks.posture import PostureTask
 
 
 def soft_alone(tasks: Sequence[Task]) -> bool:
@@ -35,24 +32,6 @@ def soft_alone(tasks: Sequence[Task]) -> bool:
     if not soft or len(levels(soft)) > 1 or len(levels(required)) > 1:
         return False
     return not required or required[0].level < soft[0].level
-
-
-def refuse_beside_soft(tasks: Sequence[AnyTask], apart: CollisionLimit | None) -> None:
-    """Raises ValueError for what does not go with soft tasks."""
-    some = [task.label for task in tasks if isinstance(task, Task) and not task.required]
-    if some and any(isinstance(task, PostureTask) for task in tasks):
-        raise ValueError(
-            f"a PostureTask moves q where the other tasks stay as they are, which {some[0]} with required=False does "
-            "not ask for: leave one of them out"
-        )
-    ranges = [task.label for task in tasks if isinstance(task, Task) and task.required and task.sides]
-    if some and ranges:
-        raise ValueError(
-            f"{some[0]} with required=False cannot yet be lessened along the border of a range, such as {ranges[0]}: "
-            "solve for the required tasks, and let a Tracker of all, with a dt, go on from there, which keeps the range"
-        )
-    if some and apart is not None:
-        raise ValueError(f"{some[0]} with required=False does not heed a CollisionLimit yet: leave one of them out")
 
 
 def with_room(problem: Problem) -> Problem:

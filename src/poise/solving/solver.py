@@ -1,13 +1,12 @@
 """solve and Solver: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections.abc import Sequence
 from typing import Any, final
 
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
-from poise.solving.collision import CollisionLimit
+from poise.solving.limits import Stated
 from poise.solving.rows import rows_at
 from poise.solving.scratch import bind
 from poise.solving.search import Preference, Search, prepared_search
@@ -35,7 +34,7 @@ class Solver:
         tasks: Tasks,
         *,
         method: str | Method | None = None,
-        limits: bool | Sequence[CollisionLimit] = True,
+        limits: Stated = True,
         prefer: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
@@ -135,7 +134,7 @@ def solve(
     *,
     q0: ArrayLike | None = None,
     method: str | Method | None = None,
-    limits: bool | Sequence[CollisionLimit] = True,
+    limits: Stated = True,
     prefer: Preference = "nearest",
     seed: int = 0,
     max_iterations: int | None = None,

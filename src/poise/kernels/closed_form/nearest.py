@@ -23,7 +23,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at
-from poise.kernels.solver.lm_solver import INSIDE, is_clear
+from poise.kernels.solver.lm_solver import INSIDE, holds
 
 _SQUARE, _SCORE, _COST = range(3)
 """Rows of `state` here: the square of a lane's distance from q0, its score, the sum of the squares of its errors."""
@@ -35,10 +35,10 @@ _TIGHT = 1e6
 def nearest_branch(p, w, v, address):
     """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0.
 
-    Where there is a scene, it is the nearest whose shapes are apart; if there are branches and none is so, its code is
-    BLOCKED, and it is the one that comes nearest to that.  The code is UNSOLVED if none fits, and at a singular pose
-    with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose candidates are
-    branches to rounding.
+    Where solutions are looked at, it is the nearest at which all that must hold does; if there are branches and none is
+    so, its code is BLOCKED, and it is the one that comes nearest to that.  The code is UNSOLVED if none fits, and at a
+    singular pose with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose
+    candidates are branches to rounding.
     """
     out, count = w.out, len(w.q)
     for i in range(len(w.target)):
@@ -54,8 +54,8 @@ def nearest_branch(p, w, v, address):
     # Rows of the state, which no search is using yet.
     store(v.state, _SQUARE, square), store(v.state, _SCORE, score), store(v.state, _COST, cost)
     found, code = _nearest_left(v), SOLVED
-    if entry_at(address, CALL).scene != 0 and found >= 0:
-        found, code = _nearest_apart(p, w, v, found, address)
+    if entry_at(address, CALL).looking != 0 and found >= 0:
+        found, code = _nearest_that_holds(p, w, v, found, address)
     if found < 0 or any_of(load(v.branches, LOOSE) > 0.5):
         out[CODE] = UNSOLVED
         return
@@ -78,16 +78,16 @@ def _nearest_left(v):
 
 
 @kernel
-def _nearest_apart(p, w, v, found, address):
-    """The lane of the nearest branch, from `found` on, whose shapes are apart, and SOLVED.
+def _nearest_that_holds(p, w, v, found, address):
+    """The lane of the nearest branch, from `found` on, where all that must hold does, and SOLVED.
 
-    Without one it is that of the branch whose shapes are least near, and BLOCKED; -1 where that is not all there is.
+    Without one it is that of the branch where least is missing, and BLOCKED; -1 where that is not all there is.
     """
     best, most = found, -np.inf
     while found >= 0:
         for i in range(len(w.q)):
             w.q[i] = v.q[i, found]
-        if is_clear(p, w, address):
+        if holds(p, w, address):
             return found, SOLVED
         if w.clearance[0] > most:
             best, most = found, w.clearance[0]

@@ -444,10 +444,11 @@ CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates settle steps characters goals postures path trace trace_rows samples found problems starts answers index "
-    "given scene scene_work scene_changed",
+    "given looking scene scene_work scene_changed",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers, of which `settle` and `given` are 0 or 1; `goals`, `postures`,
+of the tables of routines for each width, then numbers, of which `settle`, `given` and `looking`, whether solutions are
+looked at, are 0 or 1; `goals`, `postures`,
 `path`, `trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
 where a shape has moved since the last call."""

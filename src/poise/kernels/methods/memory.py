@@ -19,9 +19,11 @@ loops were open where the step began, and 1 more than the stage in which braking
 MEMORY = 35
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
-STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEYOND = range(12)
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
-error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced."""
+error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced; how
+good the best is, 0 where something does not hold, 1, or 2 within the tolerances; whether something did not hold within
+them."""
 LOOP = 16
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""

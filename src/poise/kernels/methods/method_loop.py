@@ -11,6 +11,7 @@ from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
     BEGIN,
+    BLOCKED,
     CALL,
     END,
     FACE,
@@ -21,16 +22,17 @@ from poise.kernels.machine.layout import (
     RUNNING,
     SOLVED,
     TAKE,
-    UNSOLVED,
     WATCH,
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.methods.approach import remember_target, see
+from poise.kernels.methods.balls import turn_since
 from poise.kernels.methods.limits import allow, keep_whole_step, remember_way, shorten_whole_step, take_start
 from poise.kernels.methods.memory import (
     AGE,
     BEST,
+    BEYOND,
     CERTIFIED,
     COST,
     DAMPING,
@@ -43,6 +45,7 @@ from poise.kernels.methods.memory import (
     MEMORY,
     OWNER,
     PREDICTED,
+    RANK,
     SCORE,
     SINCE,
     SPENT,
@@ -51,6 +54,8 @@ from poise.kernels.methods.memory import (
     STEP,
 )
 from poise.kernels.methods.settling import curb, let_go, widen
+from poise.kernels.requirements.loops import CLOSED, open_at
+from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
 from poise.kernels.solver.lm_solver import (
     STARTED,
@@ -60,14 +65,17 @@ from poise.kernels.solver.lm_solver import (
     draw_offsets,
     evaluate,
     finish,
-    is_clear,
-    kept_apart,
+    holds,
     near_turn,
 )
 
 _PATIENCE = 30
 _GAIN = 1.0 - 1e-4
 """A start is given up when its best error has not fallen by this factor in so many iterations."""
+_LEANING = 1e-6
+"""What the square of how far a posture is counts to that error."""
+_ROUNDING = 1e-7
+"""How far beyond a range counts as within [m or rad]."""
 TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 
@@ -253,22 +261,77 @@ def _start(p, w, number):
     w.loop[AGE], w.loop[SINCE], w.loop[MARK] = 0.0, 0.0, np.inf
 
 
+@kernel
+def _propose(p, w, address):
+    """One update from w.q; whether all that must hold does there, and the sum of squares and the score there.
+
+    What a posture is away counts a little to the sum, so that a start goes on for as long as it comes nearer.
+    """
+    if len(p.together) == 0:
+        call(w.routines[METHOD], p, w)
+        return True, w.memory[COST], w.memory[SCORE]
+    kept = _all_hold(p, w, address)
+    _update(p, w, 1, True, address)
+    cost = w.memory[COST]
+    if len(p.pull) > 0:
+        cost += _LEANING * _away(p, w)
+    return kept, cost, w.memory[SCORE]
+
+
+@kernel
+def _all_hold(p, w, address):
+    """Whether all that must hold does at w.q, which stays: sums of joints, shapes, ranges and loops."""
+    if not holds(p, w, address):
+        return False
+    if len(p.borders) > 0:
+        measure(p, w, w.q)
+        for i in range(len(w.gap)):
+            if not w.gap[i] <= _ROUNDING:
+                return False
+    return len(p.loops) == 0 or open_at(p, w, w.q) <= CLOSED
+
+
+@kernel
+def _away(p, w):
+    """The square of how far w.before is from the posture w.guide, of what that pulls."""
+    square = 0.0
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = p.pull[c.v] * (min(max(w.guide[c.q], c.lower), c.upper) - w.before[c.q])
+        square += x * x
+    for b in range(len(p.balls)):
+        a = p.balls[b].v
+        u0, u1, u2 = turn_since(w.before, w.guide, p.balls[b].q)
+        square += (p.pull[a] * u0) ** 2 + (p.pull[a + 1] * u1) ** 2 + (p.pull[a + 2] * u2) ** 2
+    return square
+
+
+@kernel
+def _put_best(p, w, address):
+    """w.q is the best q, turned near to the start where all holds there too."""
+    for i in range(len(w.q)):
+        w.q[i] = w.best[i]
+    if near_turn(p, w, w.pool) and len(p.together) > 0 and not _all_hold(p, w, address):
+        for i in range(len(w.q)):
+            w.q[i] = w.best[i]
+
+
 @entry_point(WHOLE)
 def iterate(address):
     """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
 
-    A start ends when the tasks are within their tolerances, after `max_iterations`, when its least error has all but
-    stopped falling, when a step is no finite number, or where shapes are too near.  Where some tasks are not required
-    it goes on within the tolerances, for as long as their errors fall.  Phases and `chunk` are those of
-    `lm_solver.solve`.
+    A start ends when the tasks are within their tolerances where all that must hold does, after `max_iterations`, when
+    its least error has all but stopped falling, or when a step is no finite number.  Where some tasks are not required,
+    or a posture is followed, it goes on within the tolerances, for as long as what is left falls.  Phases and `chunk`
+    are those of `lm_solver.solve`.
     """
     told = entry_at(address, CALL)
     p = problem_at(told.problem)
     w = narrow(p, told.narrow, told.routines)
     loop, count, phase = w.loop, len(w.q), told.phase
-    soft = False
+    held, lessening = len(p.together) > 0, len(p.pull) > 0
     for b in range(len(p.blocks)):
-        soft = soft or p.blocks[b].soft > 0
+        lessening = lessening or p.blocks[b].soft > 0
     columns = TRACE + len(w.e) + count
     trace = rows_at(told.trace, told.trace_rows * columns)
     if phase == BEGIN:
@@ -277,10 +340,10 @@ def iterate(address):
         if not clip_start(p, w.start, w.pool):
             return BAD_START
         draw_offsets(w.offsets, told.seed)
-        if told.scene:
-            w.clearance[1] = -np.inf
+        if held:
+            w.clearance[1] = np.inf  # w.best is not for what does not hold
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
-        loop[SPENT] = 0.0
+        loop[SPENT], loop[RANK], loop[BEYOND] = 0.0, -1.0, 0.0
         for i in range(count):
             w.q[i], w.before[i], w.best[i] = w.pool[i], w.pool[i], w.pool[i]
         _start(p, w, 0.0)
@@ -290,39 +353,33 @@ def iterate(address):
             row = np.int64(age)
             if row < told.trace_rows:
                 _note_trace(p, w, trace, row)
-            call(w.routines[METHOD], p, w)
-            cost, score = w.memory[COST], w.memory[SCORE]
+            kept, cost, score = _propose(p, w, address)
             if row < told.trace_rows:
                 trace[row * columns + 2], trace[row * columns + 3] = w.memory[STEP], w.memory[DAMPING]
             loop[LENGTH] = age + 1.0
-            if cost < loop[BEST]:
+            if score <= 1.0 and not kept:
+                loop[BEYOND] = 1.0
+            rank = (2.0 if score <= 1.0 else 1.0) if kept else 0.0
+            if rank > loop[RANK] or (rank == loop[RANK] and cost < loop[BEST]):
                 loop[BEST], loop[SPENT], loop[ENDED] = cost, age, 0.0
-                loop[OWNER] = loop[STARTS]
+                loop[OWNER], loop[RANK] = loop[STARTS], rank
                 for i in range(count):
                     w.best[i] = w.before[i]
-            colliding = False
-            if score <= 1.0 and not soft:
-                for i in range(count):
-                    w.q[i] = w.before[i]
-                near_turn(p, w, w.pool)
-                if told.scene == 0 or is_clear(p, w, address):
-                    return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
-                # w.best is from here on the solution whose shapes are least near.
-                colliding, loop[BEST], loop[SPENT], loop[OWNER] = True, -1.0, age, loop[STARTS]
+            if rank > 1.5 and not lessening:
+                _put_best(p, w, address)
+                return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
             if cost < _GAIN * loop[MARK]:
                 loop[MARK], loop[SINCE] = cost, age
             failed = w.memory[FAILED] > 0.5
             stalled = age - loop[SINCE] >= _PATIENCE
             loop[AGE] = age + 1.0
-            if colliding or failed or stalled or age >= told.max_iterations:
+            if failed or stalled or age >= told.max_iterations:
                 if failed:
                     loop[FAILURES] += 1.0
                 elif stalled and loop[OWNER] == loop[STARTS]:
                     loop[ENDED] = 1.0
-                if soft:
-                    for i in range(count):
-                        w.q[i] = w.best[i]
-                    near_turn(p, w, w.pool)
+                if lessening and loop[RANK] > 1.5:
+                    _put_best(p, w, address)
                     starts = np.int64(loop[STARTS])
                     code = finish(p, w, np.int64(loop[SPENT]), starts, np.int64(loop[OWNER]), loop[ENDED] > 0.5)
                     if code == SOLVED:
@@ -334,9 +391,10 @@ def iterate(address):
                 _start(p, w, loop[STARTS])
         if phase != END:
             return RUNNING
-    for i in range(count):
-        w.q[i] = w.best[i]
-    near_turn(p, w, w.pool)
+    _put_best(p, w, address)
     code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), np.int64(loop[OWNER]), loop[ENDED] > 0.5)
-    code = kept_apart(p, w, code, told.scene, address)
-    return NOT_FINITE if code == UNSOLVED and loop[FAILURES] > loop[STARTS] else code
+    if code == SOLVED and loop[RANK] > 0.5:
+        return code
+    if code == SOLVED or loop[BEYOND] > 0.5:
+        return BLOCKED
+    return NOT_FINITE if loop[FAILURES] > loop[STARTS] else code

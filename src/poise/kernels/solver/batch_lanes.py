@@ -52,8 +52,8 @@ from poise.kernels.solver.lm_solver import (
     clip_start,
     draw_offsets,
     evaluate,
+    holds,
     improve,
-    is_clear,
     near_turn,
     square_between,
 )
@@ -89,7 +89,7 @@ def solve_many(address):
         store(v.target, i, 0.0)
     for i in range(count):
         store(v.q, i, 0.0), store(v.before, i, 0.0), store(v.pool, i, 0.0)
-    if told.scene:
+    if told.looking:
         w.clearance[1] = -np.inf
     closed = len(p.arms) > 0 and told.max_restarts > 0
     if closed:
@@ -140,7 +140,7 @@ def solve_many(address):
                 for lane in range(WIDTH):
                     if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, told.max_iterations):
                         busy = False
-                        end_start(p, w, v, lane, told.scene, answers, address)
+                        end_start(p, w, v, lane, told.looking, answers, address)
             improve(p, v, cost, score >= 0.0, False)
 
 
@@ -209,10 +209,10 @@ def look_up(p, w, v, told, goals):
 
 
 @kernel
-def end_start(p, w, v, lane, scene, answers, address):
+def end_start(p, w, v, lane, looking, answers, address):
     """Write what the start of a lane has come to if its problem is solved, or if it is the best so far.
 
-    A solution whose shapes are too near is better than none.
+    A solution where something does not hold is better than none.
     """
     cost = 0.0
     for i in range(0, len(v.e), 3):
@@ -224,8 +224,10 @@ def end_start(p, w, v, lane, scene, answers, address):
             write_answer(p, w, v, lane, UNSOLVED, cost, answers)
         return
     for i in range(len(w.q)):
-        w.q[i] = v.q[i, lane]
-    if scene == 0 or is_clear(p, w, address):
+        w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
+    if looking:
+        near_turn(p, w, w.pool)
+    if looking == 0 or holds(p, w, address):
         write_answer(p, w, v, lane, SOLVED, cost, answers)
         return
     v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf

@@ -1,5 +1,7 @@
 """Which joints a step may move: those that do not stand at a limit that it would push them out of."""
 
+import numpy as np
+
 from poise.kernels.algebra.swing_twist import SLIGHT, blocked, flat, flat_direction
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
@@ -7,6 +9,25 @@ from poise.kernels.machine.lanes import any_of, load, select, splat, store
 NEARLY = 0.1
 """The share of a step that leads to a border of a ball's limits at most, for the ball to be held there already: cut off
 at once, the rest of the step would lead along the border somewhere else."""
+_ROUNDING = 1e-12
+"""What counts as not beyond a sum of joints [rad or m]."""
+
+
+@kernel
+def room_of_sums(p, w, q):
+    """The least that any of the limits A q <= b leaves at q (nq) [rad or m], infinite where there is none.
+
+    It is negative where one does not hold.
+    """
+    n, room = len(w.step), np.inf
+    for i in range(len(p.inequalities) // (n + 1)):
+        at = i * (n + 1)
+        left, size = p.inequalities[at + n], 1.0
+        for r in range(len(p.coordinates)):
+            c = p.coordinates[r]
+            left, size = left - p.inequalities[at + c.v] * q[c.q], max(size, abs(q[c.q]))
+        room = min(room, left + _ROUNDING * size)
+    return room
 
 
 @kernel

@@ -51,19 +51,19 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.rows.residuals import residuals
-from poise.kernels.solver.limits import any_ball_limited, hold_balls, hold_pushed
+from poise.kernels.solver.limits import any_ball_limited, hold_balls, hold_pushed, room_of_sums
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
 
 (
     _MU, LIMIT, SLOW, AGE, _COST, SCORE, STARTED, FRESH, _PATIENCE, _MARK, _NU, _PREDICTED, _POOL_COST, _POOL_AGE,
-    _POOL_START, PROBLEM, MEASURE, _CLEAR, LEAST, ROOM,
+    _POOL_START, PROBLEM, MEASURE, _HOLDS, LEAST, ROOM,
 ) = range(20)  # fmt: skip
 """Rows of `state`; layout.STATE is their number.  STARTED is the number of a lane's start: 0 for q0, -1 for none.
 _PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICTED belong.  PROBLEM is the number of a
 lane's problem in a batch, MEASURE that of its stored start, LEAST the least sum of squares that its starts came to, and
-ROOM the largest distance of shapes at solutions where they were too near, -inf before the first.  _CLEAR is 1 for a
-solution whose shapes are apart."""
+ROOM how much was left at the best of the solutions that did not hold, -inf before the first.  _HOLDS is 1 for one that
+does."""
 _TURN = 6.283185307179586
 _ROUNDING = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
@@ -106,7 +106,7 @@ _PROMISING = 1e-1
 """Below this error [m^2, rad^2 a block] more starts are worth while than usual: by the fourth root of the ratio, and
 the more, the more velocities there are."""
 _BLOCKED = 5
-"""So many times as many starts are worth while where there are solutions, but none whose shapes are apart: among crowds
+"""So many times as many starts are worth while where there are solutions, but none that holds: among crowds
 of 20 and 45 obstacles they found a free solution of a Panda's pose wherever twenty times as many more did."""
 _BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
@@ -347,7 +347,7 @@ def begin(p, w, fresh, offsets, q0):
     store(w.state, SLOW, select(fresh, 0.0, load(w.state, SLOW)))
     store(w.state, AGE, select(fresh, -1.0, load(w.state, AGE)))
     store(w.state, SCORE, select(fresh, np.inf, load(w.state, SCORE)))
-    store(w.state, _CLEAR, select(fresh, 0.0, load(w.state, _CLEAR)))
+    store(w.state, _HOLDS, select(fresh, 0.0, load(w.state, _HOLDS)))
 
 
 @kernel
@@ -470,10 +470,17 @@ def promises(p, w, usual_restarts, restarts):
 
 
 @kernel
-def is_clear(p, w, address):
-    """Whether all shapes are as far apart as asked at w.q, one number wide; w.best is the best q where they are not."""
-    call(w.routines[CLEAR], p, w, address)
-    if w.clearance[0] >= p.guard[0].distance:
+def holds(p, w, address):
+    """Whether limits of sums hold at w.q, one number wide, and all shapes are as far apart as asked.
+
+    w.best is the best q where they do not.
+    """
+    w.clearance[0] = room_of_sums(p, w, w.q)
+    if entry_at(address, CALL).scene:
+        room = w.clearance[0]
+        call(w.routines[CLEAR], p, w, address)
+        w.clearance[0] = min(w.clearance[0] - p.guard[0].distance, room)
+    if w.clearance[0] >= 0.0:
         return True
     if w.clearance[0] > w.clearance[1]:
         w.clearance[1] = w.clearance[0]
@@ -483,34 +490,37 @@ def is_clear(p, w, address):
 
 
 @kernel
-def kept_apart(p, w, code, scene, address):
-    """The code of an answer at w.q that has this one without its scene: it is looked at before it is believed."""
-    if not scene or (code == SOLVED and is_clear(p, w, address)):
+def judged(p, w, code, looking, address):
+    """The code of an answer at w.q that has this one unless something does not hold there."""
+    if not looking or (code == SOLVED and holds(p, w, address)):
         return code
     return BLOCKED if w.clearance[1] > -np.inf else code
 
 
 @kernel
-def reject_colliding(p, w, v, address):
-    """Let lanes that have converged to where shapes are too near begin anew."""
+def reject(p, w, v, address):
+    """Let lanes that have converged to where something does not hold begin anew."""
     for lane in range(WIDTH):
-        if v.state[SCORE, lane] <= INSIDE and v.state[_CLEAR, lane] < 0.5:
+        if v.state[SCORE, lane] <= INSIDE and v.state[_HOLDS, lane] < 0.5:
             for i in range(len(w.q)):
                 w.q[i] = v.q[i, lane]
-            if is_clear(p, w, address):
-                v.state[_CLEAR, lane] = 1.0
+            near_turn(p, w, w.pool)
+            if holds(p, w, address):
+                v.state[_HOLDS, lane] = 1.0
             else:
                 v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
                 v.state[_COST, lane], v.state[LIMIT, lane] = np.inf, np.inf
 
 
 @kernel
-def search(p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait, scene, address):
+def search(
+    p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait, looking, address
+):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up
-    to `restarts`, the smaller the least error is.  Where there is a `scene`, a solution counts where its shapes are far
-    enough apart.  Returns (lane or -1, restarts spent, whether it may go on).
+    to `restarts`, the smaller the least error is.  Where one is `looking`, a solution counts where all that must hold
+    does.  Returns (lane or -1, restarts spent, whether it may go on).
     """
     for _ in range(chunk):
         caring = w.state[_PATIENCE, 1] > 0.0
@@ -531,8 +541,8 @@ def search(p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restar
             bold = bold & (load(w.state, _PATIENCE) <= 0.0)
         store(w.state, _COST, cost), store(w.state, SCORE, score)
         store(w.state, AGE, age), store(w.state, SLOW, slow)
-        if scene and any_of(score <= INSIDE):
-            reject_colliding(p, own, w, address)
+        if looking and any_of(score <= INSIDE):
+            reject(p, own, w, address)
             score, slow = load(w.state, SCORE), load(w.state, SLOW)
         if any_of(score <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
@@ -546,7 +556,7 @@ def search(p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restar
                     if w.state[STARTED, lane] >= 0.0:
                         keep_candidate(w, lane)
                     w.state[_PATIENCE, lane] = 0.0
-                    blocked = scene and own.clearance[1] > -np.inf
+                    blocked = looking and own.clearance[1] > -np.inf
                     most = min(_BLOCKED * usual_restarts, restarts) if blocked else usual_restarts
                     if spent < most or (not blocked and spent < promises(p, w, usual_restarts, restarts)):
                         spent += 1
@@ -691,14 +701,14 @@ def search_lanes(p, w, v, address):
     else:
         lane, spent, more = search(
             p, w, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
-            told.chunk, told.nearest != 0, told.scene, address,
+            told.chunk, told.nearest != 0, told.looking, address,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
             out[CODE] = RUNNING
             return
     out[STATIONARY] = 0.0
-    if lane < 0 and told.scene and w.clearance[1] > -np.inf:
+    if lane < 0 and told.looking and w.clearance[1] > -np.inf:
         out[CODE], out[ITERATIONS], out[START] = UNSOLVED, 0.0, 0.0
         for i in range(count):
             w.q[i] = w.best[i]
@@ -732,15 +742,16 @@ def solve(address):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
-        if told.scene:
+        if told.looking:
             w.clearance[1] = -np.inf
         if len(p.arms) > 0 and told.max_restarts > 0:
             call(w.routines[CLOSED_FORM], p, w, wide(p, told.wide, told.wide_routines), address)
             if out[CODE] == SOLVED or out[CODE] == BLOCKED:
                 return np.int64(out[CODE])
         iterations, cost, score = track(p, w, w.pool, told.max_iterations)
-        if score <= INSIDE and (told.scene == 0 or is_clear(p, w, address)):
-            if near_turn(p, w, w.pool):
+        turned = score <= INSIDE and near_turn(p, w, w.pool)
+        if score <= INSIDE and (told.looking == 0 or holds(p, w, address)):
+            if turned:
                 cost, score = evaluate(p, w)
             return answer(p, w, cost, score, iterations, np.int64(0), np.int64(0), False)
     call(w.routines[SEARCH], p, w, wide(p, told.wide, told.wide_routines), address)
@@ -749,7 +760,7 @@ def solve(address):
     near_turn(p, w, w.pool)
     restarts, start = np.int64(out[RESTARTS]), np.int64(out[START])
     code = finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
-    return kept_apart(p, w, code, told.scene, address)
+    return judged(p, w, code, told.looking, address)
 
 
 @entry_point(WHOLE, REALS, TABLE)

@@ -1,0 +1,82 @@
+"""What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.solving.collision import CollisionLimit, guard_rows, one_collision_limit
+from poise.solving.inequalities import Constraint, Limit, together
+from poise.solving.problem import Problem
+
+Stated: TypeAlias = bool | Sequence[Limit | Constraint]
+"""What `limits=` may be: whether joint limits hold, or what must hold beside them."""
+_KINDS = ("inequalities", "guard")
+"""A limit has one of these methods."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What was stated."""
+
+    positions: bool
+    """Whether joints keep their limits."""
+    apart: CollisionLimit | None
+    """What keeps shapes apart."""
+    others: tuple[Any, ...]
+    """All others: bounds and rows of velocities."""
+
+    @classmethod
+    def of(cls, limits: Stated) -> "Limits":
+        """Raises TypeError for what is no limit, ValueError for two CollisionLimits."""
+        if isinstance(limits, bool):
+            return cls(limits, None, ())
+        if not isinstance(limits, (list, tuple)) or not all(map(_is_limit, limits)):
+            raise TypeError(
+                "limits must be True or False, whether joint limits hold, or a list of what must hold beside them, "
+                f"such as LinearLimit or CollisionLimit, got {limits!r}"
+            )
+        apart = one_collision_limit(limits)
+        return cls(True, apart, tuple(limit for limit in limits if limit is not apart))
+
+    @property
+    def stated(self) -> Stated:
+        """As `limits=` says it."""
+        return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions
+
+    @property
+    def key(self) -> Hashable:
+        """By which what was prepared for the same limits is found again."""
+        return (self.positions, self.apart, *map(_structure, self.others))
+
+
+def looked_at(model: Model, problem: Problem, limits: Limits) -> Problem:
+    """A problem whose solutions are looked at: whether shapes are apart there, and sums of joints within their limits.
+
+    Raises ValueError for limits that need a time.
+    """
+    stated = together(model, problem.velocities, limits.others)
+    n = len(problem.velocities)
+    apart = limits.apart
+    guard = {} if apart is None else {"velocities": [*problem.velocities, model.nv], "guard": apart.guard(None)}
+    return problem.extended(
+        {"inequalities": np.column_stack([stated.rows, stated.most]).ravel(), **guard},
+        {"best": model.nq, **({} if apart is None else guard_rows(n)), "clearance": 2},
+    )
+
+
+def _structure(limit: Any) -> Hashable:
+    """What tells one limit from another; of one that has no hash nothing is the same."""
+    found = getattr(limit, "structure", limit)
+    try:
+        hash(found)
+    except TypeError:
+        return object()
+    return found
+
+
+def _is_limit(limit: Any) -> bool:
+    return any(callable(getattr(limit, kind, None)) for kind in _KINDS)

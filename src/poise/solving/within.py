@@ -1,0 +1,106 @@
+"""An answer that keeps all that must hold, where eight lanes came to none: the steps of a method lead there.
+
+They begin at what the lanes came to, which is near to the targets, then at the caller's q0, which may be where all
+holds, and at a few random starts.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BLOCKED,
+    BY_CLOSED_FORM,
+    CODE,
+    COST,
+    DISTANCE,
+    ITERATIONS,
+    RESTARTS,
+    SOLVED,
+    START,
+)
+from poise.kernels.methods.memory import RANK
+from poise.model.model import Model
+from poise.model.proximity import nearest_in
+from poise.solving.collision import CollisionLimit
+from poise.solving.problem import Problem
+from poise.solving.scratch import SEED, Scratch
+from poise.spatial import Array
+
+METHOD: Final = "priority"
+"""Whose steps they are: those of levels, a posture the last of them."""
+_RESTARTS: Final = 7
+"""Random starts, at most, beside those of the lanes."""
+_BETTER: Final = 0.99
+"""What is left must be less than this share of what is left from q0 for another start to win."""
+
+
+def keeps(problem: Problem, apart: CollisionLimit | None, model: Model, scratch: Scratch, q: Array) -> bool:
+    """Whether limits of sums hold at q (nq,), and shapes are as far apart as asked."""
+    rows = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
+    coordinates = problem.section("coordinates")
+    at = q[coordinates["q"]]
+    rounding = 1e-12 * max(1.0, float(np.abs(at).max(initial=0.0)))
+    if not (rows[:, :-1][:, coordinates["v"]] @ at <= rows[:, -1] + rounding).all():
+        return False
+    return apart is None or scratch.scene is None or apart.allows(model, nearest_in(scratch.scene, q))
+
+
+def brought_within(
+    inner: Any, model: Model, scratch: Scratch, code: int, end: float, closed: Callable[[Array], Array | None] | None
+) -> tuple[int, bool]:
+    """Let `out` of the scratch be an answer that keeps all; the code, and whether the time was spent.
+
+    `inner` is a search by METHOD for the same tasks, `closed` what closes the loops near to a q (nq,).
+    """
+    at, out = slice(ANSWER, ANSWER + model.nq), scratch.out
+    first, start = out[at].copy(), scratch.start.copy()
+    restarts = min(_RESTARTS, inner.max_restarts)
+    best: tuple[Array, Array, float, int] | None = None
+    late = False
+    for begin, more in ((first, 0), (start, restarts)):
+        if not np.isfinite(begin).all():
+            continue
+        near = closed(begin.copy()) if closed is not None else None
+        with inner.scratch(model) as found:
+            found.goal[:], found.start[:] = scratch.goal, begin if near is None else near
+            if len(found.posture_goal):
+                found.posture_goal[:] = scratch.posture_goal
+            found.tell(max_restarts=more)
+            try:
+                ended, late = inner.solve_one(model, found, int(scratch.call[SEED]), end)
+            finally:
+                found.tell(max_restarts=inner.max_restarts)
+            if ended < 0:
+                continue
+            rank = found.narrow[inner.rows("loop")][RANK]
+            if best is None or _is_better(found.out, rank, best):
+                best = found.out.copy(), begin, rank, ended
+        if late or (best is not None and best[2] > 1.5):
+            break
+    if best is None or best[2] < 0.5:
+        return (BLOCKED if code == SOLVED else code), late
+    answer, begin, _, ended = best
+    tried, spent, came_from = out[RESTARTS], out[ITERATIONS], out[START]
+    out[:] = answer
+    solved = answer[CODE] == SOLVED
+    out[RESTARTS], out[ITERATIONS] = tried + answer[RESTARTS], spent + answer[ITERATIONS]
+    out[START] = came_from if begin is first and (solved or came_from == BY_CLOSED_FORM) else answer[START]
+    out[DISTANCE] = _distance(model, inner.problem, start, out[at])
+    if solved:
+        return ended, late
+    return (code if code != SOLVED else BLOCKED), late
+
+
+def _is_better(out: Array, rank: float, best: tuple[Array, Array, float, int]) -> bool:
+    """Whether an answer from q0 is to be preferred to the one before."""
+    if rank != best[2]:
+        return bool(rank > best[2])
+    return bool(_BETTER * out[COST] <= best[0][COST])
+
+
+def _distance(model: Model, problem: Problem, start: Array, q: Array) -> float:
+    q0 = model.clip(start) if problem.limits else start
+    return float(np.linalg.norm(model.difference(q0, q)[list(problem.velocities)]))
