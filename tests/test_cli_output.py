@@ -82,7 +82,7 @@ def test_a_pipe_has_a_line_a_row_whatever_its_columns(
 
 def test_a_comparison_is_set_in_any_width() -> None:
     report = pz.compare(
-        pz.load("planar3"), pz.PositionTask("tool"), methods=["jt", pz.DampedLeastSquares(damping=0.1)], count=2
+        pz.load("planar3"), pz.PositionTask("tool"), methods=["jt", pz.methods.DampedLeastSquares(damping=0.1)], count=2
     )
     text = str(report)
     assert report.text(None) == text

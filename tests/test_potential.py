@@ -58,15 +58,15 @@ def bend(q: Array, out: Array) -> None:
             out[i, j] -= 0.3 * math.sin(q[1] + q[3])
 
 
-OWN = pz.Potential(away, from_home, gain=0.02)
+OWN = pz.criteria.Potential(away, from_home, gain=0.02)
 METHODS: list[Callable[..., Any]] = [
-    pz.Pseudoinverse,
-    pz.SelectivelyDamped,
-    pz.FilteredInverse,
-    pz.DasSlotineSheridan,
-    pz.TaskPriority,
-    lambda **own: pz.TaskPriority(form="chiaverini", **own),
-    lambda **own: pz.DampedLeastSquares(damping=pz.DeoWalker(0.1), **own),
+    pz.methods.Pseudoinverse,
+    pz.methods.SelectivelyDamped,
+    pz.methods.FilteredInverse,
+    pz.methods.DasSlotineSheridan,
+    pz.methods.TaskPriority,
+    lambda **own: pz.methods.TaskPriority(form="chiaverini", **own),
+    lambda **own: pz.methods.DampedLeastSquares(damping=pz.damping.DeoWalker(0.1), **own),
 ]
 KINDS = ["pinv", "sdls", "filtered", "das", "priority", "chiaverini", "dls"]
 
@@ -78,8 +78,8 @@ KINDS = ["pinv", "sdls", "filtered", "das", "priority", "chiaverini", "dls"]
 def test_it_leads_where_the_librarys_own_criterion_of_the_same_formula_leads(method: Callable[..., Any]) -> None:
     goals, q = np.tile(GOAL, (40, 1, 1)), PANDA.home + 0.2
     for own, theirs in [
-        (OWN, pz.RestPosture(gain=0.02)),
-        (pz.Potential(off_centre, from_centre, gain=0.3), pz.JointCentring(gain=0.3)),
+        (OWN, pz.criteria.RestPosture(gain=0.02)),
+        (pz.criteria.Potential(off_centre, from_centre, gain=0.3), pz.criteria.JointCentring(gain=0.3)),
     ]:
         paths = [pz.Tracker(PANDA, POINT, method(null_space=term)).rollout(q, goals) for term in (own, theirs)]
         np.testing.assert_allclose(*paths, rtol=0, atol=1e-12)
@@ -90,8 +90,11 @@ def test_it_leads_where_the_librarys_own_criterion_of_the_same_formula_leads(met
 def test_it_adds_to_the_others() -> None:
     q = PANDA.sample(seed=4)
     there = PANDA.pose("panda_hand", q).xyz
-    terms = (pz.JointCentring(gain=0.02), OWN, pz.Clearance(obstacles=[[0.3, 0.2, 0.6]], gain=0.001))
-    steps = [pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=term)).step(q, there) - q for term in (terms, *terms)]
+    terms = (pz.criteria.JointCentring(gain=0.02), OWN, pz.criteria.Clearance(obstacles=[[0.3, 0.2, 0.6]], gain=0.001))
+    steps = [
+        pz.Tracker(PANDA, POINT, pz.methods.Pseudoinverse(null_space=term)).step(q, there) - q
+        for term in (terms, *terms)
+    ]
     np.testing.assert_allclose(steps[0], sum(steps[1:]), rtol=0, atol=1e-12)
 
 
@@ -122,7 +125,9 @@ def test_its_gradient_is_by_velocities_where_a_joint_is_a_ball_or_moves_others()
 
     q, task = model.sample(seed=3), pz.PositionTask("tool")
     there = model.pose("tool", q).xyz
-    method = pz.Pseudoinverse(null_space=pz.Potential(value, gradient, gain=0.01), cutoff=0.0, max_step=9.0)
+    method = pz.methods.Pseudoinverse(
+        null_space=pz.criteria.Potential(value, gradient, gain=0.01), cutoff=0.0, max_step=9.0
+    )
     step = model.difference(q, pz.Tracker(model, task, method).step(q, there))
     free = linalg.null_space(pz.Solver(model, task).linearise(q, there)[1], rcond=1e-9)
     found = optimize.approx_fprime(np.zeros(model.nv), lambda v: value(model.integrate(q, v)), 1e-7)
@@ -148,14 +153,14 @@ def test_lambdas_closures_and_numbas_functions_serve_alike() -> None:
         (*scaled(4.0), 0.005),
         (numba.njit(away), numba.njit("void(f8[::1], f8[::1])")(from_home), 0.02),
     ]:
-        term = pz.Potential(value, gradient, gain=gain)
-        steps.append(pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=term)).step(q, GOAL).copy())
+        term = pz.criteria.Potential(value, gradient, gain=gain)
+        steps.append(pz.Tracker(PANDA, POINT, pz.methods.Pseudoinverse(null_space=term)).step(q, GOAL).copy())
     for step in steps[1:]:
         np.testing.assert_allclose(step, steps[0], rtol=0, atol=1e-14)
 
 
 def test_eight_characters_go_where_each_would_go_alone() -> None:
-    ik = pz.Tracker(PANDA, POINT, pz.DampedLeastSquares(null_space=OWN))
+    ik = pz.Tracker(PANDA, POINT, pz.methods.DampedLeastSquares(null_space=OWN))
     q = HOME + np.linspace(-0.2, 0.2, 11)[:, None]
     goals = np.tile(GOAL, (11, 5, 1, 1)) + 0.01 * np.arange(11)[:, None, None, None]
     together = ik.rollout(q, goals)
@@ -165,7 +170,7 @@ def test_eight_characters_go_where_each_would_go_alone() -> None:
 
 def test_solve_takes_it_too() -> None:
     task = pz.PositionTask("panda_hand", target=GOAL)
-    answer = pz.solve(PANDA, task, method=pz.Pseudoinverse(null_space=OWN), max_restarts=0)
+    answer = pz.solve(PANDA, task, method=pz.methods.Pseudoinverse(null_space=OWN), max_restarts=0)
     assert answer.success
 
 
@@ -187,7 +192,7 @@ def raising(q: Array, out: Array) -> None:
 def test_where_it_is_no_number_the_update_fails_and_the_next_one_is_sound(
     method: Callable[..., Any], gradient: Function
 ) -> None:
-    ik = pz.Tracker(PANDA, POINT, method(null_space=pz.Potential(lambda q: 0.0, gradient)))
+    ik = pz.Tracker(PANDA, POINT, method(null_space=pz.criteria.Potential(lambda q: 0.0, gradient)))
     bad, good = HOME.copy(), HOME.copy()
     bad[0], good[0] = -1.0, 0.1
     np.testing.assert_array_equal(ik.step(bad, GOAL), bad)
@@ -203,7 +208,9 @@ def test_so_it_is_with_a_hessian(gradient: Function) -> None:
     def flat(q: Array, out: Array) -> None:
         out[0, 0] = math.nan if q[0] < -0.5 else 0.0
 
-    ik = pz.Tracker(PANDA, POINT, pz.ExtendedJacobian(criterion=pz.Potential(lambda q: 0.0, gradient, flat)))
+    ik = pz.Tracker(
+        PANDA, POINT, pz.methods.ExtendedJacobian(criterion=pz.criteria.Potential(lambda q: 0.0, gradient, flat))
+    )
     bad = HOME.copy()
     bad[0] = -1.0
     np.testing.assert_array_equal(ik.step(bad, GOAL), bad)
@@ -223,7 +230,7 @@ def test_the_optimum_of_the_extended_jacobian_is_that_of_quadratic_programming(t
     q = HOME + np.random.default_rng(seed).uniform(-0.3, 0.3, 7)
     pose = PANDA.pose("panda_hand", q)
     target = pose.xyz if task is POINT else pose
-    method = pz.ExtendedJacobian(criterion=pz.Potential(wave, slope, bend))
+    method = pz.methods.ExtendedJacobian(criterion=pz.criteria.Potential(wave, slope, bend))
     found = relax(PANDA, task, q, method, limits=False)
     solver = pz.Solver(PANDA, task, limits=False)
 
@@ -248,8 +255,8 @@ def test_the_measure_of_a_quadratic_function_is_that_of_the_rest_posture() -> No
             out[i, i] = 1.0
 
     own, theirs = (
-        algorithmic_singularity(PANDA, POINT, HOME + 0.1, pz.ExtendedJacobian(criterion=term))
-        for term in (pz.Potential(away, from_home, flat), pz.RestPosture())
+        algorithmic_singularity(PANDA, POINT, HOME + 0.1, pz.methods.ExtendedJacobian(criterion=term))
+        for term in (pz.criteria.Potential(away, from_home, flat), pz.criteria.RestPosture())
     )
     assert own.determinant == pytest.approx(theirs.determinant, rel=1e-12)
     assert own.smallest == pytest.approx(theirs.smallest, rel=1e-12)
@@ -289,19 +296,19 @@ LISTED = [1.0, 2.0]
 )
 def test_a_gradient_that_does_not_work_is_refused_when_a_method_is_prepared(gradient: Function, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=pz.Potential(lambda q: 0.0, gradient)))
+        pz.Tracker(PANDA, POINT, pz.methods.Pseudoinverse(null_space=pz.criteria.Potential(lambda q: 0.0, gradient)))
 
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: pz.Potential(away, None), TypeError, r"must be a function gradient\(q, out\), got None"),  # type: ignore[arg-type]
-        (lambda: pz.Potential(3, from_home), TypeError, r"value .* must be a function value\(q\), got 3"),  # type: ignore[arg-type]
-        (lambda: pz.Potential(away, away), TypeError, r"must take gradient\(q, out\): too many positional"),
-        (lambda: pz.Potential(away, from_home, away), TypeError, r"must take hessian\(q, out\)"),
-        (lambda: pz.Potential(away, from_home, gain=0.0), ValueError, "gain is 0.0"),
+        (lambda: pz.criteria.Potential(away, None), TypeError, r"must be a function gradient\(q, out\), got None"),  # type: ignore[arg-type]
+        (lambda: pz.criteria.Potential(3, from_home), TypeError, r"value .* must be a function value\(q\), got 3"),  # type: ignore[arg-type]
+        (lambda: pz.criteria.Potential(away, away), TypeError, r"must take gradient\(q, out\): too many positional"),
+        (lambda: pz.criteria.Potential(away, from_home, away), TypeError, r"must take hessian\(q, out\)"),
+        (lambda: pz.criteria.Potential(away, from_home, gain=0.0), ValueError, "gain is 0.0"),
         (
-            lambda: pz.ExtendedJacobian(criterion=pz.Potential(away, from_home)),
+            lambda: pz.methods.ExtendedJacobian(criterion=pz.criteria.Potential(away, from_home)),
             ValueError,
             "the Potential has no hessian, which the method 'extended' needs: give it hessian=f",
         ),
@@ -317,6 +324,6 @@ def test_a_hessian_that_is_not_the_gradients_is_refused() -> None:
         out[0, 1] = 2.0
 
     with pytest.raises(ValueError, match=r"hessian of the Potential is not that of its gradient: .*entry \[0, 1\]"):
-        pz.Tracker(PANDA, POINT, pz.ExtendedJacobian(criterion=pz.Potential(wave, slope, wrong)))
+        pz.Tracker(PANDA, POINT, pz.methods.ExtendedJacobian(criterion=pz.criteria.Potential(wave, slope, wrong)))
     with pytest.raises(ValueError, match="value of the Potential raises TypeError"):
-        pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=pz.Potential(lambda q: None, slope)))  # type: ignore[arg-type,return-value]
+        pz.Tracker(PANDA, POINT, pz.methods.Pseudoinverse(null_space=pz.criteria.Potential(lambda q: None, slope)))  # type: ignore[arg-type,return-value]

@@ -204,7 +204,7 @@ def test_an_arm_that_is_moved_from_outside_comes_back() -> None:
     assert model.pose("tool0", q).xyz == pytest.approx(rest, abs=1e-3)
 
 
-@pytest.mark.parametrize("method", [pz.Pseudoinverse(), pz.GaussNewton(), "lm"])
+@pytest.mark.parametrize("method", [pz.methods.Pseudoinverse(), pz.methods.GaussNewton(), "lm"])
 def test_where_steps_are_shortened_a_rollout_is_its_steps_and_characters_go_alone(method: Any) -> None:
     model, task = planar(3), pz.PositionTask("tool")
     starts = np.array([[0.3, 0.5, -0.4], [0.1, -0.9, 0.2], [1.0, 0.2, 0.3]])

@@ -22,7 +22,7 @@ PANDA = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")
 WRIST = pz.PositionTask("panda_hand")
 HOME = np.array(PANDA.home)
-LIMITED = [name for name, kind in pz.METHODS.items() if kind.capabilities.limits]
+LIMITED = [name for name, kind in pz.methods.METHODS.items() if kind.capabilities.limits]
 steady = settings(deadline=None, derandomize=True, max_examples=25)
 
 
@@ -40,7 +40,7 @@ def around(steps: int, phase: float = 0.0) -> Array:
 
 
 def test_a_step_is_the_damped_step_cut_at_the_limits() -> None:
-    ik = pz.Tracker(PANDA, HAND, pz.DampedLeastSquares(damping=0.2, max_error=None, max_step=math.inf))
+    ik = pz.Tracker(PANDA, HAND, pz.methods.DampedLeastSquares(damping=0.2, max_error=None, max_step=math.inf))
     solver = pz.Solver(PANDA, HAND)
     for seed in range(10):
         q, target = PANDA.sample(seed=seed), ahead(seed + 50)
@@ -50,7 +50,7 @@ def test_a_step_is_the_damped_step_cut_at_the_limits() -> None:
 
 
 def test_a_joint_at_its_limit_takes_no_part_in_a_step_that_pushes_it_out() -> None:
-    ik = pz.Tracker(PANDA, HAND, pz.DampedLeastSquares(damping=0.2, max_error=None, max_step=math.inf))
+    ik = pz.Tracker(PANDA, HAND, pz.methods.DampedLeastSquares(damping=0.2, max_error=None, max_step=math.inf))
     solver, held_back = pz.Solver(PANDA, HAND), 0
     for seed in range(10):
         q, target = PANDA.sample(seed=seed), ahead(seed + 50)
@@ -65,7 +65,7 @@ def test_a_joint_at_its_limit_takes_no_part_in_a_step_that_pushes_it_out() -> No
     assert held_back > 3
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_several_updates_a_step_are_so_many_steps(name: str) -> None:
     one = pz.Tracker(PANDA, WRIST, name, limits=False)
     five = pz.Tracker(PANDA, WRIST, name, limits=False, updates=5)
@@ -136,7 +136,7 @@ def test_points_are_rows_of_an_array_or_one_a_task() -> None:
     assert (single.step(HOME, at[None]) == want).all()
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_a_rollout_is_a_loop_of_steps(name: str) -> None:
     ik = pz.Tracker(PANDA, WRIST, name, limits=False)
     points = around(40)[:, :, :3]
@@ -161,7 +161,13 @@ def test_poses_are_rolled_out_from_arrays_or_se3() -> None:
 
 @pytest.mark.parametrize("count", [1, 3, 8, 11])
 @pytest.mark.parametrize(
-    "method", [pz.DampedLeastSquares(damping=0.1, max_error=0.1), pz.SelectivelyDamped(max_error=0.1), "lm", "jt"]
+    "method",
+    [
+        pz.methods.DampedLeastSquares(damping=0.1, max_error=0.1),
+        pz.methods.SelectivelyDamped(max_error=0.1),
+        "lm",
+        "jt",
+    ],
 )
 def test_characters_side_by_side_go_where_each_goes_alone(count: int, method: Any) -> None:
     ik = pz.Tracker(PANDA, HAND, method, dt=0.02)
@@ -219,7 +225,7 @@ def test_no_joint_is_faster_than_its_limit(name: str, updates: int) -> None:
 
 def test_a_step_too_fast_is_shortened_as_a_whole_or_each_joint_by_itself() -> None:
     """Whichever leaves less of the error."""
-    method = pz.DampedLeastSquares(damping=0.2, max_error=None, max_step=math.inf)
+    method = pz.methods.DampedLeastSquares(damping=0.2, max_error=None, max_step=math.inf)
     free, paced = pz.Tracker(PANDA, HAND, method), pz.Tracker(PANDA, HAND, method, dt=0.01)
     solver, most, wholes = pz.Solver(PANDA, HAND), PANDA.velocity * 0.01, 0
     for seed in range(30):
@@ -261,14 +267,14 @@ def speeds_of(model: pz.Model, path: Array, dt: float) -> Array:
     return np.concatenate(shares, axis=1).max(axis=1)
 
 
-BOLD = pz.BoundedLeastSquares(damping=1e-3, max_error=None, max_step=math.inf)
+BOLD = pz.methods.BoundedLeastSquares(damping=1e-3, max_error=None, max_step=math.inf)
 
 
 @pytest.mark.parametrize("method", ["dls", "qp", "priority", "lm", "jt", BOLD])
 @pytest.mark.parametrize("updates", [1, 2, 5])
 @pytest.mark.parametrize("follower", [False, True])
 def test_no_ball_turns_faster_than_its_limit_over_a_whole_step(
-    method: str | pz.BoundedLeastSquares, updates: int, follower: bool
+    method: str | pz.methods.BoundedLeastSquares, updates: int, follower: bool
 ) -> None:
     model, dt = turning(follower=follower), 0.1
     ik = pz.Tracker(model, pz.PoseTask("tip"), method, dt=dt, updates=updates)
@@ -407,7 +413,7 @@ def test_the_damping_of_a_rest_does_not_hold_up_a_new_target() -> None:
     assert PANDA.pose("panda_hand", q).xyz == pytest.approx(near.xyz, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_a_step_begins_where_q_is_whatever_came_before(name: str) -> None:
     """A controller may put the arm elsewhere; no method takes it back to where it was."""
     task = pz.PositionTask("panda_hand", PANDA.pose("panda_hand", HOME).xyz)
@@ -475,7 +481,7 @@ def turret() -> pz.Model:
 @pytest.mark.filterwarnings("ignore:a step of this Tracker:RuntimeWarning")
 def test_a_singular_pose_stops_the_undamped_method_where_it_is() -> None:
     model, task, target = turret(), pz.PositionTask("tip"), [0.5, 0.4, 0.3]
-    ik = pz.Tracker(model, task, pz.Pseudoinverse(form="rows"))
+    ik = pz.Tracker(model, task, pz.methods.Pseudoinverse(form="rows"))
     assert (ik.step(np.zeros(3), target) == 0.0).all()
     assert ik.failed
     moved = ik.step(np.array([0.2, 0.3, 0.9]), target).copy()
@@ -483,7 +489,7 @@ def test_a_singular_pose_stops_the_undamped_method_where_it_is() -> None:
     assert not ik.failed, "it is told of the last step only"
     assert (ik.rollout(np.zeros(3), [[target]]) == 0.0).all()
     assert ik.failed
-    damped = pz.Tracker(model, task, pz.DampedLeastSquares(damping=0.1))
+    damped = pz.Tracker(model, task, pz.methods.DampedLeastSquares(damping=0.1))
     assert (damped.step(np.zeros(3), target) != 0.0).any()
     assert not damped.failed
 

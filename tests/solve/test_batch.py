@@ -64,7 +64,7 @@ def some(targets: list, rows: np.ndarray) -> list:
     return [rotation_of(t.wxyz[rows]) if isinstance(t, pz.SO3) else t[rows] for t in targets]
 
 
-def solve(model, tasks, targets, q0, **settings) -> pz.SolutionBatch:
+def solve(model, tasks, targets, q0, **settings) -> pz.results.SolutionBatch:
     return pz.solve_batch(model, tasks, targets if len(tasks) > 1 else targets[0], q0=q0, **settings)
 
 
@@ -198,7 +198,7 @@ def test_an_index_gives_a_solution_and_a_slice_a_batch(panda, problems) -> None:
     assert "within" in single.explain()
     assert single.origin == "q0" or single.origin.startswith("stored or random start")
     part = found[10:20]
-    assert isinstance(part, pz.SolutionBatch)
+    assert isinstance(part, pz.results.SolutionBatch)
     assert np.array_equal(part.q, found.q[10:20])
     chosen = found[~found.success | (found.iterations > 3)]
     assert len(chosen) == int((~found.success | (found.iterations > 3)).sum())

@@ -36,7 +36,7 @@ def figure_targets(steps: int) -> Array:
 
 
 @pytest.mark.parametrize("weight", [1.0, (1.0, 2.0, 1.0, 5.0, 1.0, 0.0, 3.0)])
-@pytest.mark.parametrize("method", [pz.DampedLeastSquares(**UNDAMPED), pz.TaskPriority(**UNDAMPED)])
+@pytest.mark.parametrize("method", [pz.methods.DampedLeastSquares(**UNDAMPED), pz.methods.TaskPriority(**UNDAMPED)])
 def test_a_step_goes_to_the_posture_as_far_as_the_tasks_leave_it(weight: Any, method: Any) -> None:
     ik = pz.Tracker(PANDA, [HAND, pz.PostureTask(weight=weight)], method, limits=False, settle=False)
     solver, rng = pz.Solver(PANDA, HAND), np.random.default_rng(0)
@@ -244,7 +244,7 @@ def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
     model, feet = walk.model, ("LeftFoot", "RightFoot")
     targets = np.stack([model.pose(foot, walk.q).array for foot in feet], axis=1)
     targets[..., 2] += 0.05 * np.sin(3.0 * targets[..., 0]) + 0.04 * targets[..., 1]
-    method = pz.DampedLeastSquares(damping=0.05)
+    method = pz.methods.DampedLeastSquares(damping=0.05)
     ik = pz.Tracker(model, [*map(pz.PoseTask, feet), pz.PostureTask(weight={"Hips": 2.0})], method, updates=2)
     path = ik.rollout(walk.q[0], targets, posture=walk.q)
     for i, foot in enumerate(feet):
@@ -265,10 +265,20 @@ def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
         ([pz.PostureTask()], None, {}, "a task beside a PostureTask"),
         ([HAND, pz.PostureTask(), pz.PostureTask()], None, {}, "2 PostureTasks"),
         ([HAND, pz.PostureTask()], "jt", {}, "follows no PostureTask: choose 'dls' or 'priority'"),
-        ([HAND, pz.PostureTask()], pz.TaskPriority(form="chiaverini"), {}, "form='chiaverini' follows no"),
-        ([HAND, pz.PostureTask()], pz.TaskPriority(null_space=pz.RestPosture()), {}, "takes the place of RestPosture"),
-        ([HAND, pz.PostureTask()], pz.DampedLeastSquares(null_space=pz.JointCentring()), {}, "no null_space"),
-        ([HAND, pz.PostureTask()], pz.DampedLeastSquares(damping=pz.GainRatio()), {}, "no GainRatio"),
+        ([HAND, pz.PostureTask()], pz.methods.TaskPriority(form="chiaverini"), {}, "form='chiaverini' follows no"),
+        (
+            [HAND, pz.PostureTask()],
+            pz.methods.TaskPriority(null_space=pz.criteria.RestPosture()),
+            {},
+            "takes the place of RestPosture",
+        ),
+        (
+            [HAND, pz.PostureTask()],
+            pz.methods.DampedLeastSquares(null_space=pz.criteria.JointCentring()),
+            {},
+            "no null_space",
+        ),
+        ([HAND, pz.PostureTask()], pz.methods.DampedLeastSquares(damping=pz.damping.GainRatio()), {}, "no GainRatio"),
         ([HAND, pz.PostureTask()], None, {"explore": True}, "explore=True does not follow a PostureTask"),
         ([HAND, pz.PostureTask(weight={"panda_joint1": 1e5})], None, {}, "from 1 to 100000; in a Tracker"),
     ],

@@ -15,7 +15,7 @@ ROW = np.array([0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0])
 FREE: dict[str, Any] = {"damping": 0.1, "max_step": 10.0, "max_error": None}
 
 
-@pytest.mark.parametrize("method", [pz.BoundedLeastSquares(**FREE), pz.TaskPriority(**FREE)])
+@pytest.mark.parametrize("method", [pz.methods.BoundedLeastSquares(**FREE), pz.methods.TaskPriority(**FREE)])
 def test_the_step_is_the_minimum_that_a_dense_solver_finds(method: Any) -> None:
     limited = pz.Tracker(PANDA, HAND, method, limits=[SUM])
     met = 0

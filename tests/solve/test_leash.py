@@ -309,7 +309,7 @@ def stands(measured: bool) -> tuple[float, float]:
     stand = [pz.PoseTask(foot, body.pose(foot, q)) for foot in feet]
     balance = pz.CentreOfMassTask(body.centre_of_mass(q), weight=(1, 1, 0))
     reach = [pz.PositionTask(hand, priority=1) for hand in hands]
-    rest = pz.TaskPriority(null_space=pz.RestPosture(q=q))
+    rest = pz.methods.TaskPriority(null_space=pz.criteria.RestPosture(q=q))
     loop = pz.Tracker(body, [*stand, balance, *reach], rest, dt=DT, limits=[pz.AccelerationLimit(40.0)])
     begin = [body.pose(hand, q).xyz for hand in hands]
     for tick in range(600):

@@ -14,7 +14,7 @@ from poise.robots.planar import planar
 Array = npt.NDArray[np.float64]
 PANDA = pz.load("panda")
 IIWA = pz.load("iiwa14")
-ABLE = [name for name, kind in pz.METHODS.items() if kind.capabilities.tasks != "positions"]
+ABLE = [name for name, kind in pz.methods.METHODS.items() if kind.capabilities.tasks != "positions"]
 """The methods that can follow a pose."""
 
 
@@ -25,7 +25,7 @@ def reachable(seed: int) -> pz.SE3:
 @pytest.mark.parametrize("name", ABLE)
 def test_what_converged_is_right_and_what_did_not_says_so(name: str) -> None:
     """By forward kinematics of another's making, with tolerances that a linear method can reach."""
-    limits = pz.METHODS[name].capabilities.limits
+    limits = pz.methods.METHODS[name].capabilities.limits
     solved = 0
     for seed in range(8):
         goal = reachable(seed)
@@ -36,7 +36,7 @@ def test_what_converged_is_right_and_what_did_not_says_so(name: str) -> None:
         assert found.position_error == pytest.approx(position, abs=1e-9)
         assert found.rotation_error == pytest.approx(rotation, abs=1e-7)
         assert found.success == (found.status is pz.Status.CONVERGED)
-        assert 0 <= found.iterations <= pz.METHODS[name].iterations
+        assert 0 <= found.iterations <= pz.methods.METHODS[name].iterations
         assert 0 <= found.restarts <= 20
         solved += found.success
         if limits:
@@ -45,7 +45,7 @@ def test_what_converged_is_right_and_what_did_not_says_so(name: str) -> None:
     assert solved >= 6
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_the_same_seed_gives_the_same_answer(name: str) -> None:
     task = pz.PositionTask("panda_hand", [0.3, 0.5, 0.4])
     solver = pz.Solver(PANDA, task, method=name, limits=False, max_restarts=5, max_iterations=40)
@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_answer(name: str) -> None:
     assert (fresh.q == want.q).all()
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_a_start_at_the_target_takes_no_iteration(name: str) -> None:
     q = PANDA.sample(seed=5)
     task = pz.PositionTask("panda_hand", PANDA.pose("panda_hand", q).xyz)
@@ -87,11 +87,11 @@ def test_out_of_reach_is_a_status_with_the_closest_configuration(name: str) -> N
 
 def test_steps_that_are_no_numbers_are_a_status() -> None:
     model, task = turret(), pz.PositionTask("tool", [0.5, 0.4, 0.3])  # stretched at zero
-    found = pz.solve(model, task, q0=np.zeros(3), method=pz.Pseudoinverse(form="rows"), max_restarts=0)
+    found = pz.solve(model, task, q0=np.zeros(3), method=pz.methods.Pseudoinverse(form="rows"), max_restarts=0)
     assert found.status is pz.Status.NOT_FINITE
     assert "damp the method" in found.status.message
     assert np.isfinite(found.q).all()
-    damped = pz.solve(model, task, q0=np.zeros(3), method=pz.DampedLeastSquares(damping=0.1))
+    damped = pz.solve(model, task, q0=np.zeros(3), method=pz.methods.DampedLeastSquares(damping=0.1))
     assert damped.success
 
 
@@ -107,13 +107,13 @@ def turret() -> pz.Model:
 
 @pytest.mark.parametrize(("form", "size"), [("rows", 3), ("columns", 4)])
 def test_a_form_that_is_singular_in_every_pose_is_refused(form: Any, size: int) -> None:
-    method = pz.Pseudoinverse(form=form)
+    method = pz.methods.Pseudoinverse(form=form)
     with pytest.raises(ValueError, match=f"independent {form}, and of these {size} only 2 ever are"):
         pz.Tracker(planar(4), pz.PositionTask("tool"), method)
 
 
 def test_joint_centring_without_limits_is_refused() -> None:
-    method = pz.Pseudoinverse(null_space=pz.JointCentring())
+    method = pz.methods.Pseudoinverse(null_space=pz.criteria.JointCentring())
     with pytest.raises(ValueError, match="limits=False takes away"):
         pz.Tracker(pz.load("panda"), pz.PoseTask("panda_hand"), method, limits=False)
 
@@ -130,7 +130,7 @@ def test_what_is_explained_counts_the_starts_of_the_method() -> None:
     assert "11 starts" not in found.explain()
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_a_trace_tells_the_truth(name: str) -> None:
     task = pz.PositionTask("panda_hand", [0.3, 0.5, 0.4])
     solver = pz.Solver(PANDA, task, method=name, limits=False, max_iterations=25, max_restarts=0, trace=True)
@@ -211,7 +211,7 @@ def test_several_tasks_are_met_together(name: str) -> None:
         pz.PositionTask("panda_link5", PANDA.pose("panda_link5", q).xyz, tolerance=1e-4),
         pz.OrientationTask("panda_hand", PANDA.pose("panda_hand", q).rotation, tolerance=1e-3),
     ]
-    limits = pz.METHODS[name].capabilities.limits
+    limits = pz.methods.METHODS[name].capabilities.limits
     found = pz.solve(PANDA, tasks, method=name, limits=limits, max_restarts=50)
     assert found.success
     assert fk(PANDA, "panda_link5", found.q)[:3, 3] == pytest.approx(tasks[0].target, abs=1e-4)
@@ -242,10 +242,10 @@ def test_a_floating_base_moves_too_and_its_quaternion_stays_one(name: str) -> No
     assert math.isclose(float(np.linalg.norm(found.q[at : at + 4])), 1.0, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize("name", pz.METHODS)
+@pytest.mark.parametrize("name", pz.methods.METHODS)
 def test_a_trace_changes_nothing(name: str) -> None:
     model = pz.load("panda")
-    limits = pz.METHODS[name].capabilities.limits
+    limits = pz.methods.METHODS[name].capabilities.limits
     task = pz.PositionTask("panda_hand", [0.4, 0.3, 0.5])
     plain, traced = (
         pz.solve(model, task, method=name, limits=limits, max_restarts=2, max_iterations=60, trace=trace)

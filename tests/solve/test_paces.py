@@ -17,7 +17,7 @@ Array = npt.NDArray[np.float64]
 DT = 0.002
 FAST, GENTLE = [pz.AccelerationLimit(20.0)], [pz.AccelerationLimit(20.0), pz.JerkLimit(600.0)]
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
-LIMITED = [name for name, kind in pz.METHODS.items() if kind.capabilities.limits]
+LIMITED = [name for name, kind in pz.methods.METHODS.items() if kind.capabilities.limits]
 
 
 def wanderer(*, follower: bool = True) -> pz.Model:
@@ -189,7 +189,7 @@ def test_the_step_of_qp_is_the_minimum_within_the_box() -> None:
     What the step is to take of the errors is that share of the step without accelerations after which all joints can
     still stop at the target.
     """
-    method = pz.BoundedLeastSquares(damping=0.1, max_error=None, max_step=math.inf)
+    method = pz.methods.BoundedLeastSquares(damping=0.1, max_error=None, max_step=math.inf)
     change, none = 20.0 * DT**2, np.zeros(7, np.int32)
     ik, solver = pz.Tracker(PANDA, HAND, method, dt=DT, limits=FAST, settle=False), pz.Solver(PANDA, HAND)
     for seed in range(20):

@@ -213,7 +213,7 @@ def test_a_criterion_and_a_method_of_ones_own_are_those_of_now_too() -> None:
 
     arm = pz.load("planar3")
     point, q0 = pz.PositionTask("tool", [1.5, 0.5, 0.0]), np.array([0.2, 0.5, 0.4])
-    for chosen in (pz.Pseudoinverse(null_space=pz.Potential(value, gradient)), Part()):
+    for chosen in (pz.methods.Pseudoinverse(null_space=pz.criteria.Potential(value, gradient)), Part()):
         put_height(0.5)
         SHARE = 0.5
         before = pz.Tracker(arm, point, chosen)

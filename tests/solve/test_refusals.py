@@ -17,7 +17,7 @@ PLACE = np.array([0.4, 0.1, 0.5])
 POSE = pz.SE3.from_xyz_rpy(PLACE, [3.14159, 0, 0])
 FIVE = ARM.pose(HAND, ARM.sample(5, seed=1))
 DEGREES = np.degrees(ARM.postures["ready"])
-RESTING = pz.DampedLeastSquares(null_space=pz.RestPosture(q=DEGREES))
+RESTING = pz.methods.DampedLeastSquares(null_space=pz.criteria.RestPosture(q=DEGREES))
 
 
 def chain(joints: int, *, limits: tuple[float, float] = (-2.0, 2.0)) -> pz.Model:

@@ -274,7 +274,7 @@ def test_a_step_that_is_no_number_is_warned_of_once() -> None:
     b.joint("lift", "revolute", parent="a", child="b", axis=[0.0, 1.0, 0.0])
     b.joint("bend", "revolute", parent="b", child="c", axis=[0.0, 1.0, 0.0], origin=out)
     b.frame("tool", link="c", origin=out)
-    tracker = pz.Tracker(b.build(), pz.PositionTask("tool"), pz.Pseudoinverse(form="rows"))
+    tracker = pz.Tracker(b.build(), pz.PositionTask("tool"), pz.methods.Pseudoinverse(form="rows"))
     with pytest.warns(RuntimeWarning, match=r"no finite number.*damp the method"):
         q = tracker.step(np.zeros(3), [0.5, 0.4, 0.3])  # stretched
     assert tracker.failed

@@ -28,7 +28,7 @@ CERTIFIED = 1e-9
 """The largest error of a solution by closed form [m, rad]."""
 
 
-def certify(model: pz.Model, frame: str, found: pz.Solutions, target: pz.SE3, *, limits: bool = True) -> None:
+def certify(model: pz.Model, frame: str, found: pz.results.Solutions, target: pz.SE3, *, limits: bool = True) -> None:
     """Each solution is where forward kinematics says, within the limits, and no nearer than the one before."""
     for branch in found:
         assert max(pose_error(fk(model, frame, branch.q), target.matrix())) < CERTIFIED

@@ -186,14 +186,14 @@ def test_clamps_see_metres_and_radians(mode: Any) -> None:
         b.frame(side, link=link, origin=pz.SE3.from_parts([0.3, 0, 0]))
     two = b.build()
     start = two.q(left0=0.4, left1=0.5, left2=0.6, right0=-0.4, right1=-0.5, right2=-0.6)
-    clamp = pz.ClampMag(position=0.05, rotation=0.05, mode=mode)
+    clamp = pz.methods.ClampMag(position=0.05, rotation=0.05, mode=mode)
 
     def led(weight: float, axes: tuple[float, float, float]) -> Array:
         far = [
             pz.PositionTask("left", weight=(1, 1, 0)),
             pz.PositionTask("right", weight=tuple(weight * np.array(axes))),
         ]
-        tracker, q, path = pz.Tracker(two, far, pz.Pseudoinverse(max_error=clamp)), start, []
+        tracker, q, path = pz.Tracker(two, far, pz.methods.Pseudoinverse(max_error=clamp)), start, []
         for k in range(12):
             q = tracker.step(q, [[0.2, 1.5, 0.0], [0.2 + (0.002 * k), -1.5, 0.0]])
             path.append(q)

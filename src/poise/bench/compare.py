@@ -230,7 +230,7 @@ def labels(methods: Sequence[Method | None]) -> list[str]:
 
     None is the solver's own way.
 
-    >>> from poise import DampedLeastSquares
+    >>> from poise.methods import DampedLeastSquares
     >>> labels([DampedLeastSquares(), DampedLeastSquares(damping=0.1), DampedLeastSquares()])
     ['dls', 'dls(damping=0.1)', 'dls #2']
     """
