@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from public import public
-from registered import for_a_while
+from support.public import public
+from support.registered import for_a_while
 
 import poise
 from poise.cli import main

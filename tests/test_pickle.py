@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contents import contents
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import steady, trees
+from support.contents import contents
+from support.trees import steady, trees
 
 import poise as pz
 from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from public import named, public
+from support.public import named, public
 
 import poise as pz
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from registered import for_a_while
+from support.registered import for_a_while
 
 import poise as pz
 from poise.bench.compare import convergence, labels, oscillation

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import drawn, legible, named
-from readable import assert_tables_readable
+from support.figures import drawn, legible, named
+from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import linalg, optimize
-from trees import configurations, steady, trees
+from support.trees import configurations, steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind

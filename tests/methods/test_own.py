@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
-from registered import for_a_while
+from support.registered import for_a_while
 
 import poise as pz
 from poise.methods.own import (

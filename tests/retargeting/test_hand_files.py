@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from captures import WEBXR as WEBXR_FOLDER
-from hand_models import clip, robot_hand
+from support.captures import WEBXR as WEBXR_FOLDER
+from support.hand_models import clip, robot_hand
 
 import poise as pz
 from poise.retargeting.landmarks import MEDIAPIPE, WEBXR

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hand_models import Array, clip, human_hand, robot_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from support.hand_models import Array, clip, human_hand, robot_hand
 
 import poise as pz
 from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR

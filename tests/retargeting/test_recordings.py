@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
+from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
 

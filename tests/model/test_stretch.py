@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from human import bent, figure
+from support.human import bent, figure
 
 import poise as pz
 from poise.errors import JointNotFound

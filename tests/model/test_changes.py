@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import composed, configurations, origins, reach, steady, trees
+from support.trees import composed, configurations, origins, reach, steady, trees
 
 import poise as pz
 from poise.model.frame import WORLD

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from mechanisms import puppet
 from scipy.spatial.transform import Rotation
+from support.mechanisms import puppet
 
 import poise as pz
 

@@ -11,7 +11,7 @@ ASSIMP = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models"))
 """Debian's package assimp-testmodels: BVH files of CMU, and a glTF corpus."""
 needs_assimp = pytest.mark.skipif(not ASSIMP.is_dir(), reason="needs Debian's assimp-testmodels")
 
-WEBXR = Path(os.environ.get("WEBXR_HANDS", Path(__file__).parents[1] / ".venv" / "webxr-hands"))
+WEBXR = Path(os.environ.get("WEBXR_HANDS", Path(__file__).parents[2] / ".venv" / "webxr-hands"))
 """`dist/profiles/generic-hand` of npm's @webxr-input-profiles/assets: the two hands of 25 joints."""
 needs_webxr = pytest.mark.skipif(not WEBXR.is_dir(), reason="needs the hands of npm's @webxr-input-profiles/assets")
 

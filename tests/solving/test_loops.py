@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles, two_arms
-from trees import configurations, steady, trees
+from support.mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles, two_arms
+from support.trees import configurations, steady, trees
 
 import poise as pz
 from poise.cli import main

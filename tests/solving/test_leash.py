@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from mechanisms import four_bar, gap
 from simulated import Simulated
+from support.mechanisms import four_bar, gap
 
 import poise as pz
 

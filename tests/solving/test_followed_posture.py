@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from human import bent, figure, swaying
 from scipy.optimize import minimize
+from support.human import bent, figure, swaying
 
 import poise as pz
 from poise.errors import JointNotFound, ShapeError

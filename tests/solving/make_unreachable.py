@@ -1,6 +1,6 @@
 """Make tests/data/unreachable.json: poses out of reach, and the least error that SciPy finds from many starts.
 
-Run it from the repository's root: python tests/solve/make_unreachable.py
+Run it from the repository's root: python tests/solving/make_unreachable.py
 The kinematics here are NumPy on the joints' origins and axes; poise's solver and kernels take no part.
 """
 
@@ -154,7 +154,7 @@ def main() -> None:
                 )
                 print(name, kind, kept, f"{error:.6f}", agree, flush=True)
     comment = (
-        "Made by tests/solve/make_unreachable.py. 'error' is the least sqrt(|dp|^2 + |rotation vector|^2) [m, rad] "
+        "Made by tests/solving/make_unreachable.py. 'error' is the least sqrt(|dp|^2 + |rotation vector|^2) [m, rad] "
         f"that scipy.optimize.least_squares (trf, bounds, exact Jacobian) found from {STARTS} random starts, at 'q'; "
         "'agree' is how many of them came within 1 % of it. 'target' is x y z, w x y z. Targets that it reached are "
         "left out."

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from trees import ONE_AXIS, composed, configurations, position, reach, same_configuration, steady, trees, velocities
+from support.trees import (
+    ONE_AXIS,
+    composed,
+    configurations,
+    position,
+    reach,
+    same_configuration,
+    steady,
+    trees,
+    velocities,
+)
 
 from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.model.builder import ModelBuilder

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import composed, configurations, reach, steady, trees
+from support.trees import composed, configurations, reach, steady, trees
 
 import poise as pz
 from poise.errors import FrameNotFound, ShapeError

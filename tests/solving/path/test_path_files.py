@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import legible, named
+from support.figures import legible, named
 
 import poise as pz
 from poise.cli import main
