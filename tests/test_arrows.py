@@ -11,7 +11,7 @@ import poise
 
 SOURCE = Path(poise.__file__).parent
 ROOMS = [
-    {"cached", "errors", "html", "lazy", "progress", "rate", "tables"},
+    {"cached", "checks", "errors", "html", "lazy", "progress", "rate", "tables"},
     {"kernels"},
     {"spatial"},
     {"geometry"},

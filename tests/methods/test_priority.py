@@ -285,7 +285,7 @@ def test_levels_choose_their_method() -> None:
 @pytest.mark.parametrize("priority", [-1, 0.5, True, "first"])
 def test_a_priority_is_a_whole_number(priority: Any) -> None:
     for make in (pz.PoseTask, pz.PositionTask, pz.OrientationTask, pz.AxisTask, pz.LookAtTask):
-        with pytest.raises(ValueError, match=r"priority is .*; it must be a whole number, 0 \(first\) or more"):
+        with pytest.raises(ValueError, match=r"priority is .*; it must be (a whole number|at least 0)"):
             make("panda_hand", priority=priority)
     assert pz.PoseTask("panda_hand", priority=np.int64(2)).structure == pz.PoseTask("panda_hand", priority=2).structure
 
