@@ -5,8 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
-NUMERIC := $(addprefix tests/,kernels methods tasks solve holding path collision oracle experiments) \
-	$(patsubst %,tests/test_%.py,human_limits kinematics potential settling speed stretch swing tracker)
+NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
 
 .PHONY: demo test test-cpu lint docs bench clean
 

@@ -118,7 +118,7 @@ def crowd(rounds: int, characters: int = CHARACTERS) -> list[Crowd]:
             pz.LookAtTask("Head", (0.0, -1.0, 0.0)),
         ]
         posture = pz.PostureTask(weight={"Hips": 2.0, "LowerBack": 2.0, "Spine": 2.0})
-        tracker = pz.Tracker(model, [*tasks, posture], pz.DampedLeastSquares(damping=DAMPING))
+        tracker = pz.Tracker(model, [*tasks, posture], pz.methods.DampedLeastSquares(damping=DAMPING))
         targets = aims(model, tasks, motion)
         for name, block in (("one call", FRAMES), ("a call a frame", 1)):
             calls = [slice(first, first + block) for first in range(0, FRAMES, block)]

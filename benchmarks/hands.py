@@ -121,7 +121,7 @@ def one(name: str, kind: str, points: np.ndarray, touching: np.ndarray) -> Hand:
     folder = Path(robots) / "resources/assets/robots/hands"
     file = Path(configs) / "configs" / KINDS[kind].format(name)
     theirs = peer(file, folder)
-    ours, forced = (pz.load_hand_retargeter(file, folder=folder, alpha=1.0) for _ in range(2))
+    ours, forced = (pz.hands.load_hand_retargeter(file, folder=folder, alpha=1.0) for _ in range(2))
     model = ours.model
     order = [theirs.joint_names.index(joint) for joint in model.joint_names]
     pairs = theirs.optimizer.target_link_human_indices
@@ -149,7 +149,7 @@ def one(name: str, kind: str, points: np.ndarray, touching: np.ndarray) -> Hand:
         ours.retarget(points)
         whole.append(perf_counter() - began)
     a, b = np.array(values).T
-    pilot = pz.load_hand_retargeter(file.with_name(Path(KINDS["dexpilot"].format(name)).name), folder=folder)
+    pilot = pz.hands.load_hand_retargeter(file.with_name(Path(KINDS["dexpilot"].format(name)).name), folder=folder)
     gaps = [distances(pilot, path, touching) for path in (np.array(mine), other)]
     return Hand(
         name,
@@ -192,7 +192,7 @@ def beyond(model: pz.Model, path: np.ndarray) -> float:
     return float(np.maximum(model.lower - path, path - model.upper).max().clip(0.0))
 
 
-def distances(pilot: pz.HandRetargeter, path: np.ndarray, touching: np.ndarray) -> np.ndarray:
+def distances(pilot: pz.hands.HandRetargeter, path: np.ndarray, touching: np.ndarray) -> np.ndarray:
     """Between the robot's tips while the human's touch [m]."""
     tips = [task.tip for task in pilot.tasks if task.origin == pilot.tasks[-1].origin]
     some = (touching > 0) & (touching < len(tips))

@@ -100,7 +100,7 @@ def readers_of_glb(file: Path) -> dict[str, Callable[[], Any]]:
 def climbs() -> tuple[list[str], list[str | None], np.ndarray] | None:
     """Names and parents of the joints of the longest climb, and where they are (frames, joints, 3) [m]."""
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
-    import captures
+    from support import captures
 
     if captures.HOLOSOMA is None:
         print("the climbs are missing: pip install --no-deps holosoma-retargeting")

@@ -33,7 +33,7 @@ DT = 0.01
 LEVELLED = ("siciliano-slotine", "chiaverini", "baerlocher-boulic")
 """Forms of `priority`, which run on the targets of several levels; "priority" itself runs on all."""
 METHODS: dict[str, Any] = {name: name for name in ("jt", "dls", "sdls", "lm", "hybrid", "qp", "priority")} | {
-    form: pz.TaskPriority(form=form) for form in LEVELLED
+    form: pz.methods.TaskPriority(form=form) for form in LEVELLED
 }
 ARMS = {
     "panda": ("panda_hand", "panda_link4"),

@@ -148,7 +148,9 @@ def together(name: str, motion: pz.Motion, robot: pz.Model) -> Carried:
     return row(name, f"poise, {TOGETHER} in one call", done[-1], TOGETHER * len(motion), taken, float(steps.sum()))
 
 
-def rounds(call: Callable[[], list[pz.Retargeted]]) -> tuple[list[float], np.ndarray, list[pz.Retargeted]]:
+def rounds(
+    call: Callable[[], list[pz.results.Retargeted]],
+) -> tuple[list[float], np.ndarray, list[pz.results.Retargeted]]:
     """Seconds of each round but the first, which may compile; the least of each frame's steps; what came of it."""
     done, taken, steps = call(), [], []
     for _ in range(ROUNDS):
@@ -159,7 +161,7 @@ def rounds(call: Callable[[], list[pz.Retargeted]]) -> tuple[list[float], np.nda
     return taken, np.min(steps, axis=0), done
 
 
-def row(name: str, by: str, done: pz.Retargeted, frames: int, taken: list[float], steps: float) -> Carried:
+def row(name: str, by: str, done: pz.results.Retargeted, frames: int, taken: list[float], steps: float) -> Carried:
     """The measures of the report."""
     of = done.report
     return Carried(
@@ -197,7 +199,7 @@ def beside(name: str, motion: pz.Motion, robot: pz.Model, fps: float) -> list[Ca
     followed = Followed(path, done._done.targets, seconds)
     moved = pz.Motion(robot, done.motion.times, path, name=done.motion.name)
     total = float(seconds.sum())
-    theirs = pz.Retargeted(moved, done.source, done.body, done._robot, done._seen, followed, total)
+    theirs = pz.results.Retargeted(moved, done.source, done.body, done._robot, done._seen, followed, total)
     by = f"GMR's loop, mink {version('mink')}, {loop.solved / count:.1f} programmes a frame"
     ours = row(name, "poise", done, count, taken, float(np.min(steps, axis=0).sum()))
     return [ours, row(name, by, theirs, count, [total], total)]
@@ -206,7 +208,7 @@ def beside(name: str, motion: pz.Motion, robot: pz.Model, fps: float) -> list[Ca
 class Loop:
     """Two passes a frame from the last configuration, joint limits on."""
 
-    def __init__(self, done: pz.Retargeted) -> None:
+    def __init__(self, done: pz.results.Retargeted) -> None:
         import mink
         from peers.mink import compiled, order
 

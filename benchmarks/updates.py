@@ -23,7 +23,9 @@ TURNS = 25
 CHARACTERS = 8
 FEW = 20
 """Steps in NumPy, which takes longer."""
-SELECTIVE = pz.SelectivelyDamped(damping=0.0, clamps="soft", max_error=pz.ClampMag(position=0.4, mode="buss_release"))
+SELECTIVE = pz.methods.SelectivelyDamped(
+    damping=0.0, clamps="soft", max_error=pz.methods.ClampMag(position=0.4, mode="buss_release")
+)
 DAMPING = {"y": 0.6, "double_y": 1.1}
 """As Buss set it."""
 REBUILT = {
@@ -77,8 +79,8 @@ def shapes() -> list[Scene]:
     for shape, damping in DAMPING.items():
         model, goals = pz.load(shape), targets(shape, times(STEPS))
         methods = {
-            "jt": pz.JacobianTranspose(),
-            "dls": pz.DampedLeastSquares(damping=damping, max_error=None),
+            "jt": pz.methods.JacobianTranspose(),
+            "dls": pz.methods.DampedLeastSquares(damping=damping, max_error=None),
             "sdls": SELECTIVE,
         }
         scenes.append(Scene(shape, model, model.home, tuple(f"e{i}" for i in range(goals.shape[1])), goals, methods))

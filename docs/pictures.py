@@ -87,7 +87,7 @@ def errors(model: pz.Model, tasks: list[Any], problems: Problems, name: str) -> 
 
     A method that cannot keep limits runs without them.
     """
-    limits = pz.METHODS[name].capabilities.limits
+    limits = pz.methods.METHODS[name].capabilities.limits
     try:
         solver = pz.Solver(
             model, tasks, method=name, limits=limits, max_iterations=ITERATIONS, max_restarts=0, trace=True
@@ -104,10 +104,13 @@ def errors(model: pz.Model, tasks: list[Any], problems: Problems, name: str) -> 
 def draw_methods(folder: Path) -> None:
     """For each method its median over the problems and the middle half of them, among the medians of the others."""
     panels = [
-        (title, {name: found for name in pz.METHODS if (found := errors(model, tasks, problems, name)) is not None})
+        (
+            title,
+            {name: found for name in pz.methods.METHODS if (found := errors(model, tasks, problems, name)) is not None},
+        )
         for title, model, tasks, problems in sets()
     ]
-    for name in pz.METHODS:
+    for name in pz.methods.METHODS:
         with picture(folder / f"{name}.svg", len(panels), 2.6, sharey=True) as axes:
             for ax, (title, curves) in zip(axes, panels, strict=True):
                 for other, found in curves.items():
@@ -134,7 +137,7 @@ def damping(rule: Any, elbow: float, error: float) -> tuple[float, float]:
     arm = pz.load("planar2")
     q = np.array([0.0, elbow])
     target = arm.pose("tool", q).xyz + error * np.array([np.cos(0.4), np.sin(0.4), 0.0])
-    method = pz.DampedLeastSquares(damping=rule, max_error=None)
+    method = pz.methods.DampedLeastSquares(damping=rule, max_error=None)
     sol = pz.solve(
         arm, pz.PositionTask("tool", target), q0=q, method=method, max_iterations=1, max_restarts=0, trace=True
     )
@@ -142,18 +145,18 @@ def damping(rule: Any, elbow: float, error: float) -> tuple[float, float]:
 
 
 BY_VALUE = {
-    "NakamuraHanafusa(k0=0.01, w0=0.3)": pz.NakamuraHanafusa(0.01, 0.3),
-    "ChiaveriniSicilianoEgeland(0.2, 0.1)": pz.ChiaveriniSicilianoEgeland(0.2, 0.1),
-    "MaxNorm(1.0)": pz.MaxNorm(1.0),
-    "DeoWalker(1.0)": pz.DeoWalker(1.0),
-    "Constant(0.1)": pz.Constant(0.1),
+    "NakamuraHanafusa(k0=0.01, w0=0.3)": pz.damping.NakamuraHanafusa(0.01, 0.3),
+    "ChiaveriniSicilianoEgeland(0.2, 0.1)": pz.damping.ChiaveriniSicilianoEgeland(0.2, 0.1),
+    "MaxNorm(1.0)": pz.damping.MaxNorm(1.0),
+    "DeoWalker(1.0)": pz.damping.DeoWalker(1.0),
+    "Constant(0.1)": pz.damping.Constant(0.1),
 }
 BY_ERROR = {
-    "Curvature()": pz.Curvature(),
-    "ChanLawrence()": pz.ChanLawrence(),
-    "Sugihara()": pz.Sugihara(),
-    "RateBound(longest=1.0)": pz.RateBound(1.0),
-    "Constant(0.1)": pz.Constant(0.1),
+    "Curvature()": pz.damping.Curvature(),
+    "ChanLawrence()": pz.damping.ChanLawrence(),
+    "Sugihara()": pz.damping.Sugihara(),
+    "RateBound(longest=1.0)": pz.damping.RateBound(1.0),
+    "Constant(0.1)": pz.damping.Constant(0.1),
 }
 
 

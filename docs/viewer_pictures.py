@@ -47,7 +47,7 @@ def look(shown: Any, middle: tuple[float, float, float], away: tuple[float, floa
     camera.position, camera.look_at = tuple(at + away), tuple(at)
 
 
-def until(shown: pz.Viewer, seconds: float = 20.0) -> None:
+def until(shown: pz.results.Viewer, seconds: float = 20.0) -> None:
     """Wait until the robot rests."""
     for _ in range(int(50 * seconds)):
         if shown.session.moment.resting:

@@ -13,7 +13,7 @@ tasks = [*(pz.PoseTask(foot) for foot in feet), pz.PositionTask(hand, priority=1
 stand = [body.pose(foot, q) for foot in feet]
 
 # Different priorities choose task priority by themselves; the posture comes last of all.
-ik = pz.Tracker(body, tasks, pz.TaskPriority(null_space=pz.RestPosture()), dt=0.01)
+ik = pz.Tracker(body, tasks, pz.methods.TaskPriority(null_space=pz.criteria.RestPosture()), dt=0.01)
 far = body.pose(hand, q).xyz + np.array([3.0, 0.0, 0.0])
 for _ in range(500):
     q = ik.step(q, [*stand, far])

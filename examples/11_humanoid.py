@@ -18,11 +18,11 @@ stand = [pz.PoseTask(foot, body.pose(foot, q)) for foot in feet]
 middle = body.centre_of_mass(q)
 balance = pz.CentreOfMassTask(middle, weight=(1, 1, 0))  # its height is free
 reach = [pz.PositionTask(hand, priority=1) for hand in hands]  # of what feet and balance leave
-rest = pz.TaskPriority(null_space=pz.RestPosture(q=q))  # and of what the hands leave
+rest = pz.methods.TaskPriority(null_space=pz.criteria.RestPosture(q=q))  # and of what the hands leave
 loop = pz.Tracker(body, [*stand, balance, *reach], rest, dt=DT, limits=[pz.AccelerationLimit(40.0)])
 
 
-def far(error: pz.TaskError) -> float:
+def far(error: pz.results.TaskError) -> float:
     """The metres of an error that has some."""
     assert error.position is not None
     return error.position

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contents import contents
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import steady, trees
+from support.contents import contents
+from support.trees import steady, trees
 
 import poise as pz
 from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound
@@ -44,12 +44,12 @@ def slope(q: Array, out: Array) -> None:
 
 
 CRITERIA = (
-    pz.RestPosture(q=[0.1, 0.2]),
-    pz.JointCentring(gain=0.3),
-    pz.LimitDistance(),
-    pz.Manipulability(),
-    pz.Clearance(obstacles=[pz.Sphere(THREE, 0.1), pz.Box(POSE, (1, 2, 3))], frames=["hand"]),
-    pz.Potential(height, slope),
+    pz.criteria.RestPosture(q=[0.1, 0.2]),
+    pz.criteria.JointCentring(gain=0.3),
+    pz.criteria.LimitDistance(),
+    pz.criteria.Manipulability(),
+    pz.criteria.Clearance(obstacles=[pz.Sphere(THREE, 0.1), pz.Box(POSE, (1, 2, 3))], frames=["hand"]),
+    pz.criteria.Potential(height, slope),
 )
 POSES = [POSE, POSE.rotation, pz.SE3(np.tile(POSE.array, (2, 3, 1))), pz.SO3.from_rpy(np.eye(3))]
 TREE = [
@@ -90,11 +90,11 @@ TASKS = [
     pz.RollingTask("hand", radius=0.1),
     pz.SwivelTask("arm", "elbow", "hand", THREE, base="base", angle=0.3),
 ]
-RULES = [kind(0.1) if kind is pz.Constant else kind() for kind in KINDS_OF_RULES.values()]
+RULES = [kind(0.1) if kind is pz.damping.Constant else kind() for kind in KINDS_OF_RULES.values()]
 METHODS: list[Any] = [
-    *(kind() for kind in pz.METHODS.values()),
+    *(kind() for kind in pz.methods.METHODS.values()),
     *(
-        pz.DampedLeastSquares(null_space=term, max_error=pz.ClampMag(position=0.1, mode="adaptive"))
+        pz.methods.DampedLeastSquares(null_space=term, max_error=pz.methods.ClampMag(position=0.1, mode="adaptive"))
         for term in CRITERIA
     ),
 ]
@@ -128,7 +128,7 @@ def named(end: str) -> set[type]:
 def test_nothing_that_should_travel_is_left_out() -> None:
     assert {type(task) for task in TASKS} == named("Task") - {pz.Task}
     assert {type(error) for error in ERRORS} == every(pz.PoiseError) | {pz.ModelWarning}
-    assert {type(method) for method in METHODS} == set(pz.METHODS.values())
+    assert {type(method) for method in METHODS} == set(pz.methods.METHODS.values())
     assert {type(shape) for shape in SHAPES} == set(Shape.__args__)
     assert {type(term) for term in CRITERIA} == set(Criterion.__args__)
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.linalg import expm, polar
 from scipy.spatial.transform import Rotation
-from trees import steady
+from support.trees import steady
 
 from poise.errors import PoiseError, ShapeError
 from poise.spatial import SE3, SO3, Array, pose_of

@@ -130,7 +130,7 @@ class Levels:
         tasks.append(pz.CentreOfMassTask(target=motion.centres[0]))
         tasks += [pz.PoseTask(frame, priority=1) for frame in hands]
         # The other libraries do not damp either; its own damping would keep the hands a tenth of a millimetre behind.
-        method = pz.TaskPriority(null_space=pz.RestPosture(q=self.q), damping=1e-3)
+        method = pz.methods.TaskPriority(null_space=pz.criteria.RestPosture(q=self.q), damping=1e-3)
         self.tracker = pz.Tracker(model, tasks, method, dt=motion.dt)
 
     def pack(self, centre: Array, hands: Array) -> tuple[Any, ...]:

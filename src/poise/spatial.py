@@ -7,13 +7,13 @@ A pose of b in a is written `T_ab`, so that `T_ab @ T_bc` is `T_ac`.  It is stor
 import math
 import warnings
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, Final, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypeAliasType
 
+from poise.checks import finite
 from poise.errors import ShapeError
 
 # By name, so that signatures stay short wherever they are shown.
@@ -22,7 +22,6 @@ ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
 Array = TypeAliasType("Array", npt.NDArray[np.float64])
 """An array of doubles."""
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
-_DOUBLE: Final = np.dtype(np.float64)
 _TINY: Final = 1e-8
 """Below this angle [rad] the first terms of a series are exact to rounding."""
 LARGEST: Final = 2.0**50
@@ -35,42 +34,6 @@ _WIDEST: Final = 2.001 * math.pi
 """No angle that a person states in radians is much more than a whole turn."""
 BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits left"
 """Why a number of a robot is too large, for messages."""
-
-
-def numbers(name: str, value: ArrayLike, kind: str = "numbers") -> Array:
-    """`value` as float64; raises ShapeError naming `name`, and the `kind` that it must be, for what is no numbers.
-
-    Texts and truth values are none, though NumPy takes them for such.
-    """
-    try:
-        array = np.asarray(value)
-        if array.dtype is _DOUBLE:
-            return array
-        if array.dtype.kind in "fiu" or (array.dtype.kind == "O" and all(map(_is_number, array.flat))):
-            return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ShapeError(f"{name} must be {kind}, got {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def finite(name: str, value: ArrayLike, *tail: int) -> Array:
-    """`value` as float64 with trailing shape `tail`; raises ShapeError or ValueError naming `name` and the index."""
-    array = numbers(name, value, f"numbers of shape {_shape(tail)}")
-    if array.ndim < len(tail) or array.shape[array.ndim - len(tail) :] != tail:
-        raise ShapeError(f"{name} must have shape {_shape(tail)}, got {array.shape}")
-    if not np.isfinite(array).all():
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        place = f"[{', '.join(map(str, index))}]" if index else ""
-        raise ValueError(f"{name}{place} is {array[index]}; every entry must be finite")
-    return array
-
-
-def _shape(tail: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, tail))}{',' if len(tail) == 1 else ''})"
 
 
 def unit_quaternion(name: str, value: ArrayLike) -> Array:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from registered import for_a_while
+from support.registered import for_a_while
 
 import poise as pz
 from poise.bench.compare import convergence, labels, oscillation
@@ -18,12 +18,12 @@ from poise.methods.base import Capabilities, method
 
 ARM = pz.load("panda")
 GOAL = pz.PoseTask(ARM.tip, position_tolerance=1e-5, rotation_tolerance=1e-5)
-METHODS = {"lm": "lm", "jt": "jt", "dls(damping=0.1)": pz.DampedLeastSquares(damping=0.1)}
+METHODS = {"lm": "lm", "jt": "jt", "dls(damping=0.1)": pz.methods.DampedLeastSquares(damping=0.1)}
 """Those of `report`, by label."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loose(pz.DampedLeastSquares):  # type: ignore[misc]
+class Loose(pz.methods.DampedLeastSquares):  # type: ignore[misc]
     """Damped least squares that leaves the limits."""
 
     name: ClassVar[str] = "loose"
@@ -46,14 +46,14 @@ def odd_methods() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def report() -> pz.Comparison:
+def report() -> pz.results.Comparison:
     return pz.compare(ARM, GOAL, methods=list(METHODS.values()), count=30, seed=5)
 
 
 # What is found ---------------------------------------------------------------------------------------------------
 
 
-def test_solved_is_what_the_poses_say(report: pz.Comparison) -> None:
+def test_solved_is_what_the_poses_say(report: pz.results.Comparison) -> None:
     assert [row.label for row in report.rows] == list(METHODS)
     for row in report.rows:
         solver = pz.Solver(ARM, GOAL, method=METHODS[row.label], max_restarts=0)
@@ -68,7 +68,7 @@ def test_solved_is_what_the_poses_say(report: pz.Comparison) -> None:
     assert report["lm"].median_iterations < report["jt"].median_iterations
 
 
-def test_the_same_seed_is_the_same_comparison_but_for_the_time(report: pz.Comparison) -> None:
+def test_the_same_seed_is_the_same_comparison_but_for_the_time(report: pz.results.Comparison) -> None:
     again = pz.compare(ARM, GOAL, methods=["lm"], count=30, seed=5)
     assert (again["lm"].solved == report["lm"].solved).all()
     assert (again["lm"].iterations == report["lm"].iterations).all()
@@ -106,7 +106,7 @@ def test_several_tasks_are_followed_together() -> None:
     assert len(pz.compare(ARM, tasks, [target], methods=["lm"])["lm"].times) == 1
 
 
-def test_restarts_help(report: pz.Comparison) -> None:
+def test_restarts_help(report: pz.results.Comparison) -> None:
     more = pz.compare(ARM, GOAL, methods=["lm"], count=30, seed=5, max_restarts=20)
     assert more["lm"].success > report["lm"].success
 
@@ -117,7 +117,7 @@ def test_restarts_help(report: pz.Comparison) -> None:
 @pytest.mark.usefixtures("odd_methods")
 def test_all_methods_take_part_and_those_that_cannot_are_listed_with_the_reason() -> None:
     report = pz.compare(ARM, GOAL, count=3)
-    assert {row.label for row in report.rows} | report.refused.keys() == {"default", *pz.METHODS}
+    assert {row.label for row in report.rows} | report.refused.keys() == {"default", *pz.methods.METHODS}
     assert "positions only" in report.refused["points"]
     assert "points was left out: the method 'points' follows positions only" in str(report)
 
@@ -160,8 +160,8 @@ def test_a_bar_is_shown_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]
 
 
 def test_labels_are_unique() -> None:
-    dls = pz.DampedLeastSquares
-    assert labels([dls(), dls(), dls(damping=0.1), dls(damping=0.1), dls(damping=0.1), pz.GaussNewton()]) == [
+    dls = pz.methods.DampedLeastSquares
+    assert labels([dls(), dls(), dls(damping=0.1), dls(damping=0.1), dls(damping=0.1), pz.methods.GaussNewton()]) == [
         "dls", "dls #2", "dls(damping=0.1)", "dls(damping=0.1) #2", "dls(damping=0.1) #3", "gn",
     ]  # fmt: skip
 
@@ -169,9 +169,9 @@ def test_labels_are_unique() -> None:
 # Measures --------------------------------------------------------------------------------------------------------
 
 
-def trace_of(q: list[list[float]], error: list[float]) -> pz.Trace:
+def trace_of(q: list[list[float]], error: list[float]) -> pz.results.Trace:
     none = np.zeros(len(error))
-    return pz.Trace(np.array(error), none, none, np.zeros((len(error), 0)), np.array(q))
+    return pz.results.Trace(np.array(error), none, none, np.zeros((len(error), 0)), np.array(q))
 
 
 def test_oscillation_is_the_mean_change_of_the_step() -> None:
@@ -186,7 +186,7 @@ def test_oscillation_is_the_mean_change_of_the_step() -> None:
 
 
 def test_convergence_is_the_median_error_and_ends_with_the_last_change() -> None:
-    def trace(*error: float) -> pz.Trace:
+    def trace(*error: float) -> pz.results.Trace:
         return trace_of([[0.0]] * len(error), list(error))
 
     at, errors = convergence([trace(8, 1), trace(9, 4, 2), trace(7, 6, 5, 4)])
@@ -195,7 +195,7 @@ def test_convergence_is_the_median_error_and_ends_with_the_last_change() -> None
     assert [part.tolist() for part in convergence([trace(3)])] == [[0], [3]]
 
 
-def test_long_curves_are_kept_at_a_few_iterations(report: pz.Comparison) -> None:
+def test_long_curves_are_kept_at_a_few_iterations(report: pz.results.Comparison) -> None:
     at, errors = report["jt"].curve
     assert at[-1] > 500
     assert len(at) == len(errors) < 100
@@ -206,7 +206,7 @@ def test_long_curves_are_kept_at_a_few_iterations(report: pz.Comparison) -> None
 # The report ------------------------------------------------------------------------------------------------------
 
 
-def test_the_table_has_a_line_a_method_the_best_first(report: pz.Comparison) -> None:
+def test_the_table_has_a_line_a_method_the_best_first(report: pz.results.Comparison) -> None:
     lines = str(report).splitlines()
     assert lines[0] == f"panda: PoseTask({ARM.tip!r}) to 1e-05 m and 1e-05 rad"
     assert "30 problems" in lines[1]
@@ -215,7 +215,7 @@ def test_the_table_has_a_line_a_method_the_best_first(report: pz.Comparison) -> 
     assert len({len(line) for line in lines[3:8]}) == 1
 
 
-def test_json_has_every_number_and_nothing_that_json_has_not(report: pz.Comparison) -> None:
+def test_json_has_every_number_and_nothing_that_json_has_not(report: pz.results.Comparison) -> None:
     failed = pz.compare(ARM, GOAL, methods=["jt"], count=3, max_iterations=1)
     for comparison in (report, failed):
         facts = json.loads(comparison.json(), parse_constant=pytest.fail)
@@ -233,13 +233,13 @@ def test_json_has_every_number_and_nothing_that_json_has_not(report: pz.Comparis
     assert json.loads(failed.json())["rows"][0]["median_iterations"] is None
 
 
-def test_times_are_those_of_all_calls(report: pz.Comparison) -> None:
+def test_times_are_those_of_all_calls(report: pz.results.Comparison) -> None:
     for row in report.rows:
         assert (row.times > 0.0).all()
         assert row.median_time == np.median(row.times) <= row.p95_time <= row.times.max()
 
 
-def test_an_unknown_label_gets_a_suggestion(report: pz.Comparison) -> None:
+def test_an_unknown_label_gets_a_suggestion(report: pz.results.Comparison) -> None:
     with pytest.raises(KeyError, match=r"did you mean 'dls\(damping=0.1\)'"):
         report["dls(damping=0.2)"]
 
@@ -249,13 +249,13 @@ def test_an_unknown_label_gets_a_suggestion(report: pz.Comparison) -> None:
 
 @pytest.mark.parametrize(("suffix", "begin"), [(".png", b"\x89PNG\r\n"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
 def test_a_picture_is_written_in_the_form_that_its_name_asks_for(
-    suffix: str, begin: bytes, report: pz.Comparison, tmp_path: Path
+    suffix: str, begin: bytes, report: pz.results.Comparison, tmp_path: Path
 ) -> None:
     report.plot(tmp_path / f"picture{suffix}")
     assert (tmp_path / f"picture{suffix}").read_bytes().startswith(begin)
 
 
-def test_the_picture_names_methods_axes_and_units(report: pz.Comparison, tmp_path: Path) -> None:
+def test_the_picture_names_methods_axes_and_units(report: pz.results.Comparison, tmp_path: Path) -> None:
     report.plot(tmp_path / "picture.svg")
     text = (tmp_path / "picture.svg").read_text()
     for words in ("lm", "dls(damping=0.1)", "time of a call", "problems solved [%]", "iteration", "[m and rad]"):
@@ -267,14 +267,14 @@ def test_a_picture_of_failures_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_error_says_what_to_install(
-    report: pz.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    report: pz.results.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(pz.MissingExtra, match=r'drawing plots needs matplotlib: pip install "poise\[plots\]"'):
         report.plot(tmp_path / "picture.png")
 
 
-def test_another_kind_of_file_or_a_missing_folder_is_said(report: pz.Comparison, tmp_path: Path) -> None:
+def test_another_kind_of_file_or_a_missing_folder_is_said(report: pz.results.Comparison, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"picture\.txt is no picture; its name must end in \.png, \.svg or \.pdf"):
         report.plot(tmp_path / "picture.txt")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
@@ -290,7 +290,7 @@ def test_another_kind_of_file_or_a_missing_folder_is_said(report: pz.Comparison,
         ({"methods": ["lmm"]}, ValueError, "no method 'lmm'; did you mean 'lm'"),
         ({"methods": []}, ValueError, "methods is empty"),
         ({"methods": "lm"}, TypeError, r"methods must be a sequence, such as \['lm'\]"),
-        ({"methods": pz.GaussNewton()}, TypeError, "methods must be a sequence"),
+        ({"methods": pz.methods.GaussNewton()}, TypeError, "methods must be a sequence"),
         ({"methods": [3]}, TypeError, "got 3"),
         ({"count": 0}, ValueError, "count is 0"),
         ({"count": 1.5}, ValueError, "count is 1.5"),

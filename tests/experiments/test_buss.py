@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from figures import drawn, legible, named
-from readable import assert_tables_readable
+from support.figures import drawn, legible, named
+from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
@@ -138,9 +138,9 @@ def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
 def test_damped_least_squares_agrees_with_an_independent_program(shape: str, damping: float) -> None:
     model, goals = pz.load(shape), targets(shape, times(300))
     tasks = [pz.PositionTask(f"e{i}") for i in range(SHAPES[shape])]
-    ours = pz.Tracker(model, tasks, pz.DampedLeastSquares(damping=damping, max_error=None), limits=False).rollout(
-        model.home, goals
-    )
+    ours = pz.Tracker(
+        model, tasks, pz.methods.DampedLeastSquares(damping=damping, max_error=None), limits=False
+    ).rollout(model.home, goals)
     np.testing.assert_allclose(ours, numpy_rollout(shape, damping, goals), rtol=0, atol=1e-9)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import drawn, legible, named
-from readable import assert_tables_readable
+from support.figures import drawn, legible, named
+from support.readable import assert_tables_readable
 
 from poise.experiments.das.claims import Results, claims
 from poise.experiments.das.experiment import measure

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import drawn, legible
-from readable import assert_tables_readable
+from support.figures import drawn, legible
+from support.readable import assert_tables_readable
 
 from poise.cli import main
 from poise.experiments.limits import Results, claims, measure, stiffness, tables

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import drawn, legible, named
-from readable import assert_tables_readable
+from support.figures import drawn, legible, named
+from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
@@ -195,7 +195,7 @@ def test_the_command_prints_every_claim_and_writes_report_and_figures(
     for name in pictures:
         assert (tmp_path / name).stat().st_size > 10_000
     assert set(WEIGHTS) <= {1.0, 0.1, 0.01}
-    assert pz.METHODS["pairwise"].references == ("soch2005",)
+    assert pz.methods.METHODS["pairwise"].references == ("soch2005",)
 
 
 def test_every_table_can_be_read_at_80_columns_and_in_a_pipe(results: Results) -> None:
@@ -209,5 +209,5 @@ def test_figures_can_be_read_and_call_the_method_by_its_name(results: Results, m
     found = drawn(figures.draw, monkeypatch, figures, results)
     for figure in found.values():
         legible(figure)
-    assert {label.split(",")[0] for label in named(found["errors"])} <= set(pz.METHODS)
+    assert {label.split(",")[0] for label in named(found["errors"])} <= set(pz.methods.METHODS)
     assert named(found["extension"]) >= {"ellipse", "base", "effector"}

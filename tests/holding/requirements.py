@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, gap, puppet, rocker_angles
+from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, gap, puppet, rocker_angles
 
 import poise as pz
 from poise.spatial import Array

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import gap
 from requirements import ARM, BAR, DT, PUPPET, ROVER, Mechanism
+from support.mechanisms import gap
 
 import poise as pz
 from poise.methods import registry

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from captures import ASSIMP, needs_assimp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.captures import ASSIMP, needs_assimp
 
 import poise as pz
 from poise.cli import main

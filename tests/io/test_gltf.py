@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import makehuman
 import numpy as np
 import pytest
-from captures import WEBXR, needs_webxr
-from gltf_files import KEYS, Gltf, arm, placed, turns, walking
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from support import makehuman
+from support.captures import WEBXR, needs_webxr
+from support.gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
 import poise as pz
 from poise.errors import ModelError, NameNotFound

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from captures import ASSIMP, needs_assimp
-from gltf_files import KEYS, Gltf, arm, placed, pose_matrix, turns, walking
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, Slerp
+from support.captures import ASSIMP, needs_assimp
+from support.gltf_files import KEYS, Gltf, arm, placed, pose_matrix, turns, walking
 
 from poise.errors import ModelError, NameNotFound
 from poise.io.gltf_joints import WEBXR_PARENTS, GltfJoints

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from trees import configurations, reach, steady, trees
+from support.trees import configurations, reach, steady, trees
 
 from poise.kernels.algebra.rotations import aim_error, half_angle_ratio, rotation_error
 from poise.kernels.machine.lanes import load, store

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from trees import configurations, reach, steady, trees
+from support.trees import configurations, reach, steady, trees
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store

@@ -50,20 +50,20 @@ def everything() -> dict[str, Any]:
     pose = panda.pose("panda_hand", there)
     for name, method in {
         **{name: kind() for name, kind in METHODS.items()},
-        "qr": pz.DampedLeastSquares(damping=0.1, form="qr"),
-        "columns": pz.DampedLeastSquares(damping=0.1, form="columns"),
-        "svd": pz.DampedLeastSquares(damping=pz.DeoWalker(0.1)),
-        "criteria": pz.Pseudoinverse(
+        "qr": pz.methods.DampedLeastSquares(damping=0.1, form="qr"),
+        "columns": pz.methods.DampedLeastSquares(damping=0.1, form="columns"),
+        "svd": pz.methods.DampedLeastSquares(damping=pz.damping.DeoWalker(0.1)),
+        "criteria": pz.methods.Pseudoinverse(
             null_space=(
-                pz.RestPosture(),
-                pz.JointCentring(),
-                pz.LimitDistance(),
-                pz.Manipulability(),
-                pz.Clearance(obstacles=[[0.3, 0.2, 0.6, 0.1]]),
+                pz.criteria.RestPosture(),
+                pz.criteria.JointCentring(),
+                pz.criteria.LimitDistance(),
+                pz.criteria.Manipulability(),
+                pz.criteria.Clearance(obstacles=[[0.3, 0.2, 0.6, 0.1]]),
             )
         ),
-        "shapes": pz.Pseudoinverse(
-            null_space=pz.Clearance(
+        "shapes": pz.methods.Pseudoinverse(
+            null_space=pz.criteria.Clearance(
                 obstacles=[
                     pz.Sphere([0.3, 0.2, 0.6], 0.1),
                     pz.Capsule([0.4, 0.2, 0.1], [0.4, 0.3, 0.3], 0.05),
@@ -72,11 +72,11 @@ def everything() -> dict[str, Any]:
                 frames=("panda_link4", "panda_link6"),
             )
         ),
-        "own": pz.Pseudoinverse(null_space=pz.Potential(height, slope)),
-        "own extended": pz.ExtendedJacobian(criterion=pz.Potential(height, slope, bend)),
-        "widest": pz.ExtendedJacobian(criterion=pz.Manipulability()),
-        "das apart": pz.DasSlotineSheridan(null_space=pz.RestPosture(), vehicle_limit=0.1),
-        "estimated": pz.DampedLeastSquares(damping=pz.Chiaverini(epsilon=2.0)),
+        "own": pz.methods.Pseudoinverse(null_space=pz.criteria.Potential(height, slope)),
+        "own extended": pz.methods.ExtendedJacobian(criterion=pz.criteria.Potential(height, slope, bend)),
+        "widest": pz.methods.ExtendedJacobian(criterion=pz.criteria.Manipulability()),
+        "das apart": pz.methods.DasSlotineSheridan(null_space=pz.criteria.RestPosture(), vehicle_limit=0.1),
+        "estimated": pz.methods.DampedLeastSquares(damping=pz.damping.Chiaverini(epsilon=2.0)),
     }.items():
         can = method.capabilities
         task, target = (pz.PositionTask("panda_hand"), pose.xyz) if can.tasks == "positions" else (hand, pose.array)

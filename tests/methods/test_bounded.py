@@ -40,7 +40,7 @@ def cost(rows: Array, right: Array, x: Array) -> float:
 
 @pytest.mark.parametrize("way", ["box", "lagrange"])
 def test_the_step_is_the_exact_minimum_within_the_limits(way: Any) -> None:
-    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way=way, **FREE))
+    ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(way=way, **FREE))
     pinned = 0
     for q, target in cases(200):
         rows, right = problem(q, target)
@@ -54,7 +54,7 @@ def test_the_step_is_the_exact_minimum_within_the_limits(way: Any) -> None:
 
 def test_the_step_is_the_best_of_all_faces() -> None:
     """Brute force: each joint free, at its lower or at its upper limit."""
-    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(**FREE))
+    ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(**FREE))
     for q, target in cases(4):
         rows, right = problem(q, target)
         low, high = PANDA.lower - q, PANDA.upper - q
@@ -71,7 +71,7 @@ def test_the_step_is_the_best_of_all_faces() -> None:
 def test_no_way_beats_the_box_and_clipping_is_the_worst() -> None:
     steps = {way: [] for way in ("box", "clamping", "clip")}
     for way, kept in steps.items():
-        ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way=way, **FREE))  # type: ignore[arg-type]
+        ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(way=way, **FREE))  # type: ignore[arg-type]
         for q, target in cases(100):
             kept.append(cost(*problem(q, target), ik.step(q, target) - q))
     box, clamping, clip = (np.array(steps[way]) for way in ("box", "clamping", "clip"))
@@ -81,7 +81,7 @@ def test_no_way_beats_the_box_and_clipping_is_the_worst() -> None:
 
 
 def test_velocity_limits_are_bounds_of_the_box() -> None:
-    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(**FREE), dt=0.01)
+    ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(**FREE), dt=0.01)
     pace = PANDA.velocity * 0.01
     for q, target in cases(50):
         q = np.clip(q, PANDA.lower + 0.1, PANDA.upper - 0.1)
@@ -92,7 +92,7 @@ def test_velocity_limits_are_bounds_of_the_box() -> None:
 
 @pytest.mark.parametrize("way", ["box", "lagrange", "clamping", "clip", "slack"])
 def test_limits_hold_at_every_step(way: Any) -> None:
-    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way=way))
+    ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(way=way))
     for q, target in cases(10):
         for _ in range(40):
             q = ik.step(q, target).copy()
@@ -102,7 +102,7 @@ def test_limits_hold_at_every_step(way: Any) -> None:
 def test_slack_finds_the_same_optimum_from_inside_and_never_leaves_a_limit() -> None:
     target, ends = np.array([0.1, 0.2, 1.4]), {}
     for way in ("box", "slack"):
-        method = pz.BoundedLeastSquares(way=way, damping=0.3, max_error=None)  # type: ignore[arg-type]
+        method = pz.methods.BoundedLeastSquares(way=way, damping=0.3, max_error=None)  # type: ignore[arg-type]
         path = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), method).rollout(
             PANDA.home, np.tile(target, (30000, 1, 1))
         )
@@ -110,15 +110,15 @@ def test_slack_finds_the_same_optimum_from_inside_and_never_leaves_a_limit() -> 
     assert ends["slack"] == pytest.approx(ends["box"], rel=2e-3)
     arm, task = elbow(), pz.PositionTask("tip")
     q, inside = np.array([0.3, 1.0]), elbow().pose("tip", [0.8, 0.0]).xyz
-    stuck = pz.Tracker(arm, task, pz.BoundedLeastSquares(way="slack"))
-    loose = pz.Tracker(arm, task, pz.BoundedLeastSquares(way="box"))
+    stuck = pz.Tracker(arm, task, pz.methods.BoundedLeastSquares(way="slack"))
+    loose = pz.Tracker(arm, task, pz.methods.BoundedLeastSquares(way="box"))
     assert stuck.step(q, inside)[1] == pytest.approx(1.0, abs=1e-12)
     assert loose.step(q, inside)[1] < 0.99
 
 
 def test_the_step_of_slack_is_damped_least_squares_in_the_angles_of_the_sines() -> None:
     """q = middle + half sin y: the step in y, and what it makes of q."""
-    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way="slack", **FREE))
+    ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(way="slack", **FREE))
     middle, half = 0.5 * (PANDA.upper + PANDA.lower), 0.5 * (PANDA.upper - PANDA.lower)
     for seed in range(20):
         q, there = PANDA.sample(2, seed=seed)
@@ -132,7 +132,7 @@ def test_the_step_of_slack_is_damped_least_squares_in_the_angles_of_the_sines() 
 
 def test_the_step_of_a_penalty_is_that_of_the_sum_of_squares_with_it() -> None:
     rate = 30.0
-    ik = pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way="penalty", penalty=rate, **FREE), limits=False)
+    ik = pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(way="penalty", penalty=rate, **FREE), limits=False)
     for seed in range(20):
         inside, there = PANDA.sample(2, seed=seed)
         q = inside + np.random.default_rng(seed).uniform(-1.0, 1.0, 7)
@@ -156,7 +156,7 @@ def elbow() -> pz.Model:
 def test_a_tenfold_penalty_breaks_the_limits_by_a_tenth() -> None:
     beyond = []
     for penalty in (100.0, 1000.0, 10000.0):
-        method = pz.BoundedLeastSquares(way="penalty", penalty=penalty, damping=0.05, max_error=None)
+        method = pz.methods.BoundedLeastSquares(way="penalty", penalty=penalty, damping=0.05, max_error=None)
         arm, task = elbow(), pz.PositionTask("tip")
         way = np.tile(arm.pose("tip", [0.2, 1.8]).xyz, (3000, 1, 1))  # the elbow would have to bend by 1.8
         q = pz.Tracker(arm, task, method, limits=False).rollout(np.zeros(2), way)[-1]
@@ -168,13 +168,13 @@ def test_a_tenfold_penalty_breaks_the_limits_by_a_tenth() -> None:
 
 def test_a_penalty_is_refused_with_limits_on() -> None:
     with pytest.raises(ValueError, match="way='penalty' breaks the joint limits a little: pass limits=False"):
-        pz.Tracker(PANDA, HAND, pz.BoundedLeastSquares(way="penalty"))
+        pz.Tracker(PANDA, HAND, pz.methods.BoundedLeastSquares(way="penalty"))
 
 
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="way is 'kind'; it must be one of"):
-        pz.BoundedLeastSquares(way="kind")  # type: ignore[arg-type]
+        pz.methods.BoundedLeastSquares(way="kind")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"penalty is 0\.0"):
-        pz.BoundedLeastSquares(penalty=0.0)
+        pz.methods.BoundedLeastSquares(penalty=0.0)
     with pytest.raises(ValueError, match="a rule that looks at the error alone"):
-        pz.BoundedLeastSquares(damping=pz.GainRatio())
+        pz.methods.BoundedLeastSquares(damping=pz.damping.GainRatio())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from trees import steady, trees
+from support.trees import steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind
@@ -58,7 +58,7 @@ def test_each_joint_takes_the_best_place_within_its_limits(model: pz.Model, seed
     rng = np.random.default_rng(seed)
     assume(model.nq)
     tasks = random_tasks(model, rng)
-    tracker = pz.Tracker(model, tasks, pz.CyclicCoordinateDescent(orientation_weight=WEIGHT))
+    tracker = pz.Tracker(model, tasks, pz.methods.CyclicCoordinateDescent(orientation_weight=WEIGHT))
     q = model.sample(seed=rng)
     after = tracker.step(q).copy()
     assert model.within_limits(after)
@@ -88,7 +88,7 @@ def test_the_error_never_rises_and_limits_always_hold(model: pz.Model, seed: int
     rng = np.random.default_rng(seed)
     assume(model.nq)
     tasks = random_tasks(model, rng)
-    tracker = pz.Tracker(model, tasks, pz.CyclicCoordinateDescent(orientation_weight=WEIGHT))
+    tracker = pz.Tracker(model, tasks, pz.methods.CyclicCoordinateDescent(orientation_weight=WEIGHT))
     q = model.sample(seed=rng)
     before = cost(model, tasks, q)
     for _ in range(12):
@@ -178,4 +178,4 @@ def test_what_it_cannot_do_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'knuckle' moves several at once"):
         pz.solve(builder.build(), pz.PositionTask("nail", [1, 0, 0]), method="ccd")
     with pytest.raises(ValueError, match="orientation_weight is 0"):
-        pz.CyclicCoordinateDescent(orientation_weight=0.0)
+        pz.methods.CyclicCoordinateDescent(orientation_weight=0.0)

@@ -35,7 +35,7 @@ def clamp_mag(e: Array, longest: npt.ArrayLike) -> Array:
 
 
 def tracker(max_error: Any = None, max_step: float = math.inf, **settings: Any) -> pz.Tracker:
-    method = pz.DampedLeastSquares(damping=LAMBDA, max_error=max_error, max_step=max_step, **settings)
+    method = pz.methods.DampedLeastSquares(damping=LAMBDA, max_error=max_error, max_step=max_step, **settings)
     return pz.Tracker(Y, EFFECTORS, method)
 
 
@@ -83,8 +83,8 @@ def test_errors_below_the_clamp_are_left_alone() -> None:
 def test_places_and_rotations_have_their_own_clamps() -> None:
     arm = pz.load("panda")
     task = pz.PoseTask("panda_hand")
-    method = pz.DampedLeastSquares(
-        damping=LAMBDA, max_error=pz.ClampMag(position=0.05, rotation=0.2), max_step=math.inf
+    method = pz.methods.DampedLeastSquares(
+        damping=LAMBDA, max_error=pz.methods.ClampMag(position=0.05, rotation=0.2), max_step=math.inf
     )
     ik, solver = pz.Tracker(arm, task, method, limits=False), pz.Solver(arm, task)
     for seed in range(10):
@@ -128,7 +128,7 @@ def adaptive(targets: list[Array], base: float, released: bool) -> list[Array]:
 
 @pytest.mark.parametrize("mode", ["adaptive", "buss_release"])
 def test_an_adaptive_clamp_is_open_at_first_then_follows_what_the_last_step_gained(mode: str) -> None:
-    clamp = pz.ClampMag(position=0.15, mode=mode)  # type: ignore[arg-type]
+    clamp = pz.methods.ClampMag(position=0.15, mode=mode)  # type: ignore[arg-type]
     ik = tracker(max_error=clamp)
     targets = [moving(step) for step in range(24)]
     want = adaptive(targets, 0.15, mode == "buss_release")
@@ -141,12 +141,15 @@ def test_an_adaptive_clamp_is_open_at_first_then_follows_what_the_last_step_gain
     assert ik.rollout(np.zeros(7), np.array(targets))[-1] == pytest.approx(want[-1], abs=1e-9)
 
 
-@pytest.mark.parametrize("method", [pz.Hybrid, pz.SelectivelyDamped, pz.LevenbergMarquardt, pz.JacobianTranspose])
+@pytest.mark.parametrize(
+    "method",
+    [pz.methods.Hybrid, pz.methods.SelectivelyDamped, pz.methods.LevenbergMarquardt, pz.methods.JacobianTranspose],
+)
 def test_an_adaptive_clamp_is_open_only_once_for_every_method(method: Any) -> None:
     """From one pose twice: what the first step gained is 0, so the second has the clamp's own length."""
     target = AT_REST + np.array([[0.5, 0.2, 0.1], [-0.3, -0.6, 0.2]])
-    fixed = pz.Tracker(Y, EFFECTORS, method(max_error=pz.ClampMag(position=0.1)))
-    ik = pz.Tracker(Y, EFFECTORS, method(max_error=pz.ClampMag(position=0.1, mode="adaptive")))
+    fixed = pz.Tracker(Y, EFFECTORS, method(max_error=pz.methods.ClampMag(position=0.1)))
+    ik = pz.Tracker(Y, EFFECTORS, method(max_error=pz.methods.ClampMag(position=0.1, mode="adaptive")))
     q = np.full(7, 0.2)
     ik.step(q, target)
     second = ik.step(q, target).copy()
@@ -155,7 +158,7 @@ def test_an_adaptive_clamp_is_open_only_once_for_every_method(method: Any) -> No
 
 
 def test_reset_opens_the_adaptive_clamp_again() -> None:
-    ik = tracker(max_error=pz.ClampMag(position=0.1, mode="adaptive"))
+    ik = tracker(max_error=pz.methods.ClampMag(position=0.1, mode="adaptive"))
     target = moving(0)
     q = np.zeros(7)
     wide = ik.step(q, target).copy()
@@ -199,8 +202,8 @@ def test_columns_at_the_target_are_those_of_the_axes_there(seed: int) -> None:
     model = slider()
     task, rng = pz.PositionTask("d"), np.random.default_rng(seed)
     settings: dict[str, Any] = {"damping": LAMBDA, "max_error": None, "max_step": math.inf}
-    at_goal = pz.Tracker(model, task, pz.DampedLeastSquares(jacobian="target", **settings))
-    plain = pz.Tracker(model, task, pz.DampedLeastSquares(**settings))
+    at_goal = pz.Tracker(model, task, pz.methods.DampedLeastSquares(jacobian="target", **settings))
+    plain = pz.Tracker(model, task, pz.methods.DampedLeastSquares(**settings))
     q = rng.uniform(-1.0, 1.0, 4)
     here = np.array(model.pose("d", q).xyz)
     target = here + rng.normal(size=3)

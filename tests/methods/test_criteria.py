@@ -137,24 +137,24 @@ def from_shapes(frames: tuple[str, ...]) -> Height:
 
 ON_PANDA, ON_TRUCK = ("panda_hand", "panda_link4", "panda_link6"), ("tool", "head", "cart", "tip")
 CASES = [
-    (PANDA, POINT, pz.Clearance(obstacles=SHAPES, gain=0.001, frames=ON_PANDA), from_shapes(ON_PANDA)),
+    (PANDA, POINT, pz.criteria.Clearance(obstacles=SHAPES, gain=0.001, frames=ON_PANDA), from_shapes(ON_PANDA)),
     (
         TRUCK,
         pz.PositionTask("tool"),
-        pz.Clearance(obstacles=SHAPES, gain=0.001, frames=ON_TRUCK),
+        pz.criteria.Clearance(obstacles=SHAPES, gain=0.001, frames=ON_TRUCK),
         from_shapes(ON_TRUCK),
     ),
-    (PANDA, HAND, pz.RestPosture(gain=0.01), rest),
-    (PANDA, HAND, pz.JointCentring(gain=0.01), centring),
-    (PANDA, HAND, pz.LimitDistance(gain=0.001, longest=9.0), distance),
-    (PANDA, HAND, pz.Manipulability(gain=0.01), manipulability),
-    (PANDA, POINT, pz.Manipulability(gain=0.01), manipulability),
-    (PANDA, HAND, pz.Clearance(obstacles=SPHERES, gain=0.001), clearance),
-    (TRUCK, pz.PositionTask("tool"), pz.Manipulability(gain=0.01), manipulability),
-    (TRUCK, pz.PoseTask("tool"), pz.Manipulability(gain=0.01), manipulability),
-    (TRUCK, pz.OrientationTask("tool"), pz.Manipulability(gain=0.01), manipulability),
-    (TRUCK, pz.PositionTask("tool"), pz.Clearance(obstacles=SPHERES, gain=0.001), clearance),
-    (TEXTBOOK["planar4"](), pz.PositionTask("tool"), pz.Manipulability(gain=0.01), manipulability),
+    (PANDA, HAND, pz.criteria.RestPosture(gain=0.01), rest),
+    (PANDA, HAND, pz.criteria.JointCentring(gain=0.01), centring),
+    (PANDA, HAND, pz.criteria.LimitDistance(gain=0.001, longest=9.0), distance),
+    (PANDA, HAND, pz.criteria.Manipulability(gain=0.01), manipulability),
+    (PANDA, POINT, pz.criteria.Manipulability(gain=0.01), manipulability),
+    (PANDA, HAND, pz.criteria.Clearance(obstacles=SPHERES, gain=0.001), clearance),
+    (TRUCK, pz.PositionTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
+    (TRUCK, pz.PoseTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
+    (TRUCK, pz.OrientationTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
+    (TRUCK, pz.PositionTask("tool"), pz.criteria.Clearance(obstacles=SPHERES, gain=0.001), clearance),
+    (TEXTBOOK["planar4"](), pz.PositionTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
 ]
 
 
@@ -168,8 +168,8 @@ def test_a_criterion_goes_down_its_gradient_within_the_null_space(
     _, j = pz.Solver(model, task, limits=False).linearise(q, target)
     gradient = slope(height, model, task, q)
     # Centring and the distance need the limits, with which the joints of the other cases might be held.
-    limits = isinstance(term, pz.JointCentring | pz.LimitDistance)
-    method = pz.Pseudoinverse(null_space=term, cutoff=0.0, max_step=9.0)
+    limits = isinstance(term, pz.criteria.JointCentring | pz.criteria.LimitDistance)
+    method = pz.methods.Pseudoinverse(null_space=term, cutoff=0.0, max_step=9.0)
     step = model.difference(q, pz.Tracker(model, task, method, limits=limits).step(q, target))
     free = linalg.null_space(j, rcond=1e-9)
     expected = -term.gain * free @ (free.T @ gradient)
@@ -177,14 +177,17 @@ def test_a_criterion_goes_down_its_gradient_within_the_null_space(
     np.testing.assert_allclose(step, expected, rtol=0, atol=1e-4 * np.linalg.norm(expected) + 1e-9)
 
 
-@pytest.mark.parametrize("kind", [pz.Pseudoinverse, pz.DampedLeastSquares, pz.SelectivelyDamped, pz.FilteredInverse])
+@pytest.mark.parametrize(
+    "kind",
+    [pz.methods.Pseudoinverse, pz.methods.DampedLeastSquares, pz.methods.SelectivelyDamped, pz.methods.FilteredInverse],
+)
 def test_criteria_add_up(kind: Any) -> None:
     terms = [
-        pz.RestPosture(gain=0.01),
-        pz.JointCentring(gain=0.02),
-        pz.LimitDistance(gain=1e-4),
-        pz.Manipulability(gain=0.03),
-        pz.Clearance(obstacles=OBSTACLES, gain=0.001),
+        pz.criteria.RestPosture(gain=0.01),
+        pz.criteria.JointCentring(gain=0.02),
+        pz.criteria.LimitDistance(gain=1e-4),
+        pz.criteria.Manipulability(gain=0.03),
+        pz.criteria.Clearance(obstacles=OBSTACLES, gain=0.001),
     ]
     q = PANDA.sample(seed=4)
     alone = sum(moved(PANDA, HAND, q, kind(null_space=term)) for term in terms)
@@ -197,10 +200,10 @@ def test_criteria_add_up(kind: Any) -> None:
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_the_distance_from_limits_asks_no_joint_for_more_than_its_longest(side: float) -> None:
     q = PANDA.lower + 1e-7 if side > 0.0 else PANDA.upper - 1e-7
-    term = pz.LimitDistance(gain=1.0, longest=0.05)
+    term = pz.criteria.LimitDistance(gain=1.0, longest=0.05)
     _, j = pz.Solver(PANDA, POINT).linearise(q, PANDA.pose("panda_hand", q).xyz)
     free = linalg.null_space(j)
-    tracker = pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=term, cutoff=0.0))
+    tracker = pz.Tracker(PANDA, POINT, pz.methods.Pseudoinverse(null_space=term, cutoff=0.0))
     step = tracker.step(q, PANDA.pose("panda_hand", q).xyz) - q
     expected = np.clip(free @ free.T @ np.full(7, 0.05 * side), PANDA.lower - q, PANDA.upper - q)
     np.testing.assert_allclose(step, expected, rtol=0, atol=1e-9)
@@ -211,8 +214,8 @@ def test_an_obstacle_that_is_touched_or_entered_still_repels(radius: float) -> N
     q = PANDA.sample(seed=2)
     elbow = PANDA.pose("panda_link4", q).xyz
     centre = elbow + np.array([3e-2, -2e-2, 1e-2]) * (1.0 if radius else 1e-3)
-    term = pz.Clearance(obstacles=[[*centre, radius]], gain=1e-9)
-    gone = moved(PANDA, POINT, q, pz.Pseudoinverse(null_space=term, cutoff=0.0))
+    term = pz.criteria.Clearance(obstacles=[[*centre, radius]], gain=1e-9)
+    gone = moved(PANDA, POINT, q, pz.methods.Pseudoinverse(null_space=term, cutoff=0.0))
     # No nearer than 1e-4 m the force grows no more; there it is that on the elbow, before which all others are small.
     x = elbow - centre
     force = 1e-9 * x / (max(float(np.linalg.norm(x)), 1e-4) * 1e-4)
@@ -225,14 +228,14 @@ def test_an_obstacle_that_is_touched_or_entered_still_repels(radius: float) -> N
 @pytest.mark.parametrize(
     ("term", "measure"),
     [
-        (pz.Manipulability(gain=0.3), lambda q: -manipulability(PANDA, POINT, q)),
-        (pz.Clearance(obstacles=SPHERES, gain=0.02), lambda q: -clearance(PANDA, POINT, q)),
-        (pz.LimitDistance(gain=0.01), lambda q: -distance(PANDA, POINT, q)),
+        (pz.criteria.Manipulability(gain=0.3), lambda q: -manipulability(PANDA, POINT, q)),
+        (pz.criteria.Clearance(obstacles=SPHERES, gain=0.02), lambda q: -clearance(PANDA, POINT, q)),
+        (pz.criteria.LimitDistance(gain=0.01), lambda q: -distance(PANDA, POINT, q)),
     ],
 )
 def test_along_a_still_target_the_criterion_gets_better(term: Any, measure: Callable[[Array], float]) -> None:
     q0 = PANDA.home
-    tracker = pz.Tracker(PANDA, POINT, pz.Pseudoinverse(null_space=term))
+    tracker = pz.Tracker(PANDA, POINT, pz.methods.Pseudoinverse(null_space=term))
     place = PANDA.pose("panda_hand", q0).xyz
     q = q0
     for _ in range(50):
@@ -244,7 +247,10 @@ def test_along_a_still_target_the_criterion_gets_better(term: Any, measure: Call
 def test_a_point_is_a_sphere_without_a_radius() -> None:
     flat = np.column_stack([OBSTACLES, np.zeros(2)])
     q = PANDA.sample(seed=2)
-    steps = [moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=o))) for o in (OBSTACLES, flat)]
+    steps = [
+        moved(PANDA, HAND, q, pz.methods.Pseudoinverse(null_space=pz.criteria.Clearance(obstacles=o)))
+        for o in (OBSTACLES, flat)
+    ]
     np.testing.assert_array_equal(*steps)
 
 
@@ -276,7 +282,9 @@ def test_the_force_is_away_from_the_nearest_point_and_one_over_the_distance(shap
     assume(abs(room) > 1e-3 and np.linalg.norm(away) > 0.5)  # not where the force is cut
     around = [near(shape, point + 1e-4 * x)[0] for x in np.vstack([np.eye(3), -np.eye(3)])]
     assume(np.abs(around - away).max() < 0.1)  # nor where two points of the surface are as near
-    method = pz.Pseudoinverse(null_space=pz.Clearance(obstacles=[shape], gain=1e-6, frames=("point",)), max_step=9.0)
+    method = pz.methods.Pseudoinverse(
+        null_space=pz.criteria.Clearance(obstacles=[shape], gain=1e-6, frames=("point",)), max_step=9.0
+    )
     ik = pz.Tracker(CART, pz.OrientationTask("point"), method)
     expected = 1e-6 / max(room, 1e-4) * away
     np.testing.assert_allclose(ik.step(q) - q, expected, rtol=0, atol=1e-6 * np.linalg.norm(expected) + 1e-14)
@@ -291,7 +299,9 @@ def test_on_the_core_of_a_shape_the_force_is_finite_and_leads_out_of_it() -> Non
         pz.Capsule(middle - np.array([0, 0, 1]), middle + np.array([0, 0, 1]), 0.1),
         pz.Box(pz.SE3.from_parts(middle), [3, 1, 2]),
     ):
-        method = pz.Pseudoinverse(null_space=pz.Clearance(obstacles=[shape], gain=1e-6, frames=("point",)))
+        method = pz.methods.Pseudoinverse(
+            null_space=pz.criteria.Clearance(obstacles=[shape], gain=1e-6, frames=("point",))
+        )
         ik = pz.Tracker(CART, pz.OrientationTask("point"), method)
         step = ik.step(np.zeros(3))
         assert not ik.failed
@@ -302,10 +312,13 @@ def test_on_the_core_of_a_shape_the_force_is_finite_and_leads_out_of_it() -> Non
 def test_a_sphere_is_a_row_of_centre_and_radius() -> None:
     q = PANDA.sample(seed=2)
     balls = [pz.Sphere(row[:3], row[3]) for row in SPHERES]
-    steps = [moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=o))) for o in (SPHERES, balls)]
+    steps = [
+        moved(PANDA, HAND, q, pz.methods.Pseudoinverse(null_space=pz.criteria.Clearance(obstacles=o)))
+        for o in (SPHERES, balls)
+    ]
     np.testing.assert_array_equal(*steps)
     ends = [pz.Capsule(row[:3], row[:3], row[3]) for row in SPHERES]
-    rounded = moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=ends)))
+    rounded = moved(PANDA, HAND, q, pz.methods.Pseudoinverse(null_space=pz.criteria.Clearance(obstacles=ends)))
     np.testing.assert_allclose(rounded, steps[0], rtol=0, atol=1e-12)
 
 
@@ -313,7 +326,7 @@ def test_without_frames_the_joints_origins_are_pushed() -> None:
     q = PANDA.sample(seed=5)
     names = tuple(j.child for j in PANDA.root_path("panda_hand") if j.kind is not pz.JointKind.FIXED)
     steps = [
-        moved(PANDA, HAND, q, pz.Pseudoinverse(null_space=pz.Clearance(obstacles=SHAPES, frames=f)))
+        moved(PANDA, HAND, q, pz.methods.Pseudoinverse(null_space=pz.criteria.Clearance(obstacles=SHAPES, frames=f)))
         for f in (None, names)
     ]
     np.testing.assert_allclose(*steps, rtol=0, atol=1e-12)
@@ -324,7 +337,7 @@ def test_frames_that_cannot_be_pushed_are_refused() -> None:
         pz.Tracker(
             PANDA,
             pz.PositionTask("panda_link5"),
-            pz.Pseudoinverse(null_space=pz.Clearance(obstacles=SHAPES, frames=frames)),
+            pz.methods.Pseudoinverse(null_space=pz.criteria.Clearance(obstacles=SHAPES, frames=frames)),
         )
 
     prepare("panda_link5", "panda_link1")
@@ -340,34 +353,42 @@ def test_frames_that_cannot_be_pushed_are_refused() -> None:
     ("make", "error", "message"),
     [
         (
-            lambda: pz.Clearance(obstacles=SHAPES[0]),
+            lambda: pz.criteria.Clearance(obstacles=SHAPES[0]),
             TypeError,
             "obstacles must be a sequence of shapes; put the Box in a list",
         ),
         (
-            lambda: pz.Clearance(obstacles=[*SHAPES, [1, 2, 3]]),
+            lambda: pz.criteria.Clearance(obstacles=[*SHAPES, [1, 2, 3]]),
             TypeError,
             r"obstacles\[3\] is \[1, 2, 3\]: make it a Sphere",
         ),
         (
-            lambda: pz.Clearance(obstacles=SHAPES, frames="hand"),
+            lambda: pz.criteria.Clearance(obstacles=SHAPES, frames="hand"),
             TypeError,
             r"frames must be a sequence of names, .*'hand'",
         ),
-        (lambda: pz.Clearance(obstacles=SHAPES, frames=(1,)), TypeError, "frames must be a sequence of names"),
-        (lambda: pz.Clearance(obstacles=SHAPES, frames=()), ValueError, "frames is empty"),
-        (lambda: pz.Clearance(obstacles=[]), pz.ShapeError, r"obstacles must be points \(k, 3\) or spheres"),
-        (lambda: pz.Clearance(obstacles=[[1.0, 2.0]]), pz.ShapeError, r"got shape \(1, 2\)"),
-        (lambda: pz.Clearance(obstacles=[1.0, 2.0, 3.0]), pz.ShapeError, r"got shape \(3,\)"),
-        (lambda: pz.Clearance(obstacles=[[0, 0, 0, 1], [0, 0, 0, -1]]), ValueError, r"obstacles\[1\] has the radius"),
-        (lambda: pz.Clearance(obstacles=[[0, 0, np.nan]]), ValueError, "obstacles"),
-        (lambda: pz.Clearance(obstacles=OBSTACLES, gain=0.0), ValueError, "gain is 0.0"),
-        (lambda: pz.Manipulability(gain=-1.0), ValueError, "gain is -1.0"),
-        (lambda: pz.LimitDistance(longest=0.0), ValueError, "longest is 0.0"),
-        (lambda: pz.Pseudoinverse(null_space=()), ValueError, "null_space is empty"),
-        (lambda: pz.Pseudoinverse(null_space=(pz.RestPosture(), "up")), TypeError, "or None, got 'up'"),
+        (lambda: pz.criteria.Clearance(obstacles=SHAPES, frames=(1,)), TypeError, "frames must be a sequence of names"),
+        (lambda: pz.criteria.Clearance(obstacles=SHAPES, frames=()), ValueError, "frames is empty"),
+        (lambda: pz.criteria.Clearance(obstacles=[]), pz.ShapeError, r"obstacles must be points \(k, 3\) or spheres"),
+        (lambda: pz.criteria.Clearance(obstacles=[[1.0, 2.0]]), pz.ShapeError, r"got shape \(1, 2\)"),
+        (lambda: pz.criteria.Clearance(obstacles=[1.0, 2.0, 3.0]), pz.ShapeError, r"got shape \(3,\)"),
         (
-            lambda: pz.Pseudoinverse(null_space=(pz.RestPosture(), pz.RestPosture())),
+            lambda: pz.criteria.Clearance(obstacles=[[0, 0, 0, 1], [0, 0, 0, -1]]),
+            ValueError,
+            r"obstacles\[1\] has the radius",
+        ),
+        (lambda: pz.criteria.Clearance(obstacles=[[0, 0, np.nan]]), ValueError, "obstacles"),
+        (lambda: pz.criteria.Clearance(obstacles=OBSTACLES, gain=0.0), ValueError, "gain is 0.0"),
+        (lambda: pz.criteria.Manipulability(gain=-1.0), ValueError, "gain is -1.0"),
+        (lambda: pz.criteria.LimitDistance(longest=0.0), ValueError, "longest is 0.0"),
+        (lambda: pz.methods.Pseudoinverse(null_space=()), ValueError, "null_space is empty"),
+        (
+            lambda: pz.methods.Pseudoinverse(null_space=(pz.criteria.RestPosture(), "up")),
+            TypeError,
+            "or None, got 'up'",
+        ),
+        (
+            lambda: pz.methods.Pseudoinverse(null_space=(pz.criteria.RestPosture(), pz.criteria.RestPosture())),
             ValueError,
             "null_space holds 2 of RestPosture; make them one",
         ),
@@ -383,21 +404,23 @@ def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], messa
 )
 def test_manipulability_is_of_tasks_without_weights(task: Any) -> None:
     with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):
-        pz.Tracker(PANDA, task, pz.Pseudoinverse(null_space=pz.Manipulability()))
+        pz.Tracker(PANDA, task, pz.methods.Pseudoinverse(null_space=pz.criteria.Manipulability()))
     with pytest.raises(ValueError, match="Manipulability is of positions and rotations"):
-        pz.Tracker(PANDA, pz.LookAtTask("panda_hand"), pz.Pseudoinverse(null_space=pz.Manipulability()))
+        pz.Tracker(
+            PANDA, pz.LookAtTask("panda_hand"), pz.methods.Pseudoinverse(null_space=pz.criteria.Manipulability())
+        )
 
 
-@pytest.mark.parametrize("criterion", [pz.JointCentring(), pz.LimitDistance()])
-def test_a_criterion_of_limits_needs_some(criterion: pz.JointCentring | pz.LimitDistance) -> None:
+@pytest.mark.parametrize("criterion", [pz.criteria.JointCentring(), pz.criteria.LimitDistance()])
+def test_a_criterion_of_limits_needs_some(criterion: pz.criteria.JointCentring | pz.criteria.LimitDistance) -> None:
     builder = pz.ModelBuilder("wheel")
     builder.joint("axle", "continuous", parent="base", child="rim")
     with pytest.raises(ValueError, match=r"reads the joint limits, and wheel has none: leave it out"):
-        pz.Tracker(builder.build(), pz.PositionTask("rim"), pz.DampedLeastSquares(null_space=criterion))
+        pz.Tracker(builder.build(), pz.PositionTask("rim"), pz.methods.DampedLeastSquares(null_space=criterion))
 
 
 def test_an_infinite_gain_is_refused() -> None:
     with pytest.raises(ValueError, match=r"gain is infinite; it must be a finite number"):
-        pz.RestPosture(gain=math.inf)
+        pz.criteria.RestPosture(gain=math.inf)
     with pytest.raises(ValueError, match=r"position_stiffness is infinite"):
-        pz.DasSlotineSheridan(position_stiffness=math.inf)
+        pz.methods.DasSlotineSheridan(position_stiffness=math.inf)

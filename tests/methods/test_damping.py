@@ -40,7 +40,7 @@ def first(arm: str, rule: DampingRule, q: Array, target: pz.SE3 | Array) -> tupl
         model,
         type(task)(task.frame, target),
         q0=q,
-        method=pz.DampedLeastSquares(damping=rule, max_error=None, max_step=math.inf),
+        method=pz.methods.DampedLeastSquares(damping=rule, max_error=None, max_step=math.inf),
         limits=False,
         max_iterations=1,
         max_restarts=0,
@@ -110,16 +110,16 @@ def secular(jacobian: Array, e: Array, longest: float) -> float:
 
 
 FORMULAS: list[tuple[DampingRule, Callable[[Array, Array, Array], float]]] = [
-    (pz.Constant(0.3), lambda jacobian, e, s: 0.09),
-    (pz.Constant(0.0), lambda jacobian, e, s: 0.0),
-    (pz.NakamuraHanafusa(0.02, 0.3), lambda jacobian, e, s: manipulability(s, 0.02, 0.3)),
-    (pz.ChiaveriniSicilianoEgeland(0.2, 0.07), lambda jacobian, e, s: below(s[-1], 0.2, 0.07)),
-    (pz.ChanLawrence(0.4, 0.01), lambda jacobian, e, s: 0.4 * 0.5 * e @ e + 1e-4),
-    (pz.Sugihara(3e-3), lambda jacobian, e, s: 0.5 * e @ e + 3e-3),
-    (pz.MaxNorm(0.3), lambda jacobian, e, s: max_norm(e, s[-1], 0.3)),
-    (pz.DeoWalker(0.3), lambda jacobian, e, s: secular(jacobian, e, 0.3)),
-    (pz.RateBound(0.3, 10.0, 0.02), lambda jacobian, e, s: max(0.25 * e @ e / 0.09, 0.0) + 4e-4),
-    (pz.GainRatio(), lambda jacobian, e, s: (jacobian**2).sum(axis=0).max()),
+    (pz.damping.Constant(0.3), lambda jacobian, e, s: 0.09),
+    (pz.damping.Constant(0.0), lambda jacobian, e, s: 0.0),
+    (pz.damping.NakamuraHanafusa(0.02, 0.3), lambda jacobian, e, s: manipulability(s, 0.02, 0.3)),
+    (pz.damping.ChiaveriniSicilianoEgeland(0.2, 0.07), lambda jacobian, e, s: below(s[-1], 0.2, 0.07)),
+    (pz.damping.ChanLawrence(0.4, 0.01), lambda jacobian, e, s: 0.4 * 0.5 * e @ e + 1e-4),
+    (pz.damping.Sugihara(3e-3), lambda jacobian, e, s: 0.5 * e @ e + 3e-3),
+    (pz.damping.MaxNorm(0.3), lambda jacobian, e, s: max_norm(e, s[-1], 0.3)),
+    (pz.damping.DeoWalker(0.3), lambda jacobian, e, s: secular(jacobian, e, 0.3)),
+    (pz.damping.RateBound(0.3, 10.0, 0.02), lambda jacobian, e, s: max(0.25 * e @ e / 0.09, 0.0) + 4e-4),
+    (pz.damping.GainRatio(), lambda jacobian, e, s: (jacobian**2).sum(axis=0).max()),
 ]
 
 
@@ -132,7 +132,7 @@ def test_every_rule_is_its_formula_and_the_step_is_the_damped_one(
     for q, target in problems(arm, 40):
         e, jacobian = rows(arm, q, target)
         s = values(arm, jacobian)
-        if rule == pz.Constant(0.0) and (s[-1] < 1e-6 or s.size < e.size):
+        if rule == pz.damping.Constant(0.0) and (s[-1] < 1e-6 or s.size < e.size):
             continue  # no damping is no step there, in rows
         want = formula(jacobian, e, s)
         got, step = first(arm, rule, q, target)
@@ -140,7 +140,7 @@ def test_every_rule_is_its_formula_and_the_step_is_the_damped_one(
         best = damped(jacobian, e, got)
         assert step == pytest.approx(best, rel=1e-6, abs=1e-6 * max(1.0, float(np.abs(best).max())))
         active += want > 0.0
-    assert active >= 8 or rule == pz.Constant(0.0)
+    assert active >= 8 or rule == pz.damping.Constant(0.0)
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -148,18 +148,20 @@ def test_manipulability_damping_is_continuous_at_its_edge_and_k0_at_a_singular_p
     q, target = next(problems(arm, 1))
     _, jacobian = rows(arm, q, target)
     w = float(np.prod(values(arm, jacobian)))
-    assert first(arm, pz.NakamuraHanafusa(0.5, w * (1.0 + 1e-6)), q, target)[0] == pytest.approx(0.0, abs=1e-11)
-    assert first(arm, pz.NakamuraHanafusa(0.5, w * (1.0 - 1e-6)), q, target)[0] == 0.0
+    assert first(arm, pz.damping.NakamuraHanafusa(0.5, w * (1.0 + 1e-6)), q, target)[0] == pytest.approx(0.0, abs=1e-11)
+    assert first(arm, pz.damping.NakamuraHanafusa(0.5, w * (1.0 - 1e-6)), q, target)[0] == 0.0
     straight = np.zeros(ARMS[arm][0].nq)  # stretched, or straight up
     e = np.array([0.03, 0.01, 0.0, 0.02, 0.05, 0.04])[: len(rows(arm, q, target)[0])]
     assert values(arm, rows(arm, straight, aimed(arm, straight, e))[1])[-1] < 1e-9 or arm == "panda"
     if arm != "panda":
-        assert first(arm, pz.NakamuraHanafusa(0.5, 0.1), straight, aimed(arm, straight, e))[0] == pytest.approx(0.5)
+        assert first(arm, pz.damping.NakamuraHanafusa(0.5, 0.1), straight, aimed(arm, straight, e))[0] == pytest.approx(
+            0.5
+        )
 
 
 @pytest.mark.parametrize("arm", ARMS)
-@pytest.mark.parametrize("kind", [pz.MaciejewskiKlein, pz.Chiaverini])
-def test_estimated_values_follow_the_smallest_ones_along_a_path(arm: str, kind: type[pz.Chiaverini]) -> None:
+@pytest.mark.parametrize("kind", [pz.damping.MaciejewskiKlein, pz.damping.Chiaverini])
+def test_estimated_values_follow_the_smallest_ones_along_a_path(arm: str, kind: type[pz.damping.Chiaverini]) -> None:
     """From the trace alone: what is damped is the smallest direction, or the two smallest, and no other."""
     model, task, _ = ARMS[arm]
     rule = kind(epsilon=5.0, max_damping=0.1, floor=1e-2)  # a wide epsilon, so that it always damps
@@ -168,7 +170,7 @@ def test_estimated_values_follow_the_smallest_ones_along_a_path(arm: str, kind: 
         model,
         type(task)(task.frame, target),
         q0=q,
-        method=pz.DampedLeastSquares(damping=rule, max_error=None, max_step=1e-3),
+        method=pz.methods.DampedLeastSquares(damping=rule, max_error=None, max_step=1e-3),
         limits=False,
         max_iterations=60,
         max_restarts=0,
@@ -182,7 +184,7 @@ def test_estimated_values_follow_the_smallest_ones_along_a_path(arm: str, kind: 
         estimate = 5.0 * math.sqrt(1.0 - (trace.damping[k] - 1e-4) / 1e-2)
         assert estimate == pytest.approx(s[-1], abs=1e-6)
         squares = np.full(min(jacobian.shape), 1e-4)
-        two = 2 if kind is pz.Chiaverini else 1
+        two = 2 if kind is pz.damping.Chiaverini else 1
         for i in range(len(s) - two, len(s)):
             squares[i] += below(s[i], 5.0, 0.1)
         step = damped(jacobian, e, squares)
@@ -190,18 +192,20 @@ def test_estimated_values_follow_the_smallest_ones_along_a_path(arm: str, kind: 
         assert trace.q[k + 1] - trace.q[k] == pytest.approx(step, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", [pz.MaciejewskiKlein, pz.Chiaverini])
-def test_estimates_at_rest_are_the_singular_values_to_six_digits(kind: type[pz.Chiaverini]) -> None:
+@pytest.mark.parametrize("kind", [pz.damping.MaciejewskiKlein, pz.damping.Chiaverini])
+def test_estimates_at_rest_are_the_singular_values_to_six_digits(kind: type[pz.damping.Chiaverini]) -> None:
     rule = kind(epsilon=5.0, max_damping=0.1, floor=1e-2)
     q, target = next(problems("panda", 1))
     model, task, _ = ARMS["panda"]
-    ik = pz.Tracker(model, task, pz.DampedLeastSquares(damping=rule, max_error=None, max_step=1e-9), limits=False)
+    ik = pz.Tracker(
+        model, task, pz.methods.DampedLeastSquares(damping=rule, max_error=None, max_step=1e-9), limits=False
+    )
     for _ in range(60):
         step = ik.step(q, target) - q
     e, jacobian = rows("panda", q, target)
     s = np.linalg.svd(jacobian, compute_uv=False)
     squares = np.full(6, 1e-4)
-    for i in (5,) if kind is pz.MaciejewskiKlein else (4, 5):
+    for i in (5,) if kind is pz.damping.MaciejewskiKlein else (4, 5):
         squares[i] += below(s[i], 5.0, 0.1)
     want = damped(jacobian, e, squares)
     assert step / np.abs(step).max() == pytest.approx(want / np.abs(want).max(), abs=1e-6)
@@ -213,7 +217,7 @@ def test_a_trust_region_is_met_exactly_or_not_needed(arm: str) -> None:
     for q, target in problems(arm, 60):
         e, jacobian = rows(arm, q, target)
         whole = np.linalg.pinv(jacobian, rcond=1e-9) @ e
-        square, step = first(arm, pz.DeoWalker(0.25), q, target)
+        square, step = first(arm, pz.damping.DeoWalker(0.25), q, target)
         if np.linalg.norm(whole) <= 0.25:
             assert square == 0.0
             assert step == pytest.approx(whole, abs=1e-9)
@@ -236,7 +240,7 @@ def test_the_max_norm_rule_holds_its_bound_whatever_the_error() -> None:
             e = e / np.linalg.norm(e) * 0.2 * s[rank - 1] * rng.uniform(0.2, 4.0)
             if np.linalg.norm(e) < 1e-5:
                 continue
-            _, step = first(arm, pz.MaxNorm(0.2), q, aimed(arm, q, e))
+            _, step = first(arm, pz.damping.MaxNorm(0.2), q, aimed(arm, q, e))
             ratios.append(np.linalg.norm(step) / 0.2)
         assert max(ratios) <= 1.0 + 1e-7
         assert max(ratios) > 0.999, "the bound is tight"
@@ -245,12 +249,12 @@ def test_the_max_norm_rule_holds_its_bound_whatever_the_error() -> None:
 def test_the_rate_bound_grows_with_the_change_of_the_jacobian() -> None:
     model, task, _ = ARMS["panda"]
     q, target = list(problems("panda", 3))[2]
-    rule = pz.RateBound(longest=50.0, change=3.0, floor=0.01)
+    rule = pz.damping.RateBound(longest=50.0, change=3.0, floor=0.01)
     trace = pz.solve(
         model,
         pz.PoseTask(task.frame, target),
         q0=q,
-        method=pz.DampedLeastSquares(damping=rule, max_error=None, max_step=0.05),
+        method=pz.methods.DampedLeastSquares(damping=rule, max_error=None, max_step=0.05),
         limits=False,
         max_iterations=6,
         max_restarts=0,
@@ -266,9 +270,10 @@ def test_the_rate_bound_grows_with_the_change_of_the_jacobian() -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [pz.LevenbergMarquardt(), pz.DampedLeastSquares(damping=pz.GainRatio(), max_error=None)]
+    "method",
+    [pz.methods.LevenbergMarquardt(), pz.methods.DampedLeastSquares(damping=pz.damping.GainRatio(), max_error=None)],
 )
-def test_gain_ratio_never_keeps_a_step_that_raises_the_error(method: pz.LevenbergMarquardt) -> None:
+def test_gain_ratio_never_keeps_a_step_that_raises_the_error(method: pz.methods.LevenbergMarquardt) -> None:
     """A raised error is seen once, then the arm is back where it was with more damping."""
     model, *_ = ARMS["panda"]
     raised = 0
@@ -290,19 +295,19 @@ def test_gain_ratio_never_keeps_a_step_that_raises_the_error(method: pz.Levenber
 
 
 SWEPT = [
-    pz.Constant(0.1),
-    pz.NakamuraHanafusa(0.06, 0.14),
-    pz.MaciejewskiKlein(),
-    pz.Chiaverini(),
-    pz.ChiaveriniSicilianoEgeland(),
-    pz.ChanLawrence(),
-    pz.Sugihara(),
-    pz.DeoWalker(),
-    pz.MaxNorm(),
-    pz.RateBound(),
-    pz.GainRatio(),
+    pz.damping.Constant(0.1),
+    pz.damping.NakamuraHanafusa(0.06, 0.14),
+    pz.damping.MaciejewskiKlein(),
+    pz.damping.Chiaverini(),
+    pz.damping.ChiaveriniSicilianoEgeland(),
+    pz.damping.ChanLawrence(),
+    pz.damping.Sugihara(),
+    pz.damping.DeoWalker(),
+    pz.damping.MaxNorm(),
+    pz.damping.RateBound(),
+    pz.damping.GainRatio(),
 ]
-LOCAL = (pz.NakamuraHanafusa, pz.ChiaveriniSicilianoEgeland, pz.DeoWalker, pz.MaxNorm)
+LOCAL = (pz.damping.NakamuraHanafusa, pz.damping.ChiaveriniSicilianoEgeland, pz.damping.DeoWalker, pz.damping.MaxNorm)
 """Rules that promise no damping away from singular poses; the estimated ones promise their floor there."""
 
 
@@ -330,8 +335,8 @@ def test_through_a_singular_pose_the_damping_is_continuous_and_the_step_bounded(
     if isinstance(rule, LOCAL):
         assert got[0] == got[-1] == 0.0
         assert got.max() > 0.0
-    if isinstance(rule, (pz.MaciejewskiKlein, pz.Chiaverini)):
+    if isinstance(rule, (pz.damping.MaciejewskiKlein, pz.damping.Chiaverini)):
         assert got[0] == pytest.approx(rule.floor**2)
         assert got[240] == pytest.approx(rule.floor**2 + rule.max_damping**2, rel=1e-3)
-    if isinstance(rule, (pz.DeoWalker, pz.MaxNorm, pz.RateBound)):
+    if isinstance(rule, (pz.damping.DeoWalker, pz.damping.MaxNorm, pz.damping.RateBound)):
         assert max(lengths) <= rule.longest * (1.0 + 1e-9)

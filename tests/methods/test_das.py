@@ -53,7 +53,8 @@ def test_without_stiffness_and_s_alpha_is_that_of_buss(seed: int) -> None:
     q, there = PANDA.sample(2, seed=seed)
     target = PANDA.pose("panda_hand", there)
     steps = [
-        step(PANDA, HAND, q, target, kind(max_step=math.inf)) for kind in (pz.DasSlotineSheridan, pz.JacobianTranspose)
+        step(PANDA, HAND, q, target, kind(max_step=math.inf))
+        for kind in (pz.methods.DasSlotineSheridan, pz.methods.JacobianTranspose)
     ]
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-14, atol=1e-15)
 
@@ -62,8 +63,10 @@ def test_without_stiffness_and_s_alpha_is_that_of_buss(seed: int) -> None:
 def test_with_one_joint_it_is_newtons_step(angle: float) -> None:
     arm = planar(1)
     task, q, target = pz.PositionTask(arm.tip), np.array([angle]), np.array([0.3, 0.8, 0.0])
-    newton = step(arm, task, q, target, pz.Pseudoinverse(cutoff=0.0, max_step=math.inf))
-    np.testing.assert_allclose(step(arm, task, q, target, pz.DasSlotineSheridan(**FREE)), newton, rtol=0, atol=1e-14)
+    newton = step(arm, task, q, target, pz.methods.Pseudoinverse(cutoff=0.0, max_step=math.inf))
+    np.testing.assert_allclose(
+        step(arm, task, q, target, pz.methods.DasSlotineSheridan(**FREE)), newton, rtol=0, atol=1e-14
+    )
 
 
 def alpha_of(j: Array, e: Array, stiffness: Array, s: Array) -> tuple[float, float]:
@@ -77,7 +80,7 @@ def alpha_of(j: Array, e: Array, stiffness: Array, s: Array) -> tuple[float, flo
 def test_alpha_and_the_fall_of_v_are_those_of_appendix_a(seed: int) -> None:
     rng = np.random.default_rng(seed)
     stiffness = np.repeat([3.0, 0.5], 3)
-    method = pz.DasSlotineSheridan(position_stiffness=3.0, rotation_stiffness=0.5, **FREE)
+    method = pz.methods.DasSlotineSheridan(position_stiffness=3.0, rotation_stiffness=0.5, **FREE)
     q = PANDA.sample(seed=seed)
     pose = PANDA.pose("panda_hand", q)
     ratios = []
@@ -98,14 +101,14 @@ def test_alpha_and_the_fall_of_v_are_those_of_appendix_a(seed: int) -> None:
 def test_a_share_of_alpha_is_that_share_of_the_step(share: float) -> None:
     q, there = PANDA.sample(2, seed=0)
     target = PANDA.pose("panda_hand", there)
-    whole, part = (step(PANDA, HAND, q, target, pz.DasSlotineSheridan(alpha=a, **FREE)) for a in (1.0, share))
+    whole, part = (step(PANDA, HAND, q, target, pz.methods.DasSlotineSheridan(alpha=a, **FREE)) for a in (1.0, share))
     np.testing.assert_allclose(part, share * whole, rtol=1e-13)
 
 
 @pytest.mark.parametrize("share", [0.0, -1.0, math.nan, "1", True, 2.0])
 def test_a_share_of_alpha_with_which_the_error_grows_is_refused(share: Any) -> None:
     with pytest.raises(ValueError, match=r"^alpha is "):
-        pz.DasSlotineSheridan(alpha=share)
+        pz.methods.DasSlotineSheridan(alpha=share)
 
 
 @pytest.mark.parametrize("far", [0.4, 4.0, 12.0])
@@ -119,20 +122,20 @@ def test_s_is_that_of_appendix_b(far: float) -> None:
     if size > limit:
         s[2:] = 1.0 / size
     expected = alpha_of(j, e, stiffness, s)[0] * s * (j.T @ e)
-    gone = step(model, task, q, target, pz.DasSlotineSheridan(vehicle_limit=limit, **FREE))
+    gone = step(model, task, q, target, pz.methods.DasSlotineSheridan(vehicle_limit=limit, **FREE))
     np.testing.assert_allclose(gone, expected, rtol=1e-12)
 
 
 def test_s_lets_the_vehicle_go_first_and_changes_nothing_without_one() -> None:
     model, task = truck(), pz.PositionTask("tool")
     q, target = np.array([0.0, 0.0, 0.4, 0.9, -0.5]), np.array([30.0, 20.0, 0.0])
-    plain = step(model, task, q, target, pz.DasSlotineSheridan(**FREE))
-    first = step(model, task, q, target, pz.DasSlotineSheridan(vehicle_limit=0.2, **FREE))
+    plain = step(model, task, q, target, pz.methods.DasSlotineSheridan(**FREE))
+    first = step(model, task, q, target, pz.methods.DasSlotineSheridan(vehicle_limit=0.2, **FREE))
     assert np.linalg.norm(first[:2]) > np.linalg.norm(plain[:2])
     assert np.linalg.norm(first[2:]) < 0.9 * np.linalg.norm(plain[2:])
     q, target = TEN.sample(seed=1), np.array([3.0, 1.0, 0.0])
     both = [
-        step(TEN, pz.PositionTask("tool"), q, target, pz.DasSlotineSheridan(vehicle_limit=x, **FREE))
+        step(TEN, pz.PositionTask("tool"), q, target, pz.methods.DasSlotineSheridan(vehicle_limit=x, **FREE))
         for x in (None, 0.1)
     ]
     np.testing.assert_allclose(both[0], both[1], rtol=1e-12)
@@ -143,13 +146,13 @@ def test_beside_the_slides_the_arm_turns_by_the_inverse_of_the_step_s_length(far
     """So a vehicle goes first where that length is above 1, and the arm where it is below."""
     model, task = truck(), pz.PositionTask("tool")
     q, target = np.array([0.0, 0.0, 0.4, 0.9, -0.5]), np.array([2.0 + far, 1.0, 0.0])
-    plain = step(model, task, q, target, pz.DasSlotineSheridan(**FREE))
-    weighed = step(model, task, q, target, pz.DasSlotineSheridan(vehicle_limit=0.2, **FREE))
+    plain = step(model, task, q, target, pz.methods.DasSlotineSheridan(**FREE))
+    weighed = step(model, task, q, target, pz.methods.DasSlotineSheridan(vehicle_limit=0.2, **FREE))
     length = float(np.linalg.norm(plain))
     assert length > 0.2
     assert (length > 1.0) == above
     np.testing.assert_allclose(weighed[2:] / weighed[0], plain[2:] / plain[0] / length, rtol=1e-9)
-    careful = step(model, task, q, target, pz.DasSlotineSheridan(vehicle_limit=1.0, **FREE))
+    careful = step(model, task, q, target, pz.methods.DasSlotineSheridan(vehicle_limit=1.0, **FREE))
     np.testing.assert_allclose(careful, weighed if above else plain, rtol=1e-12)
 
 
@@ -163,8 +166,8 @@ def test_the_null_space_term_moves_no_effector_to_first_order(seed: int, singula
     task, target = pz.PositionTask("tool"), TEN.pose("tool", q).xyz
     field = np.random.default_rng(seed).uniform([-6, -6, 0], [6, 6, 0], (4, 3))
     rest = np.full(10, 0.3)
-    terms = (pz.RestPosture(q=rest, gain=0.05), pz.Clearance(obstacles=field, gain=0.02))
-    gone = step(TEN, task, q, target, pz.DasSlotineSheridan(null_space=terms, **FREE))
+    terms = (pz.criteria.RestPosture(q=rest, gain=0.05), pz.criteria.Clearance(obstacles=field, gain=0.02))
+    gone = step(TEN, task, q, target, pz.methods.DasSlotineSheridan(null_space=terms, **FREE))
     _, j = rows(TEN, task, q, target)
     h = 0.05 * (q - rest)
     for k, place in enumerate(places(TEN, q)):
@@ -180,7 +183,7 @@ def test_the_null_space_step_is_shortened_as_a_whole() -> None:
     q, task = TEN.sample(seed=3), pz.PositionTask("tool")
     near = (tuple(places(TEN, q)[5] + np.array([1e-3, 0.0, 0.0])),)
     for longest in (0.05, 0.2):
-        method = pz.DasSlotineSheridan(null_space=pz.Clearance(obstacles=near), max_null_step=longest)
+        method = pz.methods.DasSlotineSheridan(null_space=pz.criteria.Clearance(obstacles=near), max_null_step=longest)
         gone = step(TEN, task, q, TEN.pose("tool", q).xyz, method)
         assert np.linalg.norm(gone) == pytest.approx(longest, rel=1e-9)
 
@@ -191,12 +194,12 @@ def test_obstacles_repel_and_with_the_printed_sign_attract() -> None:
     way = start + (np.array([7.0, -2.5, 0.0]) - start) * np.linspace(0.02, 1.0, 50)[:, None]
 
     def clearance(**how: Any) -> float:
-        method = pz.DasSlotineSheridan(max_step=math.inf, **how)
+        method = pz.methods.DasSlotineSheridan(max_step=math.inf, **how)
         path = pz.Tracker(TEN, task, method, updates=20).rollout(q, way[:, None])
         return float(np.linalg.norm(places(TEN, path)[:, :, None] - np.array(FIELD), axis=-1).min())
 
-    terms = (pz.RestPosture(gain=0.02), pz.Clearance(obstacles=FIELD, gain=0.05))
-    without = clearance(null_space=pz.RestPosture(gain=0.02))
+    terms = (pz.criteria.RestPosture(gain=0.02), pz.criteria.Clearance(obstacles=FIELD, gain=0.05))
+    without = clearance(null_space=pz.criteria.RestPosture(gain=0.02))
     assert clearance(null_space=terms) > without + 0.1
     assert clearance(null_space=terms, beta_rule=False) > without + 0.1
     assert clearance(null_space=terms, literal_sign=True) < 0.05
@@ -211,8 +214,11 @@ def test_v_never_grows(seed: int) -> None:
     q, there = TEN.sample(2, seed=seed) * 0.4
     rest = rng.normal(size=10) * 0.3
     target = TEN.pose("tool", there).xyz
-    terms = (pz.RestPosture(q=rest, gain=0.02), pz.Clearance(obstacles=rng.uniform(-8, 8, (3, 3)), gain=0.01))
-    method = pz.DasSlotineSheridan(null_space=terms, max_step=0.1, max_null_step=0.02)
+    terms = (
+        pz.criteria.RestPosture(q=rest, gain=0.02),
+        pz.criteria.Clearance(obstacles=rng.uniform(-8, 8, (3, 3)), gain=0.01),
+    )
+    method = pz.methods.DasSlotineSheridan(null_space=terms, max_step=0.1, max_null_step=0.02)
     tracker = pz.Tracker(TEN, pz.PositionTask("tool"), method, settle=False)
     beta, values, second = 1.0, [], []
     for k in range(300):
@@ -248,8 +254,8 @@ def test_the_law_with_its_own_clamps_and_the_part_of_v_that_never_grows(
     q, there = TEN.sample(2, seed=seed) * rng.uniform(0.1, 1.0)
     rest, field = rng.normal(size=10) * 0.3, np.append(rng.uniform(-8, 8, (3, 2)), np.zeros((3, 1)), axis=1)
     task, target = pz.PositionTask("tool"), TEN.pose("tool", there).xyz
-    terms = (pz.RestPosture(q=rest, gain=gain), pz.Clearance(obstacles=field, gain=push))
-    tracker = pz.Tracker(TEN, task, pz.DasSlotineSheridan(null_space=terms, beta_rule=rule), settle=False)
+    terms = (pz.criteria.RestPosture(q=rest, gain=gain), pz.criteria.Clearance(obstacles=field, gain=push))
+    tracker = pz.Tracker(TEN, task, pz.methods.DasSlotineSheridan(null_space=terms, beta_rule=rule), settle=False)
     beta, second = 1.0, math.inf
     for _ in range(12):
         away = float((q - rest) @ (q - rest))
@@ -288,7 +294,7 @@ def test_the_part_of_v_that_is_the_error_falls_where_the_step_is_short_for_it(
     assume(np.linalg.norm(j @ down) > 1e-9)
     alpha = float(down @ down) / float((j @ down) @ (j @ down))
     c = min(1.0, math.radians(30.0) / (alpha * np.abs(down).max()))
-    gone = step(TEN, task, q, target, pz.DasSlotineSheridan(position_stiffness=stiffness))
+    gone = step(TEN, task, q, target, pz.methods.DasSlotineSheridan(position_stiffness=stiffness))
     np.testing.assert_allclose(gone, c * alpha * down, rtol=1e-10, atol=1e-15)
     left = np.linalg.norm(target - TEN.pose("tool", q + gone).xyz)
     bend = 0.5 * float((np.cumsum(gone) ** 2).sum())
@@ -301,7 +307,7 @@ def test_the_part_of_v_that_is_the_error_falls_where_the_step_is_short_for_it(
 def test_the_part_of_v_that_is_the_error_may_grow_where_the_null_space_moves_an_effector_that_has_arrived() -> None:
     q, task = TEN.sample(seed=3), pz.PositionTask("tool")
     here = TEN.pose("tool", q).xyz
-    gone = step(TEN, task, q, here, pz.DasSlotineSheridan(null_space=pz.RestPosture(gain=0.1)))
+    gone = step(TEN, task, q, here, pz.methods.DasSlotineSheridan(null_space=pz.criteria.RestPosture(gain=0.1)))
     left = float(np.linalg.norm(TEN.pose("tool", q + gone).xyz - here))
     assert 1e-6 < left <= 0.5 * float((np.cumsum(gone) ** 2).sum())
 
@@ -309,8 +315,8 @@ def test_the_part_of_v_that_is_the_error_may_grow_where_the_null_space_moves_an_
 def test_beta_is_its_rule_and_a_new_target_begins_anew() -> None:
     task, rest = pz.PositionTask("tool"), np.zeros(10)
     q = np.full(10, 0.01)
-    terms = (pz.RestPosture(q=rest, gain=0.01), pz.Clearance(obstacles=FIELD, gain=0.1))
-    make = lambda rule: pz.DasSlotineSheridan(null_space=terms, beta_rule=rule, **FREE)  # noqa: E731
+    terms = (pz.criteria.RestPosture(q=rest, gain=0.01), pz.criteria.Clearance(obstacles=FIELD, gain=0.1))
+    make = lambda rule: pz.methods.DasSlotineSheridan(null_space=terms, beta_rule=rule, **FREE)  # noqa: E731
     target = TEN.pose("tool", q).xyz
     tracker = pz.Tracker(TEN, task, make(True))
     one = tracker.step(q, target).copy()
@@ -318,7 +324,7 @@ def test_beta_is_its_rule_and_a_new_target_begins_anew() -> None:
     r, away = q @ q, one @ one
     assert away > r, "the obstacles push off the posture"
     whole = step(TEN, task, one, target, make(False))
-    task_part = step(TEN, task, one, target, pz.DasSlotineSheridan(**FREE))
+    task_part = step(TEN, task, one, target, pz.methods.DasSlotineSheridan(**FREE))
     gone = tracker.step(one, target) - one
     np.testing.assert_allclose(gone - task_part, r / away * (whole - task_part), rtol=1e-9, atol=1e-13)
     other = target + np.array([0.0, 0.01, 0.0])
@@ -329,11 +335,11 @@ def test_beta_is_its_rule_and_a_new_target_begins_anew() -> None:
 
 def test_eight_characters_go_as_one_does() -> None:
     terms = (
-        pz.RestPosture(gain=0.02),
-        pz.Clearance(obstacles=[[0.3, 0.2, 0.6]], gain=0.01),
-        pz.Manipulability(gain=0.1),
+        pz.criteria.RestPosture(gain=0.02),
+        pz.criteria.Clearance(obstacles=[[0.3, 0.2, 0.6]], gain=0.01),
+        pz.criteria.Manipulability(gain=0.1),
     )
-    tracker = pz.Tracker(PANDA, HAND, pz.DasSlotineSheridan(null_space=terms, vehicle_limit=0.2), updates=3)
+    tracker = pz.Tracker(PANDA, HAND, pz.methods.DasSlotineSheridan(null_space=terms, vehicle_limit=0.2), updates=3)
     starts = PANDA.sample(3, seed=4)
     targets = PANDA.pose("panda_hand", PANDA.sample(15, seed=5)).array.reshape(3, 5, 1, 7)
     together = tracker.rollout(starts, targets)
@@ -352,9 +358,9 @@ def test_solve_reaches_targets() -> None:
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, "1", True])
 def test_settings_are_positive(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"^{name} is .*; it must be a positive number"):
-        pz.DasSlotineSheridan(**{name: value})
+        pz.methods.DasSlotineSheridan(**{name: value})
 
 
 def test_the_printed_sign_needs_obstacles() -> None:
     with pytest.raises(ValueError, match="literal_sign is of obstacles, and null_space holds no Clearance"):
-        pz.DasSlotineSheridan(literal_sign=True)
+        pz.methods.DasSlotineSheridan(literal_sign=True)

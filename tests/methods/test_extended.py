@@ -19,7 +19,7 @@ PANDA = TEXTBOOK["panda"]()
 HAND = "panda_hand"
 FOUR = planar(4, 0.4)
 BENT = np.array([0.5, 0.4, 0.3, 0.6])
-EXACT = pz.ExtendedJacobian(max_error=None, max_step=math.inf)
+EXACT = pz.methods.ExtendedJacobian(max_error=None, max_step=math.inf)
 TASKS = {
     "position": (pz.PositionTask(HAND), lambda pose: pose.xyz),
     "pose": (pz.PoseTask(HAND), lambda pose: pose),
@@ -97,7 +97,9 @@ def test_the_step_is_that_of_the_differentiated_optimality_condition(name: str) 
 def test_slides_screws_and_mimics_bend_as_they_should() -> None:
     model = screw_and_slide()
     q = np.array([0.3, 0.1, -0.2, 0.4])
-    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=q + 0.1), max_error=None, max_step=math.inf)
+    method = pz.methods.ExtendedJacobian(
+        criterion=pz.criteria.RestPosture(q=q + 0.1), max_error=None, max_step=math.inf
+    )
     target = model.pose("tool", q).xyz + np.array([0.01, -0.02, 0.01])
     task = pz.PositionTask("tool")
     got = pz.Tracker(model, task, method, limits=False).step(q, target) - q
@@ -109,7 +111,7 @@ def test_joint_centring_has_its_own_curvature() -> None:
     low, high = PANDA.lower, PANDA.upper
     half = 0.5 * (high - low)
     q = PANDA.home + 0.1
-    method = pz.ExtendedJacobian(criterion=pz.JointCentring(), max_error=None, max_step=math.inf)
+    method = pz.methods.ExtendedJacobian(criterion=pz.criteria.JointCentring(), max_error=None, max_step=math.inf)
     target = PANDA.pose(HAND, q).xyz + np.array([0.01, 0.0, 0.0])
     got = pz.Tracker(PANDA, pz.PositionTask(HAND), method).step(q, target) - q
     expected = stacked_step(
@@ -149,7 +151,7 @@ def test_convergence_is_quadratic_with_a_ball(name: str) -> None:
     q = model.integrate(model.home, np.array([0.2, -0.1, 0.3, 0.5, -0.4, 0.6, 0.7, -0.3]))
     rest = model.integrate(q, 0.1 * np.ones(8))
     target = to(SE3.from_parts([0.02, 0.03, -0.01]) @ model.pose(HAND, q))
-    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest), max_error=None, max_step=math.inf)
+    method = pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=rest), max_error=None, max_step=math.inf)
     tracker = pz.Tracker(model, task, method, limits=False)
     sizes = []
     for _ in range(12):
@@ -183,9 +185,9 @@ def laps(model: pz.Model, start: Array, method: Any, radius: float, steps: int =
     ids=["planar", "panda"],
 )
 def test_closed_paths_come_back_where_the_pseudoinverse_drifts(model: pz.Model, q: Array, radius: float) -> None:
-    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=q), max_error=None)
+    method = pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=q), max_error=None)
     start = relax(model, pz.PositionTask(model.tip), q + 0.05, method)
-    drift = laps(model, start, pz.Pseudoinverse(max_step=math.inf), radius)
+    drift = laps(model, start, pz.methods.Pseudoinverse(max_step=math.inf), radius)
     assert drift[-1] > 1e-2
     assert (laps(model, start, method, radius) < 1e-6).all()
 
@@ -201,7 +203,7 @@ def test_the_optimum_is_that_of_sequential_quadratic_programming(name: str, seed
     q = rest + np.random.default_rng(seed).uniform(-0.3, 0.3, 7)
     pose = PANDA.pose(HAND, q)
     solver = pz.Solver(PANDA, task, limits=False)
-    found = relax(PANDA, task, q, pz.ExtendedJacobian(), limits=False)
+    found = relax(PANDA, task, q, pz.methods.ExtendedJacobian(), limits=False)
     e, _ = solver.linearise(found, to(pose))
     assert np.abs(e).max() < 1e-12
     best = optimize.minimize(
@@ -221,7 +223,7 @@ def test_the_optimum_among_limits_holds_the_joint_that_they_stop() -> None:
                       limits=limits)  # fmt: skip
     builder.frame("tool", link="l3", origin=SE3.from_parts([0.4, 0.0, 0.0]))
     arm, task, rest = builder.build(), pz.PositionTask("tool"), np.array([0.2, 1.0, 0.2, 0.3])
-    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest))
+    method = pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=rest))
     found = relax(arm, task, [0.5, 0.4, 0.3, 0.6], method)
     target = arm.pose("tool", [0.5, 0.4, 0.3, 0.6]).xyz
     best = optimize.minimize(
@@ -245,7 +247,7 @@ def width(model: pz.Model, q: Array) -> float:
 @pytest.mark.parametrize("seed", range(2))
 def test_the_widest_pose_is_that_of_sequential_quadratic_programming(seed: int) -> None:
     q = BENT + np.random.default_rng(seed).uniform(-0.1, 0.1, 4)
-    task, method = pz.PositionTask(FOUR.tip), pz.ExtendedJacobian(criterion=pz.Manipulability())
+    task, method = pz.PositionTask(FOUR.tip), pz.methods.ExtendedJacobian(criterion=pz.criteria.Manipulability())
     target = FOUR.pose(FOUR.tip, q).xyz
     found = relax(FOUR, task, q, method)
     best = optimize.minimize(
@@ -277,16 +279,16 @@ def crowding(q: Array) -> float:
 
 @pytest.mark.parametrize(
     ("criterion", "value"),
-    [(pz.Clearance(obstacles=OBSTACLES), nearness), (pz.LimitDistance(), crowding)],
+    [(pz.criteria.Clearance(obstacles=OBSTACLES), nearness), (pz.criteria.LimitDistance(), crowding)],
 )
 @pytest.mark.parametrize("seed", range(2))
 def test_the_optima_by_differences_are_least_along_the_free_direction(
-    criterion: pz.Clearance | pz.LimitDistance, value: Callable[[Array], float], seed: int
+    criterion: pz.criteria.Clearance | pz.criteria.LimitDistance, value: Callable[[Array], float], seed: int
 ) -> None:
     q = PANDA.home + np.random.default_rng(seed).uniform(-0.1, 0.1, 7)
     task, target = pz.PoseTask(HAND), PANDA.pose(HAND, q)
     solver = pz.Solver(PANDA, task)
-    found = relax(PANDA, task, q, pz.ExtendedJacobian(criterion=criterion))
+    found = relax(PANDA, task, q, pz.methods.ExtendedJacobian(criterion=criterion))
     assert value(found) < value(q) - 1e-4
     e, jacobian = solver.linearise(found, target)
     assert np.abs(e).max() < 1e-12
@@ -308,7 +310,7 @@ def relax_onto(solver: pz.Solver, target: SE3, q: Array) -> Array:
 
 def test_the_widest_pose_comes_back_with_a_closed_path_and_its_jacobian_may_be_the_targets() -> None:
     for at in ("effector", "target"):
-        method = pz.ExtendedJacobian(criterion=pz.Manipulability(), max_error=None, jacobian=at)
+        method = pz.methods.ExtendedJacobian(criterion=pz.criteria.Manipulability(), max_error=None, jacobian=at)
         start = relax(FOUR, pz.PositionTask(FOUR.tip), BENT, method)
         assert (laps(FOUR, start, method, 0.1, turns=1) < 1e-6).all()
 
@@ -318,11 +320,11 @@ def test_the_widest_pose_comes_back_with_a_closed_path_and_its_jacobian_may_be_t
 
 def test_the_measure_is_the_hessian_of_the_criterion_within_the_task() -> None:
     rest = np.array([0.4, 0.5, 0.3, 0.5])
-    method, task = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest)), pz.PositionTask(FOUR.tip)
+    method, task = pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=rest)), pz.PositionTask(FOUR.tip)
     q = relax(FOUR, task, BENT, method)
     jacobian = rows(FOUR, task, q, lambda pose: pose.xyz)
     null = np.linalg.svd(jacobian)[2][2:]
-    tracker = pz.Tracker(FOUR, task, pz.GaussNewton(), updates=8)
+    tracker = pz.Tracker(FOUR, task, pz.methods.GaussNewton(), updates=8)
 
     def within(u: Array) -> float:
         x = tracker.step(q + null.T @ u, FOUR.pose(FOUR.tip, q).xyz)
@@ -355,16 +357,19 @@ def test_the_measure_is_taken_along_a_whole_path() -> None:
 
 def test_an_algorithmic_singularity_lies_where_the_minimum_ends() -> None:
     # Two equal minima lie either side of a straight posture's saddle; between them E Z is not positive.
-    task, method = pz.PositionTask(FOUR.tip), pz.ExtendedJacobian(criterion=pz.RestPosture(q=np.zeros(4)))
+    task, method = (
+        pz.PositionTask(FOUR.tip),
+        pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=np.zeros(4))),
+    )
     bent = relax(FOUR, task, np.array([0.9, -0.6, -0.7, -0.5]), method)
     assert algorithmic_singularity(FOUR, task, bent, method).smallest > 0.0
-    away = pz.ExtendedJacobian(criterion=pz.RestPosture(q=-8.0 * bent))
+    away = pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=-8.0 * bent))
     assert algorithmic_singularity(FOUR, task, bent, away).smallest < 0.0
 
 
 def test_off_the_minimum_the_step_still_lowers_the_criterion() -> None:
     task, rest = pz.PositionTask(FOUR.tip), BENT + 4.0 * np.random.default_rng(2).normal(size=4)
-    method = pz.ExtendedJacobian(criterion=pz.RestPosture(q=rest), max_error=None, max_step=1e-3)
+    method = pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=rest), max_error=None, max_step=1e-3)
     assert algorithmic_singularity(FOUR, task, BENT, method).smallest < 0.0
     tracker = pz.Tracker(FOUR, task, method)
     after = tracker.step(BENT, FOUR.pose(FOUR.tip, BENT).xyz)
@@ -376,13 +381,13 @@ def test_without_freedom_it_is_newtons_method() -> None:
     q, target = np.array([0.4, 0.9]), np.array([0.4, 0.6, 0.0])
     task = pz.PositionTask(two.tip)
     got = pz.Tracker(two, task, EXACT).step(q, target).copy()
-    expected = pz.Tracker(two, task, pz.GaussNewton()).step(q, target)
+    expected = pz.Tracker(two, task, pz.methods.GaussNewton()).step(q, target)
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-14)
     assert algorithmic_singularity(two, task, q).determinant == 1.0
 
 
 def test_a_singular_jacobian_gives_a_finite_step() -> None:
-    tracker = pz.Tracker(FOUR, pz.PositionTask(FOUR.tip), pz.ExtendedJacobian())
+    tracker = pz.Tracker(FOUR, pz.PositionTask(FOUR.tip), pz.methods.ExtendedJacobian())
     q = np.zeros(4)
     for _ in range(60):
         q = tracker.step(q, [0.9, 0.3, 0.0]).copy()
@@ -397,8 +402,8 @@ def test_what_it_cannot_do_is_refused() -> None:
     with pytest.raises(ValueError, match="the method 'extended' follows poses only, not AxisTask"):
         pz.Tracker(PANDA, pz.AxisTask(HAND), "extended")
     with pytest.raises(TypeError, match=r"criterion must be one of RestPosture, .* got 3"):
-        pz.ExtendedJacobian(criterion=3)  # type: ignore[arg-type]
-    widest = pz.ExtendedJacobian(criterion=pz.Manipulability())
+        pz.methods.ExtendedJacobian(criterion=3)  # type: ignore[arg-type]
+    widest = pz.methods.ExtendedJacobian(criterion=pz.criteria.Manipulability())
     with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):
         pz.Tracker(PANDA, pz.PositionTask(HAND, weight=(2.0, 1.0, 1.0)), widest)
     builder = pz.ModelBuilder("ball")
@@ -406,11 +411,11 @@ def test_what_it_cannot_do_is_refused() -> None:
     builder.joint("turn", "revolute", parent="head", child="arm", origin=SE3.from_parts([0.3, 0, 0]))
     with pytest.raises(ValueError, match="no Hessian of the Manipulability for balls, and 'ball' turns as one"):
         pz.Tracker(builder.build(), pz.PositionTask("arm"), widest)
-    away = pz.ExtendedJacobian(criterion=pz.Clearance(obstacles=[[0.0, 0.0, 1.0]]))
+    away = pz.methods.ExtendedJacobian(criterion=pz.criteria.Clearance(obstacles=[[0.0, 0.0, 1.0]]))
     with pytest.raises(ValueError, match="no Hessian of the Clearance for balls, and 'ball' turns as one"):
         pz.Tracker(builder.build(), pz.PositionTask("arm"), away)
     with pytest.raises(ValueError, match="cutoff is 0; it must be a positive number"):
-        pz.ExtendedJacobian(cutoff=0)
+        pz.methods.ExtendedJacobian(cutoff=0)
     with pytest.raises(ValueError, match="a PostureTask is no constraint: give the method criterion="):
         algorithmic_singularity(PANDA, [pz.PositionTask(HAND), pz.PostureTask()], PANDA.home)
     with pytest.raises(pz.ShapeError, match=r"q must have shape \(7,\), one configuration"):

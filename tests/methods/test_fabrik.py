@@ -138,7 +138,7 @@ def test_balls_and_flat_arms_follow_the_points_exactly(kind: str, passes: int) -
     for _ in range(10):
         q, there = model.sample(2, seed=rng)
         target = model.pose(tip, there).xyz
-        after = pz.Tracker(model, pz.PositionTask(tip), pz.Fabrik(passes=passes)).step(q, target[None])
+        after = pz.Tracker(model, pz.PositionTask(tip), pz.methods.Fabrik(passes=passes)).step(q, target[None])
         wanted = reference(range(-1, 5), points(q), {5: target}, passes)
         np.testing.assert_allclose(points(after), wanted, rtol=0, atol=1e-8)
 
@@ -205,7 +205,7 @@ def test_an_arm_points_at_a_target_out_of_reach_and_rests() -> None:
 
 def test_eight_characters_go_as_one_does() -> None:
     model = balls(4)
-    tracker = pz.Tracker(model, pz.PositionTask("tip"), pz.Fabrik(passes=2))
+    tracker = pz.Tracker(model, pz.PositionTask("tip"), pz.methods.Fabrik(passes=2))
     starts = np.concatenate([model.home[None], model.sample(2, seed=4)])
     targets = model.pose("tip", model.sample(15, seed=5)).xyz.reshape(3, 5, 1, 3).copy()
     targets[0, 0] = [2.0, 0.0, 0.0]
@@ -234,4 +234,4 @@ def test_what_it_cannot_do_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'knuckle' moves several at once"):
         pz.solve(builder.build(), pz.PositionTask("nail", [1, 0, 0]), method="fabrik")
     with pytest.raises(ValueError, match="passes is 0"):
-        pz.Fabrik(passes=0)
+        pz.methods.Fabrik(passes=0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import linalg, optimize
-from trees import configurations, steady, trees
+from support.trees import configurations, steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind
@@ -93,7 +93,7 @@ def test_all_forms_of_damped_least_squares_are_one(form: Any, damping: float, se
     for case in cases(seed):
         j, e, n = case.jacobian, case.e, case.jacobian.shape[1]
         expected = np.linalg.solve(j.T @ j + damping**2 * np.eye(n), j.T @ e)
-        given = case.step(pz.DampedLeastSquares(damping=damping, form=form, **FREE))
+        given = case.step(pz.methods.DampedLeastSquares(damping=damping, form=form, **FREE))
         np.testing.assert_allclose(given, expected, rtol=0, atol=1e-12 * (1.0 + size(expected)))
 
 
@@ -101,7 +101,7 @@ def test_all_forms_of_damped_least_squares_are_one(form: Any, damping: float, se
 def test_more_damping_means_shorter_steps_and_larger_remainders(seed: int) -> None:
     for case in cases(seed):
         dampings = np.geomspace(1e-2, 10.0, 25)
-        steps = np.array([case.step(pz.DampedLeastSquares(damping=float(x), **FREE)) for x in dampings])
+        steps = np.array([case.step(pz.methods.DampedLeastSquares(damping=float(x), **FREE)) for x in dampings])
         lengths = np.linalg.norm(steps, axis=1)
         left = np.linalg.norm(steps @ case.jacobian.T - case.e, axis=1)
         assert (np.diff(lengths) < 0.0).all()
@@ -112,7 +112,7 @@ def test_more_damping_means_shorter_steps_and_larger_remainders(seed: int) -> No
 @pytest.mark.parametrize("seed", range(3))
 def test_damping_bounds_the_inverse(seed: int) -> None:
     for damping in (0.02, 0.1, 0.5):
-        whole = inverse(panda(seed), pz.DampedLeastSquares(damping=damping, **FREE))
+        whole = inverse(panda(seed), pz.methods.DampedLeastSquares(damping=damping, **FREE))
         assert np.linalg.norm(whole, 2) <= (1.0 + 1e-9) / (2.0 * damping)
 
 
@@ -120,9 +120,9 @@ def test_damping_bounds_the_inverse(seed: int) -> None:
 def test_little_damping_is_the_pseudoinverse_and_much_the_transpose(seed: int) -> None:
     for case in cases(seed):
         pinv = np.linalg.pinv(case.jacobian) @ case.e
-        little = case.step(pz.DampedLeastSquares(damping=1e-6, form="svd", **FREE))
+        little = case.step(pz.methods.DampedLeastSquares(damping=1e-6, form="svd", **FREE))
         np.testing.assert_allclose(little, pinv, rtol=0, atol=1e-6 * size(pinv))
-        much = 1e6 * case.step(pz.DampedLeastSquares(damping=1e3, **FREE))
+        much = 1e6 * case.step(pz.methods.DampedLeastSquares(damping=1e3, **FREE))
         down = case.jacobian.T @ case.e
         np.testing.assert_allclose(much, down, rtol=0, atol=1e-4 * size(down))
 
@@ -145,13 +145,13 @@ def test_of_what_joints_can_take_away_the_transpose_leaves_no_more_than_its_boun
         left, sigma, _ = np.linalg.svd(j, full_matrices=False)
         basis = left[:, sigma > 1e-9 * sigma[0]]
         kappa = (sigma[0] / sigma[basis.shape[1] - 1]) ** 2
-        after = e - j @ case.step(pz.JacobianTranspose(**FREE))
+        after = e - j @ case.step(pz.methods.JacobianTranspose(**FREE))
         slack = 1.0 + 1e-6
         assert size(basis.T @ after) <= slack * (kappa - 1.0) / (kappa + 1.0) * size(basis.T @ e) + 1e-9
         assert size(after) <= slack * size(e)
     if flat:  # one direction: the bound is 0, and of the whole error half a metre remains
         e, j = flat[0].e, flat[0].jacobian
-        assert size(e - j @ flat[0].step(pz.JacobianTranspose(**FREE))) == pytest.approx(0.5)
+        assert size(e - j @ flat[0].step(pz.methods.JacobianTranspose(**FREE))) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -159,7 +159,7 @@ def test_a_constant_damping_multiplies_the_error_along_each_singular_direction(s
     damping = 0.3
     for case in cases(seed):
         left, sigma, _ = np.linalg.svd(case.jacobian, full_matrices=False)
-        after = case.e - case.jacobian @ case.step(pz.DampedLeastSquares(damping=damping, **FREE))
+        after = case.e - case.jacobian @ case.step(pz.methods.DampedLeastSquares(damping=damping, **FREE))
         expected = damping**2 / (sigma**2 + damping**2) * (left.T @ case.e)
         np.testing.assert_allclose(left.T @ after, expected, rtol=0, atol=1e-7)
 
@@ -185,15 +185,17 @@ def test_the_transpose_goes_as_far_down_as_the_linear_model_falls(seed: int) -> 
         down = j.T @ e
         assert e @ j @ down >= 0.0
         best = least_along(e, j @ down)
-        np.testing.assert_allclose(case.step(pz.JacobianTranspose(**FREE)), best * down, rtol=0, atol=1e-7 * size(down))
+        np.testing.assert_allclose(
+            case.step(pz.methods.JacobianTranspose(**FREE)), best * down, rtol=0, atol=1e-7 * size(down)
+        )
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.7, 3.0])
 def test_with_one_joint_the_transpose_is_newtons_step(angle: float) -> None:
     arm = planar(1)
     case = Case(arm, pz.PositionTask(arm.tip), np.array([angle]), np.array([0.3, 0.8, 0.0]))
-    newton = case.step(pz.Pseudoinverse(cutoff=0.0, **FREE))
-    np.testing.assert_allclose(case.step(pz.JacobianTranspose(**FREE)), newton, rtol=0, atol=1e-14)
+    newton = case.step(pz.methods.Pseudoinverse(cutoff=0.0, **FREE))
+    np.testing.assert_allclose(case.step(pz.methods.JacobianTranspose(**FREE)), newton, rtol=0, atol=1e-14)
     np.testing.assert_allclose(newton, np.linalg.pinv(case.jacobian) @ case.e, rtol=0, atol=1e-14)
 
 
@@ -205,14 +207,18 @@ def test_the_forms_of_the_pseudoinverse_agree_and_are_of_least_length(seed: int)
     case = panda(seed)
     expected = np.linalg.pinv(case.jacobian) @ case.e
     bound = 1e-13 * np.linalg.cond(case.jacobian) ** 2 * size(expected)
-    for method in (pz.Pseudoinverse(cutoff=0.0, **FREE), pz.Pseudoinverse(form="rows", **FREE), pz.GaussNewton(**FREE)):
+    for method in (
+        pz.methods.Pseudoinverse(cutoff=0.0, **FREE),
+        pz.methods.Pseudoinverse(form="rows", **FREE),
+        pz.methods.GaussNewton(**FREE),
+    ):
         step = case.step(method)
         np.testing.assert_allclose(step, expected, rtol=0, atol=bound)
         np.testing.assert_allclose(linalg.null_space(case.jacobian).T @ step, 0.0, rtol=0, atol=bound)
     arm = planar(2)
     tall = Case(arm, pz.PositionTask(arm.tip), np.array([0.3, 1.2 + 0.1 * seed]), np.array([0.4, 0.9, 0.2]))
     expected = np.linalg.pinv(tall.jacobian) @ tall.e
-    for method in (pz.Pseudoinverse(cutoff=0.0, **FREE), pz.Pseudoinverse(form="columns", **FREE)):
+    for method in (pz.methods.Pseudoinverse(cutoff=0.0, **FREE), pz.methods.Pseudoinverse(form="columns", **FREE)):
         np.testing.assert_allclose(tall.step(method), expected, rtol=0, atol=1e-13)
 
 
@@ -222,7 +228,7 @@ def test_moore_and_penrose_would_know_it(seed: int) -> None:
     flat = Case(arm, pz.PositionTask(arm.tip), arm.sample(seed=seed), np.ones(3))
     for case in (panda(seed), panda(seed, task=POINT), flat, stretched()):
         j = case.jacobian
-        g = inverse(case, pz.Pseudoinverse(cutoff=1e-8, **FREE))
+        g = inverse(case, pz.methods.Pseudoinverse(cutoff=1e-8, **FREE))
         bound = 1e-12 * (1.0 + np.linalg.norm(g, 2)) ** 2
         np.testing.assert_allclose(j @ g @ j, j, rtol=0, atol=bound)
         np.testing.assert_allclose(g @ j @ g, g, rtol=0, atol=bound * (1.0 + np.linalg.norm(g, 2)))
@@ -258,7 +264,7 @@ def selective(case: Case, widest: float, *, soft: bool) -> Array:
 def test_sdls_is_the_papers_step_or_the_programs(seed: int, clamps: Any) -> None:
     for case in [*cases(seed), stretched()]:
         for widest in (0.1, math.radians(45.0)):
-            step = case.step(pz.SelectivelyDamped(damping=0.0, max_error=None, max_angle=widest, clamps=clamps))
+            step = case.step(pz.methods.SelectivelyDamped(damping=0.0, max_error=None, max_angle=widest, clamps=clamps))
             expected = selective(case, widest, soft=clamps == "soft")
             np.testing.assert_allclose(step, expected, rtol=0, atol=1e-11)
             assert np.abs(step).max() <= widest * (1.0 + 1e-12)
@@ -269,7 +275,7 @@ def test_for_small_errors_sdls_is_the_pseudoinverse(seed: int) -> None:
     case = panda(seed, away=1e-6)
     expected = np.linalg.pinv(case.jacobian) @ case.e
     np.testing.assert_allclose(
-        case.step(pz.SelectivelyDamped(damping=0.0)), expected, rtol=0, atol=1e-9 * size(expected) + 1e-15
+        case.step(pz.methods.SelectivelyDamped(damping=0.0)), expected, rtol=0, atol=1e-9 * size(expected) + 1e-15
     )
 
 
@@ -281,7 +287,7 @@ def test_each_singular_direction_has_a_clamp_of_its_own(seed: int) -> None:
     for i in range(3):
         for sign in (1.0, -1.0):
             step = case.towards(at + sign * 1e3 * u[:, i]).step(
-                pz.SelectivelyDamped(damping=0.0, max_error=None, max_angle=widest)
+                pz.methods.SelectivelyDamped(damping=0.0, max_error=None, max_angle=widest)
             )
             assert 0.0 < np.abs(step).max() <= widest * (1.0 + 1e-12)
             along = step @ v[i]
@@ -289,7 +295,7 @@ def test_each_singular_direction_has_a_clamp_of_its_own(seed: int) -> None:
             np.testing.assert_allclose(step, along * v[i], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["sdls", "pinv", "filtered", pz.DampedLeastSquares(form="svd")])
+@pytest.mark.parametrize("method", ["sdls", "pinv", "filtered", pz.methods.DampedLeastSquares(form="svd")])
 @pytest.mark.parametrize("seed", range(3))
 def test_signs_of_singular_vectors_leave_no_trace(seed: int, method: Any) -> None:
     # Were a sign to matter, steps would jump as rotations of the decomposition change theirs along the way.
@@ -323,7 +329,7 @@ def test_filters_are_their_formulas(seed: int) -> None:
         ]
         for options, tau in filters:
             expected = v.T @ (np.where(real, tau, 0.0) * (u.T @ case.e))
-            step = case.step(pz.FilteredInverse(**options, **FREE))  # type: ignore[arg-type]
+            step = case.step(pz.methods.FilteredInverse(**options, **FREE))  # type: ignore[arg-type]
             np.testing.assert_allclose(step, expected, rtol=0, atol=1e-11 * (1.0 + size(expected)))
 
 
@@ -334,10 +340,10 @@ def test_the_hybrid_is_newtons_step_where_that_is_sound_and_else_the_transpose()
     at = PANDA.pose("panda_hand", PANDA.home)
     sound = Case(PANDA, HAND, np.array(PANDA.home), at @ pz.SE3.from_rotvec([0.05, 0.1, 0.0], [0.03, 0.0, 0.02]))
     newton = np.linalg.pinv(sound.jacobian) @ sound.e
-    np.testing.assert_allclose(sound.step(pz.Hybrid(**FREE)), newton, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sound.step(pz.methods.Hybrid(**FREE)), newton, rtol=0, atol=1e-12)
     singular = stretched()
-    transpose = singular.step(pz.JacobianTranspose(**FREE))
-    np.testing.assert_array_equal(singular.step(pz.Hybrid(**FREE)), transpose)
+    transpose = singular.step(pz.methods.JacobianTranspose(**FREE))
+    np.testing.assert_array_equal(singular.step(pz.methods.Hybrid(**FREE)), transpose)
     down = singular.jacobian.T @ singular.e
     expected = (singular.e @ singular.jacobian @ down) / size(singular.jacobian @ down) ** 2 * down
     np.testing.assert_allclose(transpose, expected, rtol=0, atol=1e-14)
@@ -360,7 +366,7 @@ def test_halley_triples_the_exponent_of_the_error_and_newton_doubles_it(seed: in
     rng = np.random.default_rng(seed)
     target = PANDA.pose("panda_hand", PANDA.home)
     q0 = PANDA.home + 0.1 * rng.normal(size=7)
-    thrice = errors_on_the_way(pz.Halley(damping=0.0, max_error=None), q0, target)
+    thrice = errors_on_the_way(pz.methods.Halley(damping=0.0, max_error=None), q0, target)
     twice = errors_on_the_way("gn", q0, target)
     for e, order, least in ((thrice, 3, 2.5), (twice, 2, 1.7)):
         above = e[e > 1e-15]
@@ -394,7 +400,7 @@ def test_halleys_jacobian_is_bent_by_half_its_change_along_newtons_step(data: st
     solver = pz.Solver(model, task, limits=False)
     ahead, behind = (solver.linearise(model.integrate(q, x * h * newton), target)[1] for x in (1.0, -1.0))
     expected = damped(case.jacobian + 0.25 * (ahead - behind) / h)
-    step = case.step(pz.Halley(damping=damping, **FREE))
+    step = case.step(pz.methods.Halley(damping=damping, **FREE))
     large = 1.0 + float(np.abs(case.jacobian).max())
     np.testing.assert_allclose(step, expected, rtol=0, atol=1e-7 * large**2)
 
@@ -403,7 +409,10 @@ def test_halleys_jacobian_is_bent_by_half_its_change_along_newtons_step(data: st
 
 
 @pytest.mark.parametrize("task", [HAND, POINT], ids=["pose", "position"])
-@pytest.mark.parametrize("kind", [pz.Pseudoinverse, pz.DampedLeastSquares, pz.SelectivelyDamped, pz.FilteredInverse])
+@pytest.mark.parametrize(
+    "kind",
+    [pz.methods.Pseudoinverse, pz.methods.DampedLeastSquares, pz.methods.SelectivelyDamped, pz.methods.FilteredInverse],
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_null_space_terms_move_no_effector(kind: Any, task: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -413,12 +422,12 @@ def test_null_space_terms_move_no_effector(kind: Any, task: Any, seed: int) -> N
     target = at @ pz.SE3.from_rotvec([0.02, 0.0, 0.01], [0.0, 0.02, 0.01])
     case = Case(PANDA, task, q, target if task is HAND else target.xyz, limits=True)
     rest = rng.uniform(-0.3, 0.3, 7) + q
-    widest = {} if kind is pz.SelectivelyDamped else FREE
+    widest = {} if kind is pz.methods.SelectivelyDamped else FREE
     plain = case.step(kind(**widest))
     gain = 0.3
     terms = [
-        (pz.RestPosture(q=rest, gain=gain), gain * (rest - q)),
-        (pz.JointCentring(gain=gain), -gain * 2.0 / 7.0 * (q - middle) / half**2),
+        (pz.criteria.RestPosture(q=rest, gain=gain), gain * (rest - q)),
+        (pz.criteria.JointCentring(gain=gain), -gain * 2.0 / 7.0 * (q - middle) / half**2),
     ]
     onto = np.eye(7) - np.linalg.pinv(case.jacobian) @ case.jacobian
     for term, phi in terms:

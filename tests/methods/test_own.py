@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
-from registered import for_a_while
+from support.registered import for_a_while
 
 import poise as pz
 from poise.methods.own import (
@@ -109,11 +109,11 @@ def test_settings_arrive_by_their_types() -> None:
         np.testing.assert_allclose(step, (0.3 if doubled else 0.15) * jacobian.T @ e, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("damping", [0.1, Proportional(0.3), pz.Curvature(0.2), pz.ChanLawrence()])
+@pytest.mark.parametrize("damping", [0.1, Proportional(0.3), pz.damping.Curvature(0.2), pz.damping.ChanLawrence()])
 def test_own_damped_least_squares_is_the_library_s(damping: Any) -> None:
     q, way = targets(11)
     settings = {"damping": damping, "max_error": 0.2}
-    own, theirs = Descent(**settings), pz.DampedLeastSquares(form="rows", max_step=np.inf, **settings)
+    own, theirs = Descent(**settings), pz.methods.DampedLeastSquares(form="rows", max_step=np.inf, **settings)
     one = pz.Tracker(ARM, HAND, own).rollout(q[0], way[0])
     np.testing.assert_allclose(one, pz.Tracker(ARM, HAND, theirs).rollout(q[0], way[0]), rtol=0, atol=1e-9)
     many = pz.Tracker(ARM, HAND, own).rollout(q, way)
@@ -123,7 +123,7 @@ def test_own_damped_least_squares_is_the_library_s(damping: Any) -> None:
 
 
 def test_an_own_method_goes_by_its_name() -> None:
-    assert pz.METHODS["own-descent"] is Descent
+    assert pz.methods.METHODS["own-descent"] is Descent
     goal = replace(HAND, target=ARM.pose("panda_hand", ARM.home + 0.1))
     found = pz.solve(ARM, goal, q0=ARM.home, method="own-descent")
     assert found.success
@@ -136,7 +136,7 @@ def test_an_own_method_goes_by_its_name() -> None:
 def test_an_own_rule_damps_as_it_says(limit: float | None) -> None:
     e, _ = pz.Solver(ARM, HAND).linearise(ARM.home, target := ARM.pose("panda_hand", ARM.home + 0.1))
     for form in ("rows", "columns", "svd", "qr"):
-        own = pz.DampedLeastSquares(damping=Proportional(0.2, limit), form=form, max_error=None)
+        own = pz.methods.DampedLeastSquares(damping=Proportional(0.2, limit), form=form, max_error=None)
         trace = pz.solve(
             ARM, replace(HAND, target=target), q0=ARM.home, method=own, max_iterations=1, max_restarts=0, trace=True
         ).trace
@@ -225,7 +225,7 @@ def use(solver):
 if __name__ == "__main__":
     arm = pz.load("panda")
     goal = pz.PoseTask("panda_hand", arm.pose("panda_hand", arm.home + 0.1))
-    solver = pz.Solver(arm, goal, method=pz.DampedLeastSquares(damping=Fixed()))
+    solver = pz.Solver(arm, goal, method=pz.methods.DampedLeastSquares(damping=Fixed()))
     with mp.get_context("spawn").Pool(1) as pool:
         assert pool.apply_async(use, (solver,)).get(100) == use(solver)
 """
@@ -238,7 +238,12 @@ def test_what_the_main_program_defines_goes_to_its_processes(tmp_path: Path) -> 
 
 def test_a_routine_goes_into_a_pickle_by_name() -> None:
     """It is compiled anew where it arrives, so that what holds it can cross to another process."""
-    for routine in (Descent.routine, Proportional.routine, pz.JacobianTranspose.routine, pz.Constant.routine):
+    for routine in (
+        Descent.routine,
+        Proportional.routine,
+        pz.methods.JacobianTranspose.routine,
+        pz.damping.Constant.routine,
+    ):
         assert pickle.loads(pickle.dumps(routine)) is routine
 
 
@@ -274,7 +279,7 @@ def test_a_name_is_given_once_but_a_class_can_be_made_anew() -> None:
     steps = []
     for gain in (0.1, 0.2):
         kind = make(gain)
-        assert pz.METHODS["own-anew"] is kind
+        assert pz.methods.METHODS["own-anew"] is kind
         steps.append(pz.Tracker(ARM, HAND, "own-anew").step(ARM.home, target) - ARM.home)
     np.testing.assert_allclose(steps[1], 2.0 * steps[0], rtol=1e-9)
     with pytest.raises(ValueError, match=r"Constant is a damping rule of poise\.methods\.damping already"):
@@ -296,7 +301,7 @@ def test_what_is_no_method_or_rule_says_why() -> None:
     with pytest.raises(TypeError, match="Dull has no kernel"):
         damping_rule(dataclass(frozen=True)(type("Dull", (DampingRule,), {})))
     for name in ("bound", "still"):
-        assert name not in pz.METHODS
+        assert name not in pz.methods.METHODS
 
 
 def test_a_kernel_that_is_not_compiled_says_so_and_the_way_out() -> None:
@@ -322,6 +327,6 @@ def test_a_kernel_that_is_not_compiled_says_so_and_the_way_out() -> None:
 
 
 def test_a_rule_that_needs_more_than_errors_is_refused_where_it_is_not_served() -> None:
-    for rule in (pz.DeoWalker(), pz.Chiaverini(), pz.GainRatio()):
+    for rule in (pz.damping.DeoWalker(), pz.damping.Chiaverini(), pz.damping.GainRatio()):
         with pytest.raises(ValueError, match="it must be lambda, or a rule that looks at the error alone"):
             pz.Tracker(ARM, HAND, Descent(damping=rule))

@@ -28,7 +28,7 @@ _angles = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)
 
 def step(model: pz.Model, tasks: Any, q: Array, target: Any, **fields: Any) -> Array:
     """The change of q that one update makes."""
-    tracker = pz.Tracker(model, tasks, pz.PairwiseJacobian(**{**FREE, **fields}), limits=False)
+    tracker = pz.Tracker(model, tasks, pz.methods.PairwiseJacobian(**{**FREE, **fields}), limits=False)
     return tracker.step(q, target) - q
 
 
@@ -138,7 +138,7 @@ def test_slides_screws_and_balls_have_their_own_twists() -> None:
         at = [*range(6)[model.velocity_index(one)], *range(6)[model.velocity_index(two)]]
         metric[np.ix_(at, at)] += own[:, at].T @ own[:, at]
     expected = np.linalg.solve(main.T @ main + 0.25 * metric, main.T @ e)
-    tracker = pz.Tracker(model, pz.PoseTask("tool"), pz.PairwiseJacobian(weight=0.5, length=0.4, **FREE))  # type: ignore[arg-type]
+    tracker = pz.Tracker(model, pz.PoseTask("tool"), pz.methods.PairwiseJacobian(weight=0.5, length=0.4, **FREE))  # type: ignore[arg-type]
     gone = model.difference(q, tracker.step(q, target))
     np.testing.assert_allclose(gone, expected, rtol=0, atol=1e-10)
 
@@ -187,7 +187,7 @@ def test_with_pairs_that_weigh_all_joints_alike_it_is_damped_least_squares() -> 
     builder.frame("tool", link="b")
     gantry = builder.build()
     q, target = np.array([0.1, 0.2]), np.array([0.6, -0.3, 0.4])
-    tracker = pz.Tracker(gantry, pz.PositionTask("tool"), pz.DampedLeastSquares(damping=0.3, **FREE))  # type: ignore[arg-type]
+    tracker = pz.Tracker(gantry, pz.PositionTask("tool"), pz.methods.DampedLeastSquares(damping=0.3, **FREE))  # type: ignore[arg-type]
     expected = tracker.step(q, target) - q
     for solver in ("lu", "orthogonal"):
         got = step(gantry, pz.PositionTask("tool"), q, target, weight=0.3, solver=solver)
@@ -243,7 +243,7 @@ def test_the_twists_keep_the_rank_there() -> None:
 @pytest.mark.filterwarnings("ignore:a step of this Tracker:RuntimeWarning")
 def test_a_singular_printed_system_is_marked_or_leads_far_and_never_silent() -> None:
     arm = planar(2)
-    method = pz.PairwiseJacobian(form="printed", solver="lu", **FREE)  # type: ignore[arg-type]
+    method = pz.methods.PairwiseJacobian(form="printed", solver="lu", **FREE)  # type: ignore[arg-type]
     tracker = pz.Tracker(arm, pz.PositionTask(arm.tip), method)
     q = tracker.step(np.zeros(2), [1.5, 0.0, 0.0])
     assert np.isfinite(q).all()
@@ -254,7 +254,7 @@ def test_a_singular_printed_system_is_marked_or_leads_far_and_never_silent() -> 
 
 
 def test_the_printed_form_is_for_planar_chains_and_says_what_else_serves() -> None:
-    printed = pz.PairwiseJacobian(form="printed")
+    printed = pz.methods.PairwiseJacobian(form="printed")
     way = "take form='twists', which serves any tree"
     with pytest.raises(ValueError, match=f"the axes of panda are not parallel: {way}"):
         pz.Tracker(PANDA, pz.PositionTask(HAND), printed)
@@ -280,14 +280,14 @@ def test_the_printed_form_is_for_planar_chains_and_says_what_else_serves() -> No
 )
 def test_settings_that_make_no_sense_are_refused(field: str, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        pz.PairwiseJacobian(**{field: value})
+        pz.methods.PairwiseJacobian(**{field: value})
 
 
 def test_eight_characters_step_as_one_does() -> None:
     starts, theres = PANDA.sample(5, seed=4), PANDA.sample(5, seed=5)
     goals = np.stack([np.tile(PANDA.pose(HAND, q).array, (4, 1, 1)) for q in theres])
     for solver in ("lu", "orthogonal"):
-        tracker = pz.Tracker(PANDA, pz.PoseTask(HAND), pz.PairwiseJacobian(solver=solver))
+        tracker = pz.Tracker(PANDA, pz.PoseTask(HAND), pz.methods.PairwiseJacobian(solver=solver))
         together = tracker.rollout(starts, goals)
         alone = np.stack([tracker.rollout(q, way) for q, way in zip(starts, goals, strict=True)])
         np.testing.assert_allclose(together, alone, rtol=0, atol=1e-9)

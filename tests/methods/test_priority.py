@@ -27,7 +27,7 @@ def first_step(model: pz.Model, tasks: Tasks, q: Array, targets: list[Any], **ch
     form = chosen.get("form", "lexicographic")
     if form in ("lexicographic", "baerlocher-boulic"):
         plain["damping"] = 0.0
-    ik = pz.Tracker(model, tasks, pz.TaskPriority(**{**plain, **chosen}), limits=False)
+    ik = pz.Tracker(model, tasks, pz.methods.TaskPriority(**{**plain, **chosen}), limits=False)
     return model.difference(q, np.array(ik.step(q, targets if len(targets) > 1 else targets[0])))
 
 
@@ -54,7 +54,7 @@ def test_what_a_level_does_is_the_same_with_and_without_those_behind_it(seed: in
     if damped and form in ("lexicographic", "baerlocher-boulic"):
         own["damping"] = 0.1
     steps = [first_step(CHAIN, tasks[: k + 1], q, targets[: k + 1], **own) for k in range(3)]
-    steps.append(first_step(CHAIN, tasks, q, targets, null_space=pz.RestPosture(gain=1.0), **own))
+    steps.append(first_step(CHAIN, tasks, q, targets, null_space=pz.criteria.RestPosture(gain=1.0), **own))
     for k, task in enumerate(tasks):
         _, j = rows(CHAIN, task, q, targets[k])
         for later in steps[k + 1 :]:
@@ -71,7 +71,7 @@ def test_later_levels_move_the_poses_of_earlier_ones_to_second_order_only(seed: 
 
     def moved(size: float) -> float:
         wanted = [x + size / longest * (target - x) for x, target in zip(here, targets, strict=True)]
-        last = pz.RestPosture(q=q + size * rest / np.linalg.norm(rest), gain=1.0)
+        last = pz.criteria.RestPosture(q=q + size * rest / np.linalg.norm(rest), gain=1.0)
         alone = first_step(CHAIN, tasks[:1], q, wanted[:1], form=form)
         whole = first_step(CHAIN, tasks, q, wanted, form=form, null_space=last)
         ends = [CHAIN.pose(tasks[0].frame, q + step).xyz for step in (alone, whole)]
@@ -88,8 +88,8 @@ def test_limits_and_speeds_that_later_levels_meet_cost_the_first_nothing(seed: i
     tasks = [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", priority=1)]
     pose = ARM.pose("panda_hand", ARM.sample(seed=seed + 1))
     for dt in (None, 0.02):
-        alone = pz.Tracker(ARM, tasks[0], pz.TaskPriority(), dt=dt).step(q, pose.xyz) - q
-        method = pz.TaskPriority(null_space=pz.RestPosture())
+        alone = pz.Tracker(ARM, tasks[0], pz.methods.TaskPriority(), dt=dt).step(q, pose.xyz) - q
+        method = pz.methods.TaskPriority(null_space=pz.criteria.RestPosture())
         whole = pz.Tracker(ARM, tasks, method, dt=dt).step(q, [pose.xyz, pose.rotation]) - q
         _, j = rows(ARM, tasks[0], q, pose.xyz)
         np.testing.assert_allclose(j @ whole, j @ alone, rtol=0, atol=1e-12)
@@ -107,7 +107,8 @@ def test_the_projectors_are_those_of_the_rank_that_is_left_where_the_chain_is_st
         tasks = [pz.PositionTask(f, weight=(1.0, 1.0, 0.0), priority=k) for k, f in enumerate(frames[:count])]
         here = [CHAIN.pose(f, straight).xyz for f in frames[:count]]
         p = np.column_stack(
-            [first_step(CHAIN, tasks, straight, here, form=form, null_space=pz.RestPosture(q=straight + unit, gain=1.0))
+            [first_step(CHAIN, tasks, straight, here, form=form,
+                        null_space=pz.criteria.RestPosture(q=straight + unit, gain=1.0))
              for unit in 0.1 * np.eye(10)]
         ) / 0.1  # fmt: skip
         stacked = np.vstack([rows(CHAIN, task, straight, x)[1] for task, x in zip(tasks, here, strict=True)])
@@ -127,7 +128,7 @@ def test_the_projectors_are_symmetric_idempotent_and_leave_their_levels_alone(se
         for count in (1, 2, 3):
             some, at = tasks[:count], here[:count]
             p = np.column_stack(
-                [first_step(CHAIN, some, q, at, form=form, null_space=pz.RestPosture(q=q + unit, gain=1.0))
+                [first_step(CHAIN, some, q, at, form=form, null_space=pz.criteria.RestPosture(q=q + unit, gain=1.0))
                  for unit in 0.1 * np.eye(10)]
             ) / 0.1  # fmt: skip
             np.testing.assert_allclose(p, p.T, rtol=0, atol=1e-12)
@@ -203,7 +204,7 @@ def test_both_of_two_compatible_tasks_are_reached(form: Form) -> None:
             pz.PositionTask("link5", CHAIN.pose("link5", there).xyz, tolerance=near, priority=1),
         ]
         start = there + rng.uniform(-0.1, 0.1, 10)
-        found = pz.solve(CHAIN, tasks, q0=start, method=pz.TaskPriority(form=form), max_restarts=0)
+        found = pz.solve(CHAIN, tasks, q0=start, method=pz.methods.TaskPriority(form=form), max_restarts=0)
         assert found.success
 
 
@@ -219,7 +220,7 @@ def test_of_two_that_collide_the_first_is_reached_and_the_second_as_near_as_that
         pz.PositionTask(middle, elbow, weight=weight, priority=1),
     ]
     found = pz.solve(arm, tasks, q0=q + 0.1, max_restarts=3)
-    assert found.method == pz.TaskPriority()
+    assert found.method == pz.methods.TaskPriority()
     assert abs(arm.pose(arm.tip, found.q).xyz[0] - tip[0]) < 1e-8
     # On the curve of the first task, by brute force.
     turns = np.linspace(-np.pi, np.pi, 100001)
@@ -236,7 +237,7 @@ def test_of_two_that_collide_the_first_is_reached_and_the_second_as_near_as_that
 def test_limits_hold_at_every_step(form: Form) -> None:
     rng = np.random.default_rng(2)
     tasks = [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", priority=1)]
-    ik = pz.Tracker(ARM, tasks, pz.TaskPriority(form=form, null_space=pz.JointCentring()), dt=0.05)
+    ik = pz.Tracker(ARM, tasks, pz.methods.TaskPriority(form=form, null_space=pz.criteria.JointCentring()), dt=0.05)
     q = np.array(ARM.home)
     speed = ARM.velocity * 0.05
     for _ in range(20):
@@ -260,22 +261,22 @@ def test_a_slow_joint_for_a_later_level_does_not_hold_up_the_first() -> None:
     ]
     for form, expected in (("lexicographic", [0.5, 0.1]), ("siciliano-slotine", [0.1, 0.1])):
         plain: dict[str, Any] = {"damping": 0.0} if form == "lexicographic" else {}
-        ik = pz.Tracker(cross, tasks, pz.TaskPriority(form=form, max_error=None, **plain), dt=1.0)  # type: ignore[arg-type]
+        ik = pz.Tracker(cross, tasks, pz.methods.TaskPriority(form=form, max_error=None, **plain), dt=1.0)  # type: ignore[arg-type]
         np.testing.assert_allclose(ik.step([0.0, 0.0]), expected, atol=1e-12)
 
 
 def test_one_priority_is_none() -> None:
     goal = ARM.pose("panda_hand", ARM.sample(seed=5))
-    assert pz.Tracker(ARM, pz.PoseTask("panda_hand")).method == pz.DampedLeastSquares()
-    assert pz.Tracker(ARM, pz.PoseTask("panda_hand", priority=2)).method == pz.DampedLeastSquares()
+    assert pz.Tracker(ARM, pz.PoseTask("panda_hand")).method == pz.methods.DampedLeastSquares()
+    assert pz.Tracker(ARM, pz.PoseTask("panda_hand", priority=2)).method == pz.methods.DampedLeastSquares()
     ours, theirs = (pz.solve(ARM, pz.PoseTask("panda_hand", goal, priority=k), seed=1) for k in (0, 3))
     np.testing.assert_array_equal(ours.q, theirs.q)
 
 
 def test_levels_choose_their_method() -> None:
     tasks = [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", priority=1)]
-    assert pz.Tracker(ARM, tasks).method == pz.TaskPriority()
-    assert pz.Solver(ARM, tasks).method == pz.TaskPriority()
+    assert pz.Tracker(ARM, tasks).method == pz.methods.TaskPriority()
+    assert pz.Solver(ARM, tasks).method == pz.methods.TaskPriority()
     for make in (pz.Tracker, pz.Solver):
         with pytest.raises(ValueError, match=r"the method 'dls' does not heed priorities, and the tasks have 0, 1: "):
             make(ARM, tasks, method="dls")
@@ -284,7 +285,7 @@ def test_levels_choose_their_method() -> None:
 @pytest.mark.parametrize("priority", [-1, 0.5, True, "first"])
 def test_a_priority_is_a_whole_number(priority: Any) -> None:
     for make in (pz.PoseTask, pz.PositionTask, pz.OrientationTask, pz.AxisTask, pz.LookAtTask):
-        with pytest.raises(ValueError, match=r"priority is .*; it must be a whole number, 0 \(first\) or more"):
+        with pytest.raises(ValueError, match=r"priority is .*; it must be (a whole number|at least 0)"):
             make("panda_hand", priority=priority)
     assert pz.PoseTask("panda_hand", priority=np.int64(2)).structure == pz.PoseTask("panda_hand", priority=2).structure
 
@@ -316,26 +317,26 @@ def test_levels_are_no_more_than_rows_and_have_the_frames_and_criteria_that_they
         with pytest.raises(pz.FrameNotFound, match="no frame 'panda_link55'; did you mean 'panda_link5'"):
             make(ARM, tasks)
     with pytest.raises(ValueError, match="is no criterion of the last level of priorities: leave it out"):
-        pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=pz.Manipulability()))
-    for bounded in (pz.JointCentring(), pz.LimitDistance()):
+        pz.Tracker(ARM, tasks[0], pz.methods.TaskPriority(null_space=pz.criteria.Manipulability()))
+    for bounded in (pz.criteria.JointCentring(), pz.criteria.LimitDistance()):
         with pytest.raises(ValueError, match="reads the joint limits, which limits=False takes away"):
-            pz.Tracker(ARM, tasks[0], pz.TaskPriority(null_space=bounded), limits=False)
+            pz.Tracker(ARM, tasks[0], pz.methods.TaskPriority(null_space=bounded), limits=False)
 
 
 def test_dampings_that_a_form_does_not_know_are_refused() -> None:
     with pytest.raises(ValueError, match=r"form must|form is 'nested'; it must be one of 'lexicographic'"):
-        pz.TaskPriority(form="nested")  # type: ignore[arg-type]
+        pz.methods.TaskPriority(form="nested")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"form='chiaverini' takes no damping 0.1; it must be None"):
-        pz.TaskPriority(form="chiaverini", damping=0.1)
+        pz.methods.TaskPriority(form="chiaverini", damping=0.1)
     with pytest.raises(ValueError, match=r"it must be lambda, or a Curvature or Constant"):
-        pz.TaskPriority(damping=pz.MaxNorm())
+        pz.methods.TaskPriority(damping=pz.damping.MaxNorm())
     with pytest.raises(TypeError, match="damping must be lambda or a damping rule"):
-        pz.TaskPriority(damping="much")  # type: ignore[arg-type]
+        pz.methods.TaskPriority(damping="much")  # type: ignore[arg-type]
 
 
 def test_a_rollout_is_its_steps() -> None:
     tasks = [pz.PositionTask("panda_hand"), pz.PositionTask("panda_link5", priority=1)]
-    ik = pz.Tracker(ARM, tasks, pz.TaskPriority(null_space=pz.RestPosture()), dt=0.01)
+    ik = pz.Tracker(ARM, tasks, pz.methods.TaskPriority(null_space=pz.criteria.RestPosture()), dt=0.01)
     q0 = np.array(ARM.home)
     here = np.stack([ARM.pose(t.frame, q0).xyz for t in tasks])
     way = here + 0.3 * np.sin(np.linspace(0.0, 6.0, 50))[:, None, None]
@@ -353,16 +354,16 @@ def test_the_last_level_goes_round_obstacles_as_the_null_space_does(form: str, l
         pz.Sphere((0.3, 0.25, 0.6), 0.1),
         pz.Box(pz.SE3.from_xyz_rpy([0.0, -0.5, 0.6], [0.1, 0.2, 0.3]), (0.2, 0.1, 0.3)),
     ]
-    criteria = (pz.RestPosture(gain=0.02), pz.Clearance(obstacles=obstacles, gain=0.01))
+    criteria = (pz.criteria.RestPosture(gain=0.02), pz.criteria.Clearance(obstacles=obstacles, gain=0.01))
     q = ARM.home + np.random.default_rng(5).uniform(-0.2, 0.2, 7)
     place = ARM.pose("panda_hand", q)
     tasks = [pz.PositionTask("panda_hand", place.xyz)]
     if levels == 2:
         tasks.append(pz.OrientationTask("panda_hand", place.rotation, priority=1))
     damping = 0.0 if form == "lexicographic" else None
-    by_levels = pz.TaskPriority(form=form, damping=damping, null_space=criteria)  # type: ignore[arg-type]
+    by_levels = pz.methods.TaskPriority(form=form, damping=damping, null_space=criteria)  # type: ignore[arg-type]
     found = pz.Tracker(ARM, tasks, by_levels).step(q).copy()
     alike = [pz.PositionTask("panda_hand", place.xyz), pz.OrientationTask("panda_hand", place.rotation)][:levels]
-    wanted = pz.Tracker(ARM, alike, pz.Pseudoinverse(null_space=criteria)).step(q).copy()
+    wanted = pz.Tracker(ARM, alike, pz.methods.Pseudoinverse(null_space=criteria)).step(q).copy()
     assert np.abs(found - q).max() > 1e-3
     np.testing.assert_allclose(found, wanted, atol=1e-10)

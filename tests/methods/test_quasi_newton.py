@@ -84,7 +84,7 @@ def test_reachable_poses_are_reached_as_levenberg_marquardt_reaches_them(method:
 @pytest.mark.parametrize("memory", [1, 3, 8, 40])
 def test_any_memory_arrives(memory: int) -> None:
     answer = pz.solve(PANDA, pz.PoseTask(HAND, target=PANDA.pose(HAND, PANDA.sample(seed=8))),
-                      method=pz.LBFGS(memory=memory), max_iterations=2000)  # fmt: skip
+                      method=pz.methods.LBFGS(memory=memory), max_iterations=2000)  # fmt: skip
     assert answer.success
 
 
@@ -168,10 +168,10 @@ def test_without_limits_of_its_own_bfgs_is_refused_where_there_are_some() -> Non
 @pytest.mark.parametrize("memory", [0, -1, 2.5, True])
 def test_a_memory_of_nothing_is_refused(memory: Any) -> None:
     with pytest.raises(ValueError, match="memory is"):
-        pz.LBFGS(memory=memory)
+        pz.methods.LBFGS(memory=memory)
 
 
-@pytest.mark.parametrize("method", [pz.BFGS, pz.LBFGS])
+@pytest.mark.parametrize("method", [pz.methods.BFGS, pz.methods.LBFGS])
 def test_no_step_is_longer_than_allowed(method: Any) -> None:
     with pytest.raises(ValueError, match="max_step"):
         method(max_step=0.0)

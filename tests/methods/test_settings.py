@@ -13,10 +13,10 @@ from poise.methods.base import JacobianMethod, NullSpaceMethod, method_of
 
 PANDA = pz.load("panda")
 HAND = pz.PoseTask("panda_hand")
-KINDS = list(pz.METHODS.values())
+KINDS = list(pz.methods.METHODS.values())
 JACOBIAN = [kind for kind in KINDS if issubclass(kind, JacobianMethod)]
 NULL_SPACE = [kind for kind in KINDS if issubclass(kind, NullSpaceMethod)]
-DAMPED = [kind for kind in KINDS if kind in (pz.DampedLeastSquares, pz.LevenbergMarquardt)]
+DAMPED = [kind for kind in KINDS if kind in (pz.methods.DampedLeastSquares, pz.methods.LevenbergMarquardt)]
 RULES = list(damping.RULES.values())
 NUMBERS = [(rule, field.name) for rule in RULES for field in dataclasses.fields(rule) if field.type in ("float", float)]
 
@@ -26,7 +26,7 @@ def test_a_method_is_a_frozen_value_with_sound_defaults(kind: Any) -> None:
     method = kind()
     assert method == kind()
     assert hash(method) == hash(kind())
-    assert pz.METHODS[kind.name] is kind
+    assert pz.methods.METHODS[kind.name] is kind
     assert kind.title
     assert kind.references
     assert kind.iterations > 0
@@ -38,7 +38,7 @@ def test_a_method_is_a_frozen_value_with_sound_defaults(kind: Any) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_a_frozen_value(rule: Any) -> None:
-    one = rule(0.1) if rule is pz.Constant else rule()
+    one = rule(0.1) if rule is pz.damping.Constant else rule()
     assert one == dataclasses.replace(one)
     assert hash(one) == hash(dataclasses.replace(one))
     for field in dataclasses.fields(rule):
@@ -47,8 +47,8 @@ def test_a_rule_is_a_frozen_value(rule: Any) -> None:
 
 
 def test_the_face_shows_every_rule_and_method() -> None:
-    for kind in (*RULES, *KINDS):
-        assert getattr(pz, kind.__name__) is kind
+    for room, kinds in ((pz.damping, RULES), (pz.methods, KINDS)):
+        assert all(getattr(room, kind.__name__) is kind for kind in kinds)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -65,7 +65,7 @@ def test_a_name_that_is_none_gets_the_nearest() -> None:
         method_of("xxxxx")
     with pytest.raises(ValueError, match="did you mean 'dls'"):
         pz.solve(PANDA, pz.PoseTask("panda_hand", PANDA.pose("panda_hand", PANDA.home)), method="dlss")
-    for wrong in (pz.DampedLeastSquares, 3, None, pz.Constant(0.1)):
+    for wrong in (pz.methods.DampedLeastSquares, 3, None, pz.damping.Constant(0.1)):
         with pytest.raises(TypeError, match="method must be a short name such as 'dls', or a method such as"):
             method_of(wrong)  # type: ignore[arg-type]
 
@@ -82,14 +82,14 @@ def test_damping_is_lambda_or_a_rule(kind: Any) -> None:
     for wrong in (-0.1, math.nan, math.inf):
         with pytest.raises(ValueError, match=r"damping is .*; it must be a finite number, 0 or more"):
             kind(damping=wrong)
-    for wrong in ("0.1", None, True, pz.Constant, [0.1]):
+    for wrong in ("0.1", None, True, pz.damping.Constant, [0.1]):
         with pytest.raises(TypeError, match="damping must be lambda or a damping rule, got"):
             kind(damping=wrong)
     for rule in RULES:
-        if rule is not pz.Constant:
+        if rule is not pz.damping.Constant:
             kind(damping=rule())
     target = PANDA.pose("panda_hand", PANDA.sample(seed=1))
-    steps = [pz.Tracker(PANDA, HAND, kind(damping=d)).step(PANDA.home, target) for d in (0.1, pz.Constant(0.1))]
+    steps = [pz.Tracker(PANDA, HAND, kind(damping=d)).step(PANDA.home, target) for d in (0.1, pz.damping.Constant(0.1))]
     assert (steps[0] == steps[1]).all()
     assert (pz.Tracker(PANDA, HAND, kind(damping=np.float64(0.1))).step(PANDA.home, target) == steps[0]).all()
 
@@ -114,19 +114,26 @@ def test_clamps_are_positive(kind: Any) -> None:
 @pytest.mark.parametrize("wrong", [{"position": 0.0}, {"rotation": -1.0}, {"mode": "adaptiv"}])
 def test_a_clamp_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is "):
-        pz.ClampMag(**wrong)
+        pz.methods.ClampMag(**wrong)
 
 
 @pytest.mark.parametrize("kind", NULL_SPACE)
 def test_null_space_terms_are_checked(kind: Any) -> None:
     with pytest.raises(TypeError, match="null_space must be a criterion such as RestPosture"):
         kind(null_space="home")
-    for term in (pz.RestPosture, pz.JointCentring, pz.LimitDistance, pz.Manipulability):
+    for term in (
+        pz.criteria.RestPosture,
+        pz.criteria.JointCentring,
+        pz.criteria.LimitDistance,
+        pz.criteria.Manipulability,
+    ):
         with pytest.raises(ValueError, match=r"gain is 0.0; it must be a positive number"):
             term(gain=0.0)
     with pytest.raises(pz.ShapeError, match="q of the RestPosture must have 7 numbers"):
-        pz.Tracker(PANDA, HAND, kind(null_space=pz.RestPosture(q=np.zeros(6))))
-    assert hash(kind(null_space=pz.RestPosture(q=np.zeros(7)))) == hash(kind(null_space=pz.RestPosture(q=[0.0] * 7)))
+        pz.Tracker(PANDA, HAND, kind(null_space=pz.criteria.RestPosture(q=np.zeros(6))))
+    assert hash(kind(null_space=pz.criteria.RestPosture(q=np.zeros(7)))) == hash(
+        kind(null_space=pz.criteria.RestPosture(q=[0.0] * 7))
+    )
 
 
 CHOICES = [(kind, field.name) for kind in KINDS for field in dataclasses.fields(kind) if isinstance(field.default, str)]
@@ -141,22 +148,25 @@ def test_a_choice_that_is_none_is_told_the_choices(kind: Any, name: str) -> None
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"damping": pz.DeoWalker(), "form": "rows"}, "DeoWalker needs singular values"),
-        ({"damping": pz.MaxNorm(), "form": "qr"}, "MaxNorm needs singular values"),
-        ({"damping": pz.Chiaverini(), "form": "columns"}, "Chiaverini damps rows"),
-        ({"damping": pz.GainRatio(), "form": "svd"}, "GainRatio works with form='rows'"),
-        ({"damping": pz.GainRatio(), "null_space": pz.JointCentring()}, "GainRatio works .* without a null_space"),
-        ({"null_space": pz.JointCentring(), "form": "rows"}, "null_space needs singular values"),
+        ({"damping": pz.damping.DeoWalker(), "form": "rows"}, "DeoWalker needs singular values"),
+        ({"damping": pz.damping.MaxNorm(), "form": "qr"}, "MaxNorm needs singular values"),
+        ({"damping": pz.damping.Chiaverini(), "form": "columns"}, "Chiaverini damps rows"),
+        ({"damping": pz.damping.GainRatio(), "form": "svd"}, "GainRatio works with form='rows'"),
+        (
+            {"damping": pz.damping.GainRatio(), "null_space": pz.criteria.JointCentring()},
+            "GainRatio works .* without a null_space",
+        ),
+        ({"null_space": pz.criteria.JointCentring(), "form": "rows"}, "null_space needs singular values"),
     ],
 )
 def test_settings_that_do_not_go_together_say_why(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        pz.DampedLeastSquares(**settings)
+        pz.methods.DampedLeastSquares(**settings)
 
 
 def test_the_plain_inverses_take_no_null_space() -> None:
     with pytest.raises(ValueError, match="null_space needs form='svd'"):
-        pz.Pseudoinverse(form="rows", null_space=pz.JointCentring())
+        pz.methods.Pseudoinverse(form="rows", null_space=pz.criteria.JointCentring())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -218,7 +228,7 @@ def test_joints_without_room_are_not_centred(kind: Any) -> None:
             limits=(0.2, 0.2) if i == 1 else (-2.0, 1.0),
         )
     model = builder.build()
-    ik = pz.Tracker(model, pz.PositionTask("l3"), kind(null_space=pz.JointCentring()))
+    ik = pz.Tracker(model, pz.PositionTask("l3"), kind(null_space=pz.criteria.JointCentring()))
     q = np.array([0.5, 0.2, 0.5, 0.5])
     after = ik.step(q, model.pose("l3", q).xyz)
     assert not ik.failed

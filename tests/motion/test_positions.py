@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
 from poise.errors import ModelError, ModelWarning, ShapeError

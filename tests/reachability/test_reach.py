@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import steady, trees
+from support.trees import steady, trees
 
 import poise as pz
 from poise.model.kinematics import frame_manipulability

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from figures import legible
+from support.figures import legible
 
 import poise as pz
 from poise.cli import main

@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 from gaits import ANKLE, FOOT, TOE, gait
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
 from poise.errors import ShapeError

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from captures import WEBXR as WEBXR_FOLDER
-from hand_models import clip, robot_hand
+from support.captures import WEBXR as WEBXR_FOLDER
+from support.hand_models import clip, robot_hand
 
 import poise as pz
 from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
@@ -56,23 +56,23 @@ def written(folder: Path, settings: dict[str, Any]) -> Path:
 
 
 def test_a_file_of_vectors(tmp_path: Path) -> None:
-    read = pz.load_hand_retargeter(written(tmp_path, VECTOR))
+    read = pz.hands.load_hand_retargeter(written(tmp_path, VECTOR))
     assert (read.kind, read.scale, read.alpha, read.huber, read.stay) == ("vector", 1.2, 0.2, 0.02, 4e-3)
     assert [(task.origin, task.tip) for task in read.tasks] == [("wrist", "c"), ("wrist", "b")]  # type: ignore[attr-defined]
     assert {"wrist", "index-finger-tip", "index-finger-phalanx-distal"} <= set(read.landmarks)
     assert read.notes == ("taken to be a left hand",)
     assert read.model.joint_names == ("one", "two")
-    same = pz.HandRetargeter(read.model, {"c": 8, "b": 7}, wrist="wrist", side="left", scale=1.2, alpha=0.2).retarget(
-        clip(8)
-    )
+    same = pz.hands.HandRetargeter(
+        read.model, {"c": 8, "b": 7}, wrist="wrist", side="left", scale=1.2, alpha=0.2
+    ).retarget(clip(8))
     np.testing.assert_array_equal(read.retarget(clip(8)).q, same.q)
-    assert pz.load_hand_retargeter(tmp_path / "hand.yml", side="right", alpha=1.0).notes == ()
+    assert pz.hands.load_hand_retargeter(tmp_path / "hand.yml", side="right", alpha=1.0).notes == ()
 
 
 def test_a_file_of_a_pilot() -> None:
     for more in ({}, {"target_link_human_indices": [[8, 0, 0], [4, 4, 8]]}):
         read = _loaded(PILOT | more | {"project_dist": 0.02, "escape_dist": 0.04, "huber_delta": 0.05})
-        assert (read.kind, read.huber, read.pinch) == ("dexpilot", 0.05, pz.Pinch(near=0.02, away=0.04))
+        assert (read.kind, read.huber, read.pinch) == ("dexpilot", 0.05, pz.hands.Pinch(near=0.02, away=0.04))
         assert [(t.origin, t.tip) for t in read.tasks] == [("tip1", "tip0"), ("palm", "tip0"), ("palm", "tip1")]  # type: ignore[attr-defined]
         assert any("huber_delta was read" in note for note in read.notes)
     assert _loaded(PILOT).huber == 0.03
@@ -81,15 +81,15 @@ def test_a_file_of_a_pilot() -> None:
 def test_a_file_of_positions(tmp_path: Path) -> None:
     free = POSITION | {"add_dummy_free_joint": True, "scaling_factor": 2.0}
     floating = robot_hand(base="floating")
-    read = pz.load_hand_retargeter(written(tmp_path, free), model=floating)
+    read = pz.hands.load_hand_retargeter(written(tmp_path, free), model=floating)
     assert (read.kind, read.scale, read.align, read.model) == ("position", 1.0, False, floating)
     assert "scaling_factor is of other types and was not read" in read.notes
     with pytest.raises(pz.ModelError, match="does not float"):
-        pz.load_hand_retargeter(written(tmp_path, free), model=ROBOT)
+        pz.hands.load_hand_retargeter(written(tmp_path, free), model=ROBOT)
 
 
 def test_joints_that_are_left_out_stand_still(tmp_path: Path) -> None:
-    read = pz.load_hand_retargeter(written(tmp_path, VECTOR | {"target_joint_names": ["two"]}))
+    read = pz.hands.load_hand_retargeter(written(tmp_path, VECTOR | {"target_joint_names": ["two"]}))
     assert read.model.joint_names == ("two",)
     assert "stand still: one" in read.notes
     np.testing.assert_allclose(read.model.pose("a", [0.0]).rotation.log(), [0, 0.2, 0], atol=1e-12)
@@ -97,16 +97,16 @@ def test_joints_that_are_left_out_stand_still(tmp_path: Path) -> None:
 
 def test_a_folder_of_robots(tmp_path: Path) -> None:
     file = written(tmp_path, VECTOR | {"urdf_path": "two_left.urdf"})
-    assert pz.load_hand_retargeter(file, folder=tmp_path / "hands").model.name == "two"
+    assert pz.hands.load_hand_retargeter(file, folder=tmp_path / "hands").model.name == "two"
     with pytest.raises(pz.ModelError, match="two_left"):
-        pz.load_hand_retargeter(file)
+        pz.hands.load_hand_retargeter(file)
 
 
-def _loaded(settings: dict[str, Any], model: pz.Model = ROBOT) -> pz.HandRetargeter:
+def _loaded(settings: dict[str, Any], model: pz.Model = ROBOT) -> pz.hands.HandRetargeter:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
-        return pz.load_hand_retargeter(written(Path(folder), settings), model=model)
+        return pz.hands.load_hand_retargeter(written(Path(folder), settings), model=model)
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_files_that_are_none(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "hand.yml"
     file.write_text(text)
     with pytest.raises(pz.ModelError, match=message):
-        pz.load_hand_retargeter(file)
+        pz.hands.load_hand_retargeter(file)
     with pytest.raises(pz.ModelError, match="cannot be read"):
-        pz.load_hand_retargeter(tmp_path / "none.yml")
+        pz.hands.load_hand_retargeter(tmp_path / "none.yml")
 
 
 @pytest.mark.parametrize("name", ["target_link_human_indices", "scaling_factor", "type", "target_origin_link_names"])
@@ -172,7 +172,7 @@ def test_aliases_of_aliases_are_no_trouble(tmp_path: Path, name: str) -> None:
     file = tmp_path / "hand.yml"
     file.write_text(f"a0: &a0 [x]\n{many}\nretargeting:\n{lines}\n")
     with pytest.raises(pz.ModelError, match=name) as caught:
-        pz.load_hand_retargeter(file, model=ROBOT)
+        pz.hands.load_hand_retargeter(file, model=ROBOT)
     assert len(str(caught.value)) < 1000
 
 
@@ -180,7 +180,7 @@ def test_without_yaml_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
     file = written(tmp_path, VECTOR)
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(pz.MissingExtra, match=r'pip install "poise\[hands\]"'):
-        pz.load_hand_retargeter(file)
+        pz.hands.load_hand_retargeter(file)
 
 
 # What packages bring ---------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def grasping() -> np.ndarray:
 def test_the_hand_of_webxr_on_robots(robot: str, kind: str) -> None:
     hands, points = folder_of("dexi_rs") / "resources/assets/robots/hands", grasping()
     file = folder_of("dex_retargeting") / f"configs/teleop/{robot}_hand_right{kind}.yml"
-    read = pz.load_hand_retargeter(file, folder=hands, alpha=1.0)
+    read = pz.hands.load_hand_retargeter(file, folder=hands, alpha=1.0)
     motion = read.retarget(points)
     model = read.model
     assert (motion.q >= model.lower).all()
@@ -253,9 +253,9 @@ def test_every_file_of_dex_retargeting_is_read() -> None:
     for file in files:
         if file.parent.name == "offline" and file.name.startswith("shadow"):
             with pytest.raises(pz.ModelError, match="joined to 'world'"):  # by its own file
-                pz.load_hand_retargeter(file, folder=hands)
+                pz.hands.load_hand_retargeter(file, folder=hands)
         else:
-            assert pz.load_hand_retargeter(file, folder=hands).landmarks
+            assert pz.hands.load_hand_retargeter(file, folder=hands).landmarks
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -268,7 +268,7 @@ def test_the_objective_is_that_of_dex_retargeting(kind: str) -> None:
 
     RetargetingConfig.set_default_urdf_dir(str(hands))
     theirs = RetargetingConfig.load_from_file(configs / f"{kind}.yml").build().optimizer
-    ours = pz.load_hand_retargeter(configs / f"{kind}.yml", folder=hands)
+    ours = pz.hands.load_hand_retargeter(configs / f"{kind}.yml", folder=hands)
     names, model = theirs.target_joint_names, ours.model
     order = [names.index(name) for name in model.joint_names]
     rng = np.random.default_rng(0)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hand_models import Array, clip, human_hand, robot_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from support.hand_models import Array, clip, human_hand, robot_hand
 
 import poise as pz
 from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR
@@ -19,17 +19,19 @@ PLACES = LINKS | {"bone11": "index-finger-phalanx-intermediate", "bone01": "thum
 STAY = 4e-3
 
 
-def retargeter(kind: str, **options: Any) -> pz.HandRetargeter:
+def retargeter(kind: str, **options: Any) -> pz.hands.HandRetargeter:
     links = PLACES if kind == "position" else LINKS
     wrist = None if kind == "position" else "palm"
-    return pz.HandRetargeter(ROBOT, links, kind, wrist=wrist, **options)  # type: ignore[arg-type]
+    return pz.hands.HandRetargeter(ROBOT, links, kind, wrist=wrist, **options)  # type: ignore[arg-type]
 
 
 class Stated:
     """The objective as the literature has it, for landmarks along the hand's own axes; one frame after the other."""
 
-    def __init__(self, kind: str, model: pz.Model = ROBOT, scale: float = 1.0, pinch: pz.Pinch | None = None) -> None:
-        self.kind, self.model, self.scale, self.rule = kind, model, scale, pinch or pz.Pinch()
+    def __init__(
+        self, kind: str, model: pz.Model = ROBOT, scale: float = 1.0, pinch: pz.hands.Pinch | None = None
+    ) -> None:
+        self.kind, self.model, self.scale, self.rule = kind, model, scale, pinch or pz.hands.Pinch()
         self.pinched = dict.fromkeys(((0, 1), (0, 2), (1, 2)), False)
 
     def see(self, hand: Array) -> None:
@@ -159,7 +161,7 @@ def test_the_robots_own_places_are_found_again() -> None:
     where = floating.poses(there, list(PLACES)).xyz
     points = np.zeros((25, 3))
     points[[WEBXR.index(name) for name in PLACES.values()]] = where
-    ours = pz.HandRetargeter(floating, PLACES, "position", stay=1e-6)
+    ours = pz.hands.HandRetargeter(floating, PLACES, "position", stay=1e-6)
     q = ours.retarget(np.repeat(points[None], 20, axis=0))[-1]
     np.testing.assert_allclose(floating.poses(q, list(PLACES)).xyz, where, atol=1e-3)
 
@@ -173,7 +175,7 @@ def test_steps_are_a_motion_whatever_the_form_of_the_landmarks() -> None:
     fewer = hands[:, [WEBXR.index(name) for name in MEDIAPIPE]]
     np.testing.assert_array_equal(ours.retarget(fewer, times=np.arange(40.0)).q, motion.q)
     numbered = {frame: MEDIAPIPE.index(name) for frame, name in LINKS.items()}
-    again = pz.HandRetargeter(ROBOT, numbered, "dexpilot", wrist="palm", scale=1.2)
+    again = pz.hands.HandRetargeter(ROBOT, numbered, "dexpilot", wrist="palm", scale=1.2)
     np.testing.assert_array_equal(again.retarget(hands).q, motion.q)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).retarget(hands).q, motion.q)
 
@@ -240,17 +242,25 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: pz.HandRetargeter(ROBOT, {}), ValueError, "links must say"),
-        (lambda: pz.HandRetargeter(ROBOT, LINKS), ValueError, "needs the frame of the robot's wrist"),
-        (lambda: pz.HandRetargeter(ROBOT, {"tip9": 4}, wrist="palm"), pz.FrameNotFound, "tip9"),
-        (lambda: pz.HandRetargeter(ROBOT, {"tip0": "thumb"}, wrist="palm"), pz.PoiseError, "thumb-tip"),
-        (lambda: pz.HandRetargeter(ROBOT, {"tip0": 21}, wrist="palm"), ValueError, "from 0 to 20"),
-        (lambda: pz.HandRetargeter(ROBOT, {"tip0": 4.0}, wrist="palm"), ValueError, "must be the name"),
-        (lambda: pz.HandRetargeter(ROBOT, {("palm", "tip0"): 4}), ValueError, "from, to"),
-        (lambda: pz.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4)}, wrist="palm"), ValueError, "leave out wrist"),
-        (lambda: pz.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4), "tip1": 8}, wrist="palm"), ValueError, "all"),
-        (lambda: pz.HandRetargeter(ROBOT, {"tip0": 4}, "dexpilot", wrist="palm"), ValueError, "two to five"),
-        (lambda: pz.HandRetargeter(ROBOT, LINKS, "position", wrist="palm"), ValueError, "leave out wrist"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {}), ValueError, "links must say"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, LINKS), ValueError, "needs the frame of the robot's wrist"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip9": 4}, wrist="palm"), pz.FrameNotFound, "tip9"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": "thumb"}, wrist="palm"), pz.PoiseError, "thumb-tip"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 21}, wrist="palm"), ValueError, "from 0 to 20"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 4.0}, wrist="palm"), ValueError, "must be the name"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): 4}), ValueError, "from, to"),
+        (
+            lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4)}, wrist="palm"),
+            ValueError,
+            "leave out wrist",
+        ),
+        (
+            lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4), "tip1": 8}, wrist="palm"),
+            ValueError,
+            "all",
+        ),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 4}, "dexpilot", wrist="palm"), ValueError, "two to five"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, LINKS, "position", wrist="palm"), ValueError, "leave out wrist"),
         (lambda: retargeter("position", scale=2.0), ValueError, "no scale"),
         (lambda: retargeter("vectors"), ValueError, "kind is 'vectors'"),
         (lambda: retargeter("vector", side="top"), ValueError, "side is 'top'"),
@@ -258,8 +268,8 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
         (lambda: retargeter("vector", stay=-1.0), ValueError, "stay is"),
         (lambda: retargeter("vector", huber=0.0), ValueError, "huber is"),
         (lambda: retargeter("vector", turn=np.eye(3)), pz.ShapeError, "turn must be an SO3"),
-        (lambda: pz.Pinch(near=0.06), ValueError, "flicker"),
-        (lambda: pz.Pinch(touch=0.0), ValueError, "touch is"),
+        (lambda: pz.hands.Pinch(near=0.06), ValueError, "flicker"),
+        (lambda: pz.hands.Pinch(touch=0.0), ValueError, "touch is"),
         (lambda: retargeter("vector").step(np.zeros((22, 3))), pz.ShapeError, "21 landmarks"),
         (lambda: retargeter("vector").step(np.zeros(63)), pz.ShapeError, r"\(21, 3\)"),
         (lambda: retargeter("vector").retarget(np.zeros((21, 3))), pz.ShapeError, "frames"),
@@ -280,17 +290,17 @@ def test_closed_loops_are_refused() -> None:
         b.joint(f"to {name}", "revolute", parent="palm", child=name, limits=(-1, 1))
     b.loop("a", "b")
     with pytest.raises(ValueError, match="closed loops"):
-        pz.HandRetargeter(b.build(), {"a": 4}, wrist="palm")
+        pz.hands.HandRetargeter(b.build(), {"a": 4}, wrist="palm")
 
 
 def test_metacarpals_need_all_of_a_webxr_hand() -> None:
-    ours = pz.HandRetargeter(ROBOT, {"tip1": "index-finger-metacarpal"}, wrist="palm")
+    ours = pz.hands.HandRetargeter(ROBOT, {"tip1": "index-finger-metacarpal"}, wrist="palm")
     assert np.isfinite(ours.step(clip()[0])).all()
     with pytest.raises(pz.ShapeError, match="give the 25"):
         ours.step(np.zeros((21, 3)))
 
 
 def test_pairs_of_frames_follow_pairs_of_landmarks() -> None:
-    pairs = pz.HandRetargeter(ROBOT, {("palm", frame): (0, name) for frame, name in LINKS.items()})
+    pairs = pz.hands.HandRetargeter(ROBOT, {("palm", frame): (0, name) for frame, name in LINKS.items()})
     np.testing.assert_array_equal(pairs.retarget(clip()).q, retargeter("vector").retarget(clip()).q)
     assert TIPS[0] == "thumb-tip"

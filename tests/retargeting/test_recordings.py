@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
+from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
 
@@ -22,7 +22,7 @@ def recording(name: str, start: int, stop: int) -> pz.Motion:
         return pz.load_motion(ASSIMP / "BVH" / f"{name}.bvh")[start:stop]
 
 
-def check(done: pz.Retargeted, *, off: float, skating: float = 0.01) -> None:
+def check(done: pz.results.Retargeted, *, off: float, skating: float = 0.01) -> None:
     """What must hold of every motion; `off` is how far hands and trunk may be away in the median frame [m]."""
     report = done.report
     assert report.limits.broken == report.limits.too_fast == 0.0

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from figures import legible, named
-from readable import assert_readable
+from support.figures import legible, named
+from support.readable import assert_readable
 
 import poise as pz
 from poise.errors import ShapeError

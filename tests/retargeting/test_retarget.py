@@ -21,11 +21,11 @@ def g1(base: str = "floating") -> pz.Model:
 
 
 @cache
-def walked(fps: float = 60.0) -> pz.Retargeted:
+def walked(fps: float = 60.0) -> pz.results.Retargeted:
     return pz.retarget(walk(fps), g1())
 
 
-def broken(done: pz.Retargeted, share: float = 1.0) -> float:
+def broken(done: pz.results.Retargeted, share: float = 1.0) -> float:
     """The most by which a frame is beyond a limit of a joint or of its speed [rad or rad/s]."""
     model, q = done.motion.model, done.motion.q
     speeds = np.abs(model.difference(q[:-1], q[1:])) / np.diff(done.motion.times)[:, None]
@@ -38,7 +38,7 @@ def broken(done: pz.Retargeted, share: float = 1.0) -> float:
     )
 
 
-def toes(done: pz.Retargeted, part: str) -> Array:
+def toes(done: pz.results.Retargeted, part: str) -> Array:
     """(frames, 3) where the toe of a foot goes [m]."""
     frame = done.body.robot[part]
     return done.motion.model.poses(done.motion.q, [frame])[:, 0].act([0.12, 0.0, -0.035])

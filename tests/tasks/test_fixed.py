@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contents import contents
+from support.contents import contents
 
 import poise as pz
 

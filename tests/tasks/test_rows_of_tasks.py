@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from trees import steady, trees
+from support.trees import steady, trees
 
 import poise as pz
 from poise.model.joint import JointKind

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from human import bent, figure, swaying
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from trees import steady, trees
+from support.human import bent, figure, swaying
+from support.trees import steady, trees
 
 import poise as pz
 from poise.errors import FrameNotFound, ShapeError

@@ -16,7 +16,7 @@ HERE = PANDA.pose("panda_hand", HOME)
 HAND = pz.PoseTask("panda_hand")
 PLACE = pz.PositionTask("panda_hand")
 DT = 0.01
-HEEDING = [name for name, kind in pz.METHODS.items() if kind.capabilities.gain]
+HEEDING = [name for name, kind in pz.methods.METHODS.items() if kind.capabilities.gain]
 SLOW: Any = {"dt": DT, "limits": [pz.VelocityLimit(50.0)]}
 
 
@@ -29,7 +29,7 @@ def beside(*xyz: float) -> pz.SE3:
 
 @pytest.mark.parametrize("method", HEEDING)
 def test_a_gain_asks_for_that_share_of_the_way_under_every_method(method: str) -> None:
-    limits = pz.METHODS[method].capabilities.limits
+    limits = pz.methods.METHODS[method].capabilities.limits
     for seed in range(3):
         q = PANDA.sample(seed=seed)
         here = PANDA.pose("panda_hand", q).xyz
@@ -103,7 +103,7 @@ def test_a_method_that_goes_all_the_way_refuses_a_gain() -> None:
 def test_damped_joints_cost_their_motion() -> None:
     """The step is least squares of the error and of what each joint moves, by its weight."""
     weights = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
-    method = pz.DampedLeastSquares(damping=0.05, max_error=None, max_step=np.inf)
+    method = pz.methods.DampedLeastSquares(damping=0.05, max_error=None, max_step=np.inf)
     loop = pz.Tracker(PANDA, [HAND, pz.DampingTask(weight=weights)], method, **SLOW)
     solver = pz.Solver(PANDA, HAND)
     for seed in range(5):

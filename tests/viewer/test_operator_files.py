@@ -48,11 +48,13 @@ laws = st.builds(
 )
 methods = st.sampled_from([
     None,
-    pz.DampedLeastSquares(damping=0.1 + 0.2),
-    pz.DampedLeastSquares(damping=pz.NakamuraHanafusa(), max_error=pz.ClampMag(position=1.0 / 3.0, mode="adaptive")),
-    pz.Pseudoinverse(max_step=math.inf),
-    pz.ExtendedJacobian(criterion=pz.RestPosture(q=(0.1, 0.2, 0.3))),
-    pz.METHODS["ccd"](),
+    pz.methods.DampedLeastSquares(damping=0.1 + 0.2),
+    pz.methods.DampedLeastSquares(
+        damping=pz.damping.NakamuraHanafusa(), max_error=pz.methods.ClampMag(position=1.0 / 3.0, mode="adaptive")
+    ),
+    pz.methods.Pseudoinverse(max_step=math.inf),
+    pz.methods.ExtendedJacobian(criterion=pz.criteria.RestPosture(q=(0.1, 0.2, 0.3))),
+    pz.methods.METHODS["ccd"](),
 ])  # fmt: skip
 
 
@@ -290,5 +292,5 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
         save_work(tmp_path / "nowhere" / "work.npz", work)
 
 
-def _unwritable() -> pz.ExtendedJacobian:
-    return pz.ExtendedJacobian(criterion=pz.Clearance(obstacles=[pz.Sphere((0.0, 5.0, 0.0), 0.1)]))
+def _unwritable() -> pz.methods.ExtendedJacobian:
+    return pz.methods.ExtendedJacobian(criterion=pz.criteria.Clearance(obstacles=[pz.Sphere((0.0, 5.0, 0.0), 0.1)]))

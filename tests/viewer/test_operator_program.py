@@ -77,9 +77,9 @@ def test_a_tick_is_an_update_of_a_tracker_with_the_settings() -> None:
     ours.tune(alpha=0.5, vehicle_limit=0.3, position_stiffness=2.0, beta=0.5, posture_gain=0.3)
     ours.aim((8.0, 2.0, 0.0))
     q = np.array(ours.snapshot.q)
-    method = pz.DasSlotineSheridan(
+    method = pz.methods.DasSlotineSheridan(
         alpha=0.5, vehicle_limit=0.3, position_stiffness=2.0, beta_rule=False,
-        null_space=pz.RestPosture(gain=0.15),
+        null_space=pz.criteria.RestPosture(gain=0.15),
     )  # fmt: skip
     ik = pz.Tracker(ours.model, pz.PositionTask("tool"), method, settle=False, dt=DT)
     for row in lead(ours, 20):
@@ -383,7 +383,7 @@ REFUSED: list[tuple[Callable[[Program], Any], str]] = [
     (lambda p: p.tune(vehicle_limit=0.0), "vehicle_limit is 0.0"),
     (lambda p: p.tune(position_stiffness=0.0), "position_stiffness is 0.0"),
     (lambda p: p.choose("prioriti"), "no method 'prioriti'; did you mean 'priority'"),
-    (lambda p: p.choose(pz.DampedLeastSquares(null_space=pz.RestPosture())), "leave null_space out"),
+    (lambda p: p.choose(pz.methods.DampedLeastSquares(null_space=pz.criteria.RestPosture())), "leave null_space out"),
     (lambda p: p.choose(7), "method must be a short name"),  # type: ignore[arg-type]
     (lambda p: p.desire([0.0] * 9), "desired must have 10 numbers"),
     (lambda p: p.desire([NAN] * 10), r"desired\[0\] is nan"),
@@ -456,7 +456,7 @@ def test_a_robot_that_cannot_be_guided_is_refused() -> None:
 def test_a_step_that_fails_is_told_and_the_joints_stay() -> None:
     ours = Program(pz.load("planar3"), "tool", start=[0.0] * 3)
     ours.tune(posture_gain=0.0)
-    ours.choose(pz.DampedLeastSquares(damping=0.0, form="rows", max_error=None))
+    ours.choose(pz.methods.DampedLeastSquares(damping=0.0, form="rows", max_error=None))
     ours.aim((2.0, 0.0, 0.0))
     for _ in range(2):
         shown = ours.tick(DT)

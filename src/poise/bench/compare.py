@@ -12,13 +12,14 @@ import numpy.typing as npt
 from poise.bench.judge import judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
 from poise.bench.report import DEFAULT, Comparison, Row
+from poise.checks import whole
 from poise.errors import ShapeError
 from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.progress import LONG, bar, on_terminal
-from poise.solving.arguments import Tasks, several, whole
+from poise.solving.arguments import Tasks, several
 from poise.solving.closure import refuse_loops
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
@@ -230,7 +231,7 @@ def labels(methods: Sequence[Method | None]) -> list[str]:
 
     None is the solver's own way.
 
-    >>> from poise import DampedLeastSquares
+    >>> from poise.methods import DampedLeastSquares
     >>> labels([DampedLeastSquares(), DampedLeastSquares(damping=0.1), DampedLeastSquares()])
     ['dls', 'dls(damping=0.1)', 'dls #2']
     """

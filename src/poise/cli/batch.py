@@ -71,9 +71,9 @@ class Batch:
         from poise.scale import require_arrow
 
         require_arrow()
+        from poise.checks import whole
         from poise.scale.job import solve_file
         from poise.scale.source import source_of
-        from poise.solving.arguments import whole
 
         whole("rows", self.rows, 1)
         if self.threads is not None:

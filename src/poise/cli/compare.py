@@ -49,9 +49,9 @@ class Compare:
         """Load, compare, print and draw."""
         from poise.bench.plots import require
         from poise.bench.problems import SETS
+        from poise.checks import whole
         from poise.cli.output import console, say, width
         from poise.cli.start import names
-        from poise.solving.arguments import whole
 
         if self.plot is not None:
             require(self.plot)  # what is missing is said before the work, not after it

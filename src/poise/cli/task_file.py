@@ -107,7 +107,7 @@ def _task(place: str, entry: Any, model: Model) -> AnyTask:
 
 def _kinds() -> dict[str, type[AnyTask]]:
     """The public tasks by the names of their classes."""
-    found = {name: getattr(pz, name) for name in pz.__all__ if name.endswith("Task") and name != "Task"}
+    found = {name: getattr(pz, name) for name in dir(pz) if name.endswith("Task") and name != "Task"}
     return {name: kind for name, kind in found.items() if issubclass(kind, (Task, PostureTask))}
 
 

@@ -15,11 +15,12 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import finite, not_negative
 from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.geometry.spine import around, spine
 from poise.kernels.machine.layout import BOX, HALF_SPACE, HULL, POINT, SEGMENT
-from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, aligning, finite, frozen, pose_of
+from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, aligning, frozen, pose_of
 
 Point: TypeAlias = Sequence[float] | Array
 _NONE = frozen(np.zeros((0, 3)))
@@ -306,9 +307,7 @@ def _refuse_far(name: str, numbers: Array) -> None:
 
 def _radius(value: float) -> None:
     """Raises ValueError unless `value` is a finite number of 0 or more."""
-    number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
-    if not number or not 0.0 <= value < math.inf:
-        raise ValueError(f"radius is {value!r}; it must be a finite number, 0 or more [m]")
+    not_negative("radius", value, unit=" [m]")
     if value > LARGEST:
         raise ValueError(f"radius is {value:g}; {BOUND}")
 

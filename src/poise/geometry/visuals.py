@@ -11,11 +11,12 @@ from typing import Final, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import finite
 from poise.errors import ShapeError
 from poise.geometry.enclosing import Cylinder
 from poise.geometry.meshes import LinkShape
 from poise.geometry.shapes import Point, checked_point, single
-from poise.spatial import SE3, finite
+from poise.spatial import SE3
 
 
 @final

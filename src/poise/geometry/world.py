@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
+from poise.checks import finite
 from poise.errors import ShapeError, ShapeNotFound
 from poise.geometry.shapes import Point, Shape
-from poise.spatial import SE3, finite, one_pose
+from poise.spatial import SE3, one_pose
 
 _SHOWN = 8
 """How many shapes a `repr` names."""

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import one_of, positive
 from poise.errors import nearest_names
 from poise.kernels.machine.reads import Reads
 from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
 from poise.kernels.methods.routines import Routine, stepping, updating
-from poise.methods.checks import one_of, positive
 from poise.methods.criteria import Criterion, LimitDistance, NullSpace, Potential
 from poise.methods.damping import DampingRule, refuse_all_but_errors
 from poise.methods.records import numbers_of, record_of

@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
+from poise.checks import one_of, positive
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
@@ -37,7 +38,6 @@ from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, m
 from poise.kernels.solver.limits import hold_flat
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
-from poise.methods.checks import one_of, positive
 from poise.methods.damping import Curvature, Damping, DampingRule, refuse_all_but_errors, rule_of
 from poise.methods.ranking import ranking
 

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
+from poise.checks import positive
 from poise.kernels.algebra.rotations import half_angle_ratio, quaternion_step
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
@@ -32,7 +33,6 @@ from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
-from poise.methods.checks import positive
 from poise.methods.joints import Joints
 
 _HELD: Final = 12

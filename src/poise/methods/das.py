@@ -23,6 +23,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from poise.checks import finite_positive, positive
 from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -32,7 +33,6 @@ from poise.kernels.methods.filters import add_null_term, split
 from poise.kernels.methods.memory import FRESH, PREDICTED, SWAY
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
 from poise.methods.base import Capabilities, Case, NullSpaceMethod, Plan, method
-from poise.methods.checks import finite_positive, positive
 from poise.methods.criteria import Clearance
 from poise.methods.joints import Joints
 

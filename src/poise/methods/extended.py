@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Final, final, get_args
 
 import numpy as np
 
+from poise.checks import positive
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import REALS, WHOLE, call, entry_point, kernel
@@ -39,7 +40,6 @@ from poise.kernels.methods.update import linearise, move, restrain, take_columns
 from poise.kernels.rows.residuals import weights_at
 from poise.kernels.solver.lm_solver import aim_at, clip_start, evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, method
-from poise.methods.checks import positive
 from poise.methods.criteria import Clearance, Criterion, Manipulability, Potential, RestPosture
 
 _FLAT = 1e-8

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
+from poise.checks import whole
 from poise.kernels.algebra.rotations import rotation_error
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
@@ -63,8 +64,7 @@ class Fabrik(Method):
     """Passes inwards and outwards before the joints follow."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.passes, bool) or not isinstance(self.passes, int) or self.passes < 1:
-            raise ValueError(f"passes is {self.passes!r}; it must be a whole number, 1 or more")
+        whole("passes", self.passes, 1)
 
     def plan(self, case: Case) -> Plan:
         """The nodes: the joints' origins and the effectors.

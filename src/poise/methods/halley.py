@@ -14,6 +14,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+from poise.checks import not_negative
 from poise.kernels.algebra.tiles import factor, gram
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import kernel
@@ -22,7 +23,6 @@ from poise.kernels.machine.layout import PRISMATIC
 from poise.kernels.methods.damped import through_rows
 from poise.kernels.methods.memory import DAMPING
 from poise.methods.base import Capabilities, ClampMag, JacobianMethod, method
-from poise.methods.checks import not_negative
 
 
 @method

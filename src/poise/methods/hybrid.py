@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
+from poise.checks import positive
 from poise.kernels.machine.lanes import load, pitch, select, splat, store
 from poise.kernels.methods.damping import ranked
 from poise.kernels.methods.filters import inverses, split
@@ -21,7 +22,6 @@ from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import move, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, JacobianMethod, Prepared, method
-from poise.methods.checks import positive
 
 
 @method

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Final, Literal, final
 
 import numpy as np
 
+from poise.checks import one_of, positive
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -32,7 +33,6 @@ from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, P
 from poise.kernels.machine.views import section, table
 from poise.kernels.methods.update import linearise, move, restrain
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
-from poise.methods.checks import one_of, positive
 from poise.methods.joints import Joints
 from poise.model.tree import unit_arrays
 from poise.tasks.base import POSITION

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, Final, Literal, final
 
 import numpy as np
 
+from poise.checks import not_negative, one_of
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.reflections import dot
@@ -44,7 +45,6 @@ from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
-from poise.methods.checks import not_negative, one_of
 from poise.methods.criteria import Manipulability
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
 from poise.methods.ranking import ranking

@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
 
+from poise.checks import positive, whole
 from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import Record
@@ -28,7 +29,6 @@ from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain
 from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, Method, Prepared, method
-from poise.methods.checks import positive
 
 _ARMIJO = 1e-4
 """Share of the fall that the slope promises which a step must bring."""
@@ -123,8 +123,7 @@ class LBFGS(_QuasiNewton):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.memory, bool) or not isinstance(self.memory, int) or self.memory < 1:
-            raise ValueError(f"memory is {self.memory!r}; it must be a whole number of steps, 1 or more")
+        whole("memory", self.memory, 1)
 
     def prepare(self, case: Case) -> Prepared:
         """With the last steps."""

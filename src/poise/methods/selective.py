@@ -17,12 +17,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, final
 
+from poise.checks import one_of, positive
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.methods.criteria import RANK
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.filters import add_null_term, split
 from poise.methods.base import Capabilities, ClampMag, NullSpaceMethod, method
-from poise.methods.checks import one_of, positive
 from poise.methods.damping import Curvature, Damping, DampingRule, refuse_all_but_errors, rule_of
 
 _SOFT: Final = 1

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from poise.checks import finite
 from poise.errors import ModelError
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
 from poise.model.swing import SwingTwist
-from poise.spatial import BOUND, LARGEST, Array, ArrayLike, finite, one_pose
+from poise.spatial import BOUND, LARGEST, Array, ArrayLike, one_pose
 
 if TYPE_CHECKING:
     from poise.model.model import Model

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.cached import cached_property
+from poise.checks import finite, not_negative
 from poise.errors import (
     FrameNotFound,
     JointNotFound,
@@ -39,7 +40,6 @@ from poise.spatial import (
     Array,
     ArrayLike,
     conjugate,
-    finite,
     frozen,
     pose_of,
     quaternion_exp,
@@ -589,9 +589,7 @@ class Model:
 
         Without `self_collision` links are measured against the shapes of `world` alone.
         """
-        number = isinstance(min_distance, (int, float, np.floating, np.integer)) and not isinstance(min_distance, bool)
-        if not number or not 0.0 <= min_distance < math.inf:
-            raise ValueError(f"min_distance is {min_distance!r}; it must be a finite number, 0 or more [m]")
+        not_negative("min_distance", min_distance, unit=" [m]")
         return self.distance(q, world, self_collision=self_collision).distance < min_distance
 
     # Other models ------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import cast, final, overload
 
 import numpy as np
 
+from poise.checks import finite
 from poise.errors import ModelError, ShapeError
 from poise.io.bvh import check_arguments, read_bvh
 from poise.io.bvh_writer import write_bvh
@@ -19,7 +20,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, refuse_uneven, write_csv
-from poise.spatial import Array, ArrayLike, finite, frozen
+from poise.spatial import Array, ArrayLike, frozen
 
 _GLTF = (".glb", ".gltf")
 _STILL = 1e-9

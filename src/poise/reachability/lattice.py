@@ -5,9 +5,10 @@ from typing import Final
 
 import numpy as np
 
+from poise.checks import finite
 from poise.errors import ShapeError
 from poise.reachability.span import Span
-from poise.spatial import Array, ArrayLike, finite
+from poise.spatial import Array, ArrayLike
 
 _MOST: Final = 4e9
 """Bytes that a map may take."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.checks import whole
 from poise.errors import ShapeError
 from poise.model.kinematics import frame_manipulability, twists
 from poise.model.model import Model, a_model
@@ -15,7 +16,6 @@ from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
-from poise.solving.arguments import whole
 from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
 from poise.spatial import SO3, ArrayLike, rotate

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from poise.checks import finite
 from poise.errors import MissingExtra
-from poise.spatial import Array, ArrayLike, finite
+from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

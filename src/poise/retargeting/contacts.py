@@ -16,8 +16,9 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import finite
 from poise.errors import ShapeError
-from poise.spatial import Array, ArrayLike, finite
+from poise.spatial import Array, ArrayLike
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Ground: TypeAlias = float | Callable[[Array], ArrayLike]

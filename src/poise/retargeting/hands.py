@@ -13,19 +13,19 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import finite, finite_positive, not_negative, one_of
 from poise.errors import ShapeError
 from poise.kernels.hands import descent
 from poise.kernels.hands.landmarks import LANDMARKS
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COST, ITERATIONS
-from poise.methods.checks import finite_positive, not_negative, one_of
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch, bind
-from poise.spatial import SO3, Array, ArrayLike, finite
+from poise.spatial import SO3, Array, ArrayLike
 from poise.tasks.base import Task, Value
 from poise.tasks.vector import VectorTask
 

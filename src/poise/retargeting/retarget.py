@@ -6,7 +6,7 @@ from typing import Final, final, overload
 import numpy as np
 
 from poise.cached import cached_property
-from poise.methods.checks import finite_positive
+from poise.checks import finite_positive
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.retargeting.bending import folding

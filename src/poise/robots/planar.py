@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from poise.checks import finite
 from poise.errors import ShapeError
 from poise.io.dh import DH, from_dh
 from poise.model.model import Model
-from poise.spatial import SE3, finite
+from poise.spatial import SE3
 
 
 def planar(n: int, length: float | Sequence[float] = 1.0) -> Model:

@@ -4,31 +4,18 @@
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poise.errors import MissingExtra
+from poise.lazy import attach
 
-if TYPE_CHECKING:
-    from poise.scale.cluster import map_batches as map_batches
-    from poise.scale.table import solve_table as solve_table
-
-_HOME = {"map_batches": "poise.scale.cluster", "solve_table": "poise.scale.table"}
-"""Where each name lives; these modules import pyarrow."""
-
-__all__ = sorted(_HOME)
+_named, __dir__, __all__ = attach(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'poise.scale' has no attribute {name!r}")
-    require_arrow()
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    if name in __all__:
+        require_arrow()
+    return _named(name)
 
 
 def require_arrow() -> None:

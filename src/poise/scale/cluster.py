@@ -10,6 +10,7 @@ from typing import Any, final
 
 import pyarrow as pa
 
+from poise.checks import whole
 from poise.errors import MissingExtra
 from poise.model.model import Model
 from poise.scale.columns import TargetTask
@@ -17,7 +18,6 @@ from poise.scale.job import Engine
 from poise.scale.parts import Part, Parts, write_part
 from poise.scale.source import Source
 from poise.scale.table import solve_table, task_of
-from poise.solving.arguments import whole
 from poise.solving.solver import Solver
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -18,9 +18,6 @@ AnyTask: TypeAlias = Task | PostureTask
 Tasks: TypeAlias = Objective | Sequence[Objective]
 """What a caller states: one task or several."""
 
-WHOLE: Final = 2**62
-"""A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
-
 
 def several(tasks: Tasks) -> tuple[AnyTask, ...]:
     """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
@@ -33,16 +30,6 @@ def several(tasks: Tasks) -> tuple[AnyTask, ...]:
             hint = "; the model comes first, then the tasks" if isinstance(task, Model) else ""
             raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}{hint}")
     return found
-
-
-def whole(name: str, value: int, least: int) -> None:
-    """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}; it must be a whole number")
-    if value < least:
-        raise ValueError(f"{name} is {value}; it must be at least {least}")
-    if value >= WHOLE:
-        raise ValueError(f"{name} is {value}; it must be less than 2**62")
 
 
 def cores() -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import html
+from poise.checks import whole
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -31,7 +32,7 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import shown_or_logged
-from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several, whole
+from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several
 from poise.solving.limits import Stated
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces

@@ -10,6 +10,7 @@ from weakref import ref
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import WHOLE, whole
 from poise.kernels.closed_form.branches import (
     BRANCH,
     CERTIFIED,
@@ -26,7 +27,6 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.arguments import (
-    WHOLE,
     Tasks,
     alone,
     cores,
@@ -35,7 +35,6 @@ from poise.solving.arguments import (
     refuse_all_but_bools,
     refuse_numbers,
     several,
-    whole,
 )
 from poise.solving.batch import problems_of
 from poise.solving.closed_form import ClosedForm, closed_form

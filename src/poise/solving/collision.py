@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
+from poise.checks import not_negative, positive
 from poise.errors import ShapeNotFound
 from poise.geometry.world import World
 from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
 from poise.kernels.requirements.shapes import BUILT_NEAR_RESERVE
-from poise.methods.checks import not_negative, positive
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, slopes_of_many, unmet

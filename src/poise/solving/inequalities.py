@@ -13,14 +13,14 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import finite_positive, numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import PACE, joined
 from poise.kernels.methods.braking import NO_LIMIT
-from poise.methods.checks import finite_positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem import Problem
-from poise.spatial import Array, ArrayLike, numbers
+from poise.spatial import Array, ArrayLike
 
 NONE: Final = np.inf
 """A bound that is none."""

@@ -6,8 +6,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.checks import positive
 from poise.kernels.machine import layout
-from poise.methods.checks import positive
 from poise.model.model import Model
 from poise.solving.active import ActiveLimit
 from poise.solving.inequalities import Values, check_values, values_of

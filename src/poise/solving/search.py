@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
+from poise.checks import one_of, positive, whole
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -27,11 +28,10 @@ from poise.kernels.machine.reads import Reads
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
-from poise.methods.checks import one_of, positive
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.solving import within
-from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several, whole
+from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks

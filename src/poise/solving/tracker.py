@@ -10,6 +10,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.checks import numbers, positive, whole
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, SOLVED, WIDTH
@@ -17,7 +18,6 @@ from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
 from poise.methods.base import Method, method_of
-from poise.methods.checks import positive
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.model.scene import Scene
@@ -34,7 +34,6 @@ from poise.solving.arguments import (
     refuse_start,
     room_for,
     several,
-    whole,
 )
 from poise.solving.borders import ranges
 from poise.solving.bound_method import BoundMethod
@@ -50,7 +49,7 @@ from poise.solving.requirements import given_way
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
 from poise.solving.weights import relative
-from poise.spatial import SE3, Array, ArrayLike, numbers, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.error import TaskError
 from poise.tasks.loop import LoopTask

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, final
 
 import numpy as np
 
-from poise.methods.checks import one_of, positive
+from poise.checks import finite, one_of, positive
 from poise.model.model import Model
 from poise.spatial import (
     BOUND,
@@ -14,7 +14,6 @@ from poise.spatial import (
     Array,
     ArrayLike,
     conjugate,
-    finite,
     quaternion_exp,
     quaternion_log,
     quaternion_product,

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import finite, number, numbers, one_number, whole
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_rows
-from poise.spatial import SE3, SO3, Array, ArrayLike, finite, frozen, numbers, quaternion_matrix
+from poise.spatial import SE3, SO3, Array, ArrayLike, frozen, quaternion_matrix
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
 from poise.tasks.error import TaskError
 
@@ -164,8 +165,7 @@ class Task(Objective):
             self._set(name, weights(name, getattr(self, name), self._weight_rows))
         for name in self.tolerance_names:
             self._set(name, tolerance(name, getattr(self, name)))
-        if isinstance(self.priority, bool) or not isinstance(self.priority, int | np.integer) or self.priority < 0:
-            raise ValueError(f"priority is {self.priority!r}; it must be a whole number, 0 (first) or more")
+        whole("priority", self.priority, 0)
         self._set("priority", int(self.priority))
         if not isinstance(self.required, bool):
             raise TypeError(
@@ -538,22 +538,6 @@ def point(name: str, value: ArrayLike) -> Array:
     if array.shape != (3,):
         raise ShapeError(f"{name} must have shape (3,), got {array.shape}")
     return array
-
-
-def one_number(name: str, value: ArrayLike) -> float:
-    """One number, bare or alone in a list; raises ShapeError naming the argument."""
-    array = numbers(name, value, "one number")
-    if array.shape not in ((), (1,)):
-        raise ShapeError(f"{name} must be one number, got shape {array.shape}")
-    return float(array.item())
-
-
-def number(name: str, value: ArrayLike) -> float:
-    """The same, finite; raises ValueError too."""
-    found = one_number(name, value)
-    if not math.isfinite(found):
-        raise ValueError(f"{name} is {found}; it must be finite")
-    return found
 
 
 def direction(name: str, value: ArrayLike) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import number
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -14,7 +15,7 @@ from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, ArrayLike, rotate
 from poise.tasks.aim import angles, axis_of, only
-from poise.tasks.base import direction, goal_of, number, point, settled
+from poise.tasks.base import direction, goal_of, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 

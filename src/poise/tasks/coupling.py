@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import number
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL
 from poise.model.tree import Columns
 from poise.spatial import Array
-from poise.tasks.base import Task, goal_of, number
+from poise.tasks.base import Task, goal_of
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import number, numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, ArrayLike, numbers
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import only
-from poise.tasks.base import goal_of, number, point, settled
+from poise.tasks.base import goal_of, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 

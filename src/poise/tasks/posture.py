@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from poise.checks import finite
 from poise.errors import ShapeError
-from poise.spatial import Array, ArrayLike, finite
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Objective, settle, tolerance
 from poise.tasks.error import TaskError
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import number
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import axis_of
-from poise.tasks.base import direction, number
+from poise.tasks.base import direction
 from poise.tasks.effector import Block
 from poise.tasks.frame import OfFrame
 from poise.tasks.pose import three

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import finite, number
 from poise.errors import ShapeError
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
@@ -13,8 +14,7 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.views import section
 from poise.kernels.rows.border import put_side
 from poise.model.model import Model
-from poise.spatial import Array, ArrayLike, finite, frozen
-from poise.tasks.base import number
+from poise.spatial import Array, ArrayLike, frozen
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.mass import OfMass
 

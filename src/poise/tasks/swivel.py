@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import number
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -14,7 +15,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.turns import angle as angle_of
 from poise.kernels.rows.frame import hung
 from poise.spatial import Array, ArrayLike, quaternion_exp, rotate
-from poise.tasks.base import Task, goal_of, number, point, settled
+from poise.tasks.base import Task, goal_of, point, settled
 from poise.tasks.effector import Block, Effector, Units, place, sights
 
 if TYPE_CHECKING:

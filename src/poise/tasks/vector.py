@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import number, numbers, one_number
 from poise.errors import ShapeError
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
@@ -21,8 +22,8 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.rows.frame import hung, seen_along
-from poise.spatial import Array, ArrayLike, conjugate, numbers, rotate
-from poise.tasks.base import Task, Weight, goal_of, number, one_number, point, settled
+from poise.spatial import Array, ArrayLike, conjugate, rotate
+from poise.tasks.base import Task, Weight, goal_of, point, settled
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
 from poise.tasks.pose import three

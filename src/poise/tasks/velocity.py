@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.checks import finite, numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
-from poise.spatial import Array, ArrayLike, finite, numbers
+from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task, Weight, goal_of
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError

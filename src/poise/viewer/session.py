@@ -14,11 +14,11 @@ from typing import Any, Final, TypeVar, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import finite_positive
 from poise.errors import PoiseError
 from poise.geometry.shapes import Rounded, Shape
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
-from poise.methods.checks import finite_positive
 from poise.methods.criteria import Clearance
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity

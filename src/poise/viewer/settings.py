@@ -8,8 +8,8 @@ from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache
 from typing import Any, Final, Literal, final
 
+from poise.checks import one_of
 from poise.methods.base import Method
-from poise.methods.checks import one_of
 from poise.methods.damping import RULES, Constant, DampingRule
 
 _SAMPLE: Final = 0.1

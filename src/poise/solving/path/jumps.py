@@ -5,8 +5,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.checks import positive
 from poise.errors import ShapeError
-from poise.methods.checks import positive
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.spatial import Array, ArrayLike

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import html
-from poise.methods.checks import finite_positive
+from poise.checks import finite_positive
 from poise.model.model import Model
 from poise.solving.path.law import JointState, Law, joined
 from poise.solving.path.table import write_csv, write_parquet

@@ -7,10 +7,10 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import positive, whole
 from poise.kernels.machine.layout import WIDTH
-from poise.methods.checks import positive
 from poise.model.model import Model
-from poise.solving.arguments import Tasks, cores, one_start, whole
+from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.inequalities import Constraint
 from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates

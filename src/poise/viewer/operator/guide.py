@@ -5,10 +5,10 @@ from typing import Final, Literal, final
 
 import numpy as np
 
+from poise.checks import finite, one_of
 from poise.geometry.shapes import checked_point
-from poise.methods.checks import one_of
 from poise.solving.twist import Lead
-from poise.spatial import SE3, SO3, Array, finite
+from poise.spatial import SE3, SO3, Array
 
 Axes = Literal["base", "tool"]
 

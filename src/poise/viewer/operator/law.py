@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from poise.checks import not_negative
 from poise.geometry.shapes import Rounded
-from poise.methods.checks import not_negative
 from poise.methods.criteria import Clearance, RestPosture
 from poise.methods.das import DasSlotineSheridan
 

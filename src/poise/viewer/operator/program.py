@@ -14,11 +14,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.checks import finite_positive
 from poise.errors import PoiseError, ShapeError
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
-from poise.methods.checks import finite_positive
 from poise.model.model import Model
 from poise.solving.collision import CollisionLimit
 from poise.solving.tracker import Tracker

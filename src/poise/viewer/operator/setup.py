@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final, final
 
+from poise.checks import finite, not_negative, whole
 from poise.errors import ShapeNotFound
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, NullSpaceMethod
-from poise.methods.checks import not_negative
 from poise.model.model import Model
-from poise.solving.arguments import whole
-from poise.spatial import finite
 from poise.viewer.operator.law import Law
 
 _MOST_UPDATES: Final = 1000

@@ -1,0 +1,33 @@
+"""Names of a package that are imported when they are first used; the stub beside it says each once, to checkers too."""
+
+import ast
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of the package whose `__init__.py` is the file, from its `__init__.pyi`.
+
+    `from . import b as b` is a module of the package itself, `from a.b import C as C` a name of another module.
+    """
+    with open(file.removesuffix("c") + "i", encoding="utf-8") as stub:
+        tree = ast.parse(stub.read())
+    home = {a.name: line.module for line in tree.body if isinstance(line, ast.ImportFrom) for a in line.names}
+
+    def get(name: str) -> Any:
+        if name not in home:
+            from poise.errors import nearest_names
+
+            near = () if name.startswith("_") else nearest_names(name, home)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name)
+        module = home[name]
+        if module is None:
+            return importlib.import_module(f"{package}.{name}")
+        value = getattr(importlib.import_module(module), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted(home), sorted(home)

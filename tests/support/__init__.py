@@ -1,0 +1,1 @@
+"""What tests of several rooms stand on: models, files, figures and readers of them."""
