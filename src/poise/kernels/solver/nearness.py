@@ -1,4 +1,4 @@
-"""How far configurations are from one another, and whole turns of joints, which change no task, that bring them near."""
+"""How far two are from one another, and whole turns of joints, which change no task, that bring them near."""
 
 import functools
 
