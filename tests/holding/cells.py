@@ -31,25 +31,20 @@ OPEN: Final = {
         "shapes+levels shapes+posture ranges+loops ranges+soft ranges+posture loops+soft loops+levels loops+posture "
     ),
     "solve_path": (
-        "twists linear loops soft levels posture positions+twists positions+linear positions+loops positions+soft "
-        "positions+levels positions+posture balls+linear balls+shapes balls+soft balls+levels balls+posture "
-        "speeds+twists speeds+linear speeds+loops speeds+soft speeds+levels speeds+posture accelerations+twists "
-        "accelerations+linear accelerations+loops accelerations+soft accelerations+levels accelerations+posture "
-        "jerks+twists jerks+linear jerks+loops jerks+soft jerks+levels jerks+posture twists+linear twists+shapes "
-        "twists+ranges twists+soft twists+levels twists+posture linear+shapes linear+ranges linear+loops linear+soft "
-        "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
-        "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
+        "loops soft levels posture positions+loops positions+soft positions+levels positions+posture balls+soft "
+        "balls+levels balls+posture speeds+loops speeds+soft speeds+levels speeds+posture accelerations+loops "
+        "accelerations+soft accelerations+levels accelerations+posture jerks+loops jerks+soft jerks+levels "
+        "jerks+posture twists+soft twists+levels twists+posture linear+loops linear+soft linear+levels linear+posture "
+        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
+        "loops+soft loops+levels loops+posture "
     ),
     "plan": (
-        "balls twists linear loops soft levels posture positions+balls positions+twists positions+linear "
-        "positions+loops positions+soft positions+levels positions+posture balls+speeds balls+accelerations "
-        "balls+jerks balls+linear balls+shapes balls+ranges balls+soft balls+levels balls+posture speeds+twists "
-        "speeds+linear speeds+loops speeds+soft speeds+levels speeds+posture accelerations+twists "
-        "accelerations+linear accelerations+loops accelerations+soft accelerations+levels accelerations+posture "
-        "jerks+twists jerks+linear jerks+loops jerks+soft jerks+levels jerks+posture twists+linear twists+shapes "
-        "twists+ranges twists+soft twists+levels twists+posture linear+shapes linear+ranges linear+loops linear+soft "
-        "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
-        "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
+        "loops soft levels posture positions+loops positions+soft positions+levels positions+posture balls+soft "
+        "balls+levels balls+posture speeds+loops speeds+soft speeds+levels speeds+posture accelerations+loops "
+        "accelerations+soft accelerations+levels accelerations+posture jerks+loops jerks+soft jerks+levels "
+        "jerks+posture twists+soft twists+levels twists+posture linear+loops linear+soft linear+levels linear+posture "
+        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
+        "loops+soft loops+levels loops+posture "
     ),
     "Tracker(explore=True)": (
         "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "

@@ -10,8 +10,8 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.solving.path.clearance import Clearance
 from poise.solving.path.jumps import FACTOR, LEAST
+from poise.solving.path.room import Room
 from poise.solving.path.route import MISSED, Route
 from poise.solving.solution import Solution
 from poise.spatial import Array
@@ -34,19 +34,17 @@ _FEW: Final = 8
 class Candidates:
     """Strands along a route, q (k, n, nq)."""
 
-    def __init__(
-        self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool
-    ) -> None:
+    def __init__(self, route: Route, q0: Array, room: Room, cap: Array, *, fixed: bool, closed: bool) -> None:
         """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began.  `cap` (active
         velocities,) is what each may change by in a step [rad or m], infinite where nothing is said."""
-        self.route, self.q0, self.clearance, self.fixed, self.closed = route, q0, clearance, fixed, closed
+        self.route, self.q0, self.room, self.fixed, self.closed = route, q0, room, fixed, closed
         self.cap = cap
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
         self.met = np.empty((0, n), dtype=np.bool_)
         """(k, n) which waypoints each strand meets."""
         self.inside: Array = np.empty((0, n))
-        """(k, n) by how much each is too near to obstacles [m]."""
+        """(k, n) by how much each is outside what must hold."""
         self._sizes: Array = np.empty((0, max(n - 1, 0)))
         """(k, n - 1) the largest change in each step [rad or m]."""
         self.missed: dict[int, Solution] = {}
@@ -112,16 +110,16 @@ class Candidates:
         self.add(*self.route.both_ways(found, waypoint))
 
     def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
-        """Add strands q (k, n, nq), of which those that come too near to obstacles do not count there."""
+        """Add strands q (k, n, nq), of which those that are outside what must hold do not count there."""
         inside = np.zeros(reached.shape)
-        if self.clearance is not None:
+        if self.room:
             rows, clock = q.reshape(-1, q.shape[-1]), self.route.clock
-            room = np.full(len(rows), -np.inf)
+            far = np.full(len(rows), -np.inf)
             for at in range(0, len(rows), _MEASURED):
                 if clock.late:
                     break
-                room[at : at + _MEASURED] = self.clearance(rows[at : at + _MEASURED])
-            inside = np.maximum(-room.reshape(reached.shape), 0.0)
+                far[at : at + _MEASURED] = self.room(rows[at : at + _MEASURED])
+            inside = np.maximum(-far.reshape(reached.shape), 0.0)
         self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
         self.inside = np.concatenate([self.inside, inside])
         sizes = np.abs(self.route.model.difference(q[:, :-1], q[:, 1:])).max(axis=2, initial=0.0)
@@ -129,7 +127,7 @@ class Candidates:
 
     @property
     def reached(self) -> npt.NDArray[np.bool_]:
-        """(k, n) which waypoints each strand meets, far enough from obstacles."""
+        """(k, n) which waypoints each strand meets, where all holds."""
         return np.asarray(self.met & (self.inside <= 0.0), dtype=np.bool_)
 
     def blocked(self) -> npt.NDArray[np.intp]:
@@ -186,7 +184,7 @@ class Candidates:
         return len(self.q) > before
 
     def _free_solutions(self, waypoint: int) -> Array:
-        """(k, nq) a few solutions of a waypoint that are far enough from obstacles."""
+        """(k, nq) a few solutions of a waypoint that are where all holds."""
         found = np.zeros((0, len(self.q0)))
         if self.fixed and waypoint == 0:
             return found
@@ -196,8 +194,8 @@ class Candidates:
             found = self.route.solutions(waypoint, self.spread(waypoint, _STRANDS, turn))
             if waypoint in self.answers:
                 found = np.concatenate([found, self.answers[waypoint].q[None]])
-            if self.clearance is not None:
-                found = found[self.clearance(found) >= 0.0]
+            if self.room:
+                found = found[self.room(found) >= 0.0]
             if len(found):
                 break
         return distinct(found, _FEW)

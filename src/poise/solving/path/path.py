@@ -35,8 +35,9 @@ class PathStatus(Enum):
     FOLLOWED = "every waypoint is met, and the joints go from each to the next without a jump"
     NOT_REACHED = "a waypoint was not reached"
     JUMP = "between two waypoints the joints have to jump"
-    TOO_FAST = "between two waypoints a joint is faster than its limit in the time given"
+    TOO_FAST = "between two waypoints a joint is beyond its limits of speed in the time given"
     COLLISION = "no way was found that keeps its distance from the obstacles"
+    LIMIT = "no way was found that keeps all limits"
     MAX_TIME = "the time was spent before all of it was found"
 
     @property

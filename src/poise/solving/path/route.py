@@ -22,6 +22,7 @@ from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
 from poise.solving.closure import refuse_loops
 from poise.solving.path.clock import Clock
+from poise.solving.path.walls import Ranges
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -290,6 +291,16 @@ class Route:
                     found[:, k] = np.sqrt((left[:, columns] ** 2).sum(axis=1))
             at += len(task.blocks)
         return out
+
+    def ranges(self) -> list[Ranges]:
+        """Of required ranges with an inside that are the same at all waypoints, what keeps them between these."""
+        goals = self.goals.reshape(len(self), -1, 7)
+        some = [
+            k
+            for k, task in enumerate(self.tasks)
+            if task.required and task.sides and not np.ptp(goals[:, k], axis=0).any()
+        ]
+        return [Ranges(self.model, [self.tasks[k] for k in some], list(goals[0, some]))] if some else []
 
     def meets(self, q: Array) -> tuple[bool, str]:
         """Whether q (nq,) meets the first waypoint, and how far it is from it, in words."""
