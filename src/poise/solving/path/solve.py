@@ -63,16 +63,17 @@ def solve_path(
     `jumps` finds.
 
     A list of `limits` adds to those of the joints.  With a CollisionLimit no shapes come too near at any waypoint, or
-    on the straight way of the joints from each to the next.  A VelocityLimit or an AccelerationLimit says what
-    `velocity` and `acceleration` do, and the tighter holds.  A JerkLimit bounds how fast accelerations change.  With
-    `dt` there may be no accelerations and jerks.  `JointPath.at` is the motion between the rows, which keeps them too.
+    on the straight way of the joints from each to the next.  A LinearLimit bounds sums of joints.  A VelocityLimit or
+    an AccelerationLimit says what `velocity` and `acceleration` do, and the tighter holds.  A TwistLimit bounds the
+    speed of a free base, a JerkLimit how fast accelerations change.  `JointPath.at` is the motion between the rows,
+    which keeps them too; with `dt` and accelerations or jerks it goes smoothly through the rows, from rest to rest.
 
     At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
     follow the path otherwise.
 
     Never an exception for a path that cannot be followed: see `JointPath.status` and `first_failure`.  The same seed
     gives the same path on any number of threads, unless `max_time` cuts it short.  Raises FrameNotFound, ShapeError,
-    TypeError for limits that a path cannot keep, and ValueError for numbers that are not finite and settings that make
+    TypeError for what is no limit, and ValueError for numbers that are not finite and settings that make
     no sense, and for a `begin` outside the limits.
     """
     with Room.lent(model, PathLimits.of(model, limits, velocity, acceleration)) as room:
