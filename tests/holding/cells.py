@@ -31,20 +31,18 @@ OPEN: Final = {
         "shapes+levels shapes+posture ranges+loops ranges+soft ranges+posture loops+soft loops+levels loops+posture "
     ),
     "solve_path": (
-        "loops soft levels posture positions+loops positions+soft positions+levels positions+posture balls+soft "
-        "balls+levels balls+posture speeds+loops speeds+soft speeds+levels speeds+posture accelerations+loops "
-        "accelerations+soft accelerations+levels accelerations+posture jerks+loops jerks+soft jerks+levels "
-        "jerks+posture twists+soft twists+levels twists+posture linear+loops linear+soft linear+levels linear+posture "
-        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
-        "loops+soft loops+levels loops+posture "
+        "soft levels posture positions+soft positions+levels positions+posture balls+soft balls+levels balls+posture "
+        "speeds+soft speeds+levels speeds+posture accelerations+soft accelerations+levels accelerations+posture "
+        "jerks+soft jerks+levels jerks+posture twists+soft twists+levels twists+posture linear+soft linear+levels "
+        "linear+posture shapes+soft shapes+levels shapes+posture ranges+soft ranges+levels ranges+posture loops+soft "
+        "loops+levels loops+posture "
     ),
     "plan": (
-        "loops soft levels posture positions+loops positions+soft positions+levels positions+posture balls+soft "
-        "balls+levels balls+posture speeds+loops speeds+soft speeds+levels speeds+posture accelerations+loops "
-        "accelerations+soft accelerations+levels accelerations+posture jerks+loops jerks+soft jerks+levels "
-        "jerks+posture twists+soft twists+levels twists+posture linear+loops linear+soft linear+levels linear+posture "
-        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
-        "loops+soft loops+levels loops+posture "
+        "soft levels posture positions+soft positions+levels positions+posture balls+soft balls+levels balls+posture "
+        "speeds+soft speeds+levels speeds+posture accelerations+soft accelerations+levels accelerations+posture "
+        "jerks+soft jerks+levels jerks+posture twists+soft twists+levels twists+posture linear+soft linear+levels "
+        "linear+posture shapes+soft shapes+levels shapes+posture ranges+soft ranges+levels ranges+posture loops+soft "
+        "loops+levels loops+posture "
     ),
     "Tracker(explore=True)": (
         "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "

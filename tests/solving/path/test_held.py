@@ -1,8 +1,9 @@
-"""What must hold beside the poses does so along a whole path: sums of joints, twists, ranges, balls, given times."""
+"""What must hold beside the poses does so along a whole path: sums of joints, twists, ranges, balls, loops."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from support.mechanisms import delta, four_bar, gap, rocker_angles
 from ways import across, elbow
 
 import poise as pz
@@ -202,3 +203,61 @@ def test_a_plan_stays_within_a_range_between_its_poses() -> None:
     kept = pz.plan(arm, tasks, [ends, None])
     assert kept.success, kept.explain()
     assert arm.pose("tip", kept.q).xyz[:, 1].max() <= 1.3 + 2e-6
+
+
+# Loops --------------------------------------------------------------------------------------------------------------
+
+
+PACED: list[list[object]] = [[], [pz.AccelerationLimit(2.0)], [pz.AccelerationLimit(5.0), pz.JerkLimit(50.0)]]
+
+
+@pytest.mark.parametrize("paced", PACED, ids=["speeds", "accelerations", "jerks"])
+def test_a_four_bar_stays_closed_between_the_rows_and_within_its_limits(paced: list[object]) -> None:
+    bar, turn = four_bar(), pz.JointCouplingTask({"crank": 1.0})
+    start = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, target=-1.0)).q
+    branch = int(np.argmin([abs(start[2] - angle) for angle in rocker_angles(-1.0)]))
+    path = pz.solve_path(bar, turn, np.linspace(-1.0, 1.5, 9), q0=start, limits=paced)
+    assert path.success, path.explain()
+    t = np.linspace(0.0, path.duration, 1501)
+    q, velocity, _ = path.at(t)
+    assert max(gap(bar, one) for one in q) <= 1e-7
+    np.testing.assert_allclose(q[:, 2], [rocker_angles(crank)[branch] for crank in q[:, 0]], atol=1e-6)
+    assert np.abs(velocity).max() <= 2.0
+    assert np.abs(path.at(path.times).q - path.q).max() < 1e-6
+    rows = path.resample(0.01).q
+    speeds = np.vstack([np.zeros(3), np.diff(rows, axis=0) / 0.01, np.zeros(3)])
+    assert np.abs(speeds).max() <= 2.0 * (1 + 1e-9)
+    if paced:
+        most = {"accelerations": paced[0].most, "jerks": paced[-1].most}
+        assert np.abs(np.diff(speeds, axis=0)).max() / 0.01 <= most["accelerations"] * (1 + 1e-6)
+        if len(paced) > 1:
+            assert np.abs(np.diff(speeds, 2, axis=0)).max() / 0.01**2 <= most["jerks"] * (1 + 1e-3)
+
+
+def test_a_delta_is_planned_with_its_loops_closed() -> None:
+    """The rods of a parallel robot."""
+    robot, task = delta(), pz.PositionTask("plate")
+    ends = np.array([[0.1, 0.05, -0.6], [-0.1, 0.0, -0.5]])
+    start = pz.solve(robot, pz.PositionTask("plate", ends[0]))
+    assert start.success
+    path = pz.plan(robot, task, ends, q0=start.q, acceleration=5.0)
+    assert path.success, path.explain()
+    q = between(path, 301)
+    assert max(gap(robot, one) for one in q) <= 1e-7
+    np.testing.assert_allclose(robot.pose("plate", path.q[path.stations]).xyz, ends, atol=1e-6)
+
+
+def test_a_plan_that_begins_with_open_loops_says_so() -> None:
+    bar, turn = four_bar(), pz.JointCouplingTask({"crank": 1.0})
+    path = pz.plan(bar, turn, [0.5, 1.0], q0=bar.home + 0.1)
+    assert path.status is pz.PathStatus.LIMIT
+    assert "the loops are open" in path.explain()
+
+
+def test_what_closes_loops_too_fast_in_given_times_is_said() -> None:
+    bar, turn = four_bar(), pz.JointCouplingTask({"crank": 1.0})
+    start = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, target=-1.0)).q
+    slow, fast = (pz.solve_path(bar, turn, np.linspace(-1.0, 1.5, 9), q0=start, dt=dt) for dt in (1.0, 0.01))
+    assert slow.success, slow.explain()
+    assert max(gap(bar, one) for one in between(slow, 301)) <= 1e-7
+    assert fast.status is pz.PathStatus.TOO_FAST

@@ -4,6 +4,7 @@ Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Pa
 doi:10.1109/ROBOT.2000.844730.
 """
 
+from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
@@ -54,8 +55,9 @@ def connect(
 
     Numbers of q that are not `moved` (nq,) stay as in q0.  The same seed gives the same way.
     """
-    if room.free(q0, q1):
-        return np.stack([q0, q1])
+    at_once = room.straight(model, q0, q1)
+    if at_once is not None:
+        return at_once
     rng = np.random.default_rng(seed)
     # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
     plain = _plain(model)
@@ -73,7 +75,7 @@ def connect(
                 way = one.way(node) + other.way(met)[::-1][1:]
                 if (way[0] == q1).all() and not (q0 == q1).all():
                     way = way[::-1]
-                return _shortened(model, room, np.array(way), rng, clock)
+                return _shortened(model, room, _cornered(model, room, way), rng, clock)
         if one.count > other.count:
             one, other = other, one
     return None
@@ -100,8 +102,8 @@ def _grow(model: Model, room: Room, tree: _Tree, aim: Array) -> int | None:
     length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
     if not length > 0.0 or tree.count >= _NODES:
         return None
-    q = model.interpolate(tree.q[near], aim, min(1.0, _REACH / length))
-    return tree.add(q, near) if room.free(tree.q[near], q) else None
+    way = room.straight(model, tree.q[near], _towards(model, room, tree.q[near], aim, min(1.0, _REACH / length)))
+    return None if way is None else tree.add(way[-1], near)
 
 
 def _reach(model: Model, room: Room, tree: _Tree, aim: Array, clock: Clock) -> int | None:
@@ -111,13 +113,32 @@ def _reach(model: Model, room: Room, tree: _Tree, aim: Array, clock: Clock) -> i
         length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
         if not length > 0.0:
             return near
-        q = aim if length <= _REACH else model.interpolate(tree.q[near], aim, _REACH / length)
-        if not room.free(tree.q[near], q):
+        q = aim if length <= _REACH else _towards(model, room, tree.q[near], aim, _REACH / length)
+        if q is not aim and not float(np.linalg.norm(model.difference(q, aim))) < length:
+            return None
+        if room.straight(model, tree.q[near], q) is None:
             return None
         near = tree.add(q, near)
         if q is aim:
             return near
     return None
+
+
+def _towards(model: Model, room: Room, q0: Array, q1: Array, share: float) -> Array:
+    """(nq,) a share of the way from q0 to q1 (nq,), with loops closed, or q0 where they cannot be."""
+    q = model.interpolate(q0, q1, share)
+    if room.loops is None:
+        return q
+    closed, found = room.loops.closed(q[None])
+    return closed[0] if found[0] else q0
+
+
+def _cornered(model: Model, room: Room, way: list[Array]) -> Array:
+    """(k, nq) configurations one after the other, with the corners between them along which loops are closed."""
+    if room.loops is None:
+        return np.array(way)
+    parts = [part for a, b in pairwise(way) if (part := room.straight(model, a, b)) is not None]
+    return np.concatenate([way[0][None], *(part[1:] for part in parts)])
 
 
 def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, clock: Clock) -> Array:
@@ -129,10 +150,11 @@ def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, c
         a, b = int(i), int(j)
         if a == b:
             continue
-        first = model.interpolate(way[a], way[a + 1], i - a)
-        last = way[b] if j == b else model.interpolate(way[b], way[b + 1], j - b)
-        if room.free(first, last):
-            way = np.concatenate([way[: a + 1], first[None], last[None], way[b + 1 :]])
+        first = _towards(model, room, way[a], way[a + 1], i - a)
+        last = way[b] if j == b else _towards(model, room, way[b], way[b + 1], j - b)
+        cut = room.straight(model, first, last)
+        if cut is not None:
+            way = np.concatenate([way[: a + 1], cut, way[b + 1 :]])
     keep = [0]
     moves = np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1)
     keep += [i for i in range(1, len(way)) if moves[i - 1] > 1e-9 or i == len(way) - 1]

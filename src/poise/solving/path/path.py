@@ -73,6 +73,7 @@ class JointPath(Sequence[Array]):
         "clearances",
         "failures",
         "law",
+        "loops",
         "model",
         "notes",
         "position_errors",
@@ -96,6 +97,8 @@ class JointPath(Sequence[Array]):
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
     law: Law | None
     """The motion itself, which `at` asks; None without times."""
+    loops: Any
+    """What stays closed between the rows too; None without loops."""
     reached: npt.NDArray[np.bool_]
     """(waypoints,) whether each is within the tolerances of all tasks."""
     position_errors: Array
@@ -189,7 +192,7 @@ class JointPath(Sequence[Array]):
         times = np.asarray(t, dtype=np.float64)
         if not np.isfinite(times).all():
             raise ValueError(f"t is {t!r}; every time must be finite [s]")
-        found = law.at(times.ravel())
+        found = law.at(times.ravel()) if self.loops is None else self.loops.at(law, times.ravel())
         if self.model.within_limits(self.q):
             found = found._replace(q=self.model.clip(found.q))  # what rounding takes beyond a limit
         return JointState(*(x.reshape(*times.shape, x.shape[-1]) for x in found))
@@ -428,7 +431,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         reached=np.concatenate([one.reached, other.reached]),
         position_errors=both(one.position_errors, other.position_errors),
         rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),
-        notes=(*one.notes, *other.notes),
+        loops=one.loops, notes=(*one.notes, *other.notes),
         stations=np.concatenate([one.stations, other.stations + len(one) - 1]), time=one.time + other.time,
         velocity=np.maximum(one.velocity, other.velocity),
         singular_values=np.concatenate([one.singular_values, other.singular_values]),

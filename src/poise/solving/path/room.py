@@ -2,24 +2,32 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import final
+from itertools import pairwise
+from typing import Final, final
 
 import numpy as np
 
 from poise.model.model import Model
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.limits import PathLimits
+from poise.solving.path.loops import Loops
 from poise.solving.path.path import PathStatus
 from poise.solving.path.walls import RESERVE, Sums, Wall
 from poise.spatial import Array
+from poise.tasks.loop import LoopTask
+
+_CORNERS: Final = 0.05
+"""Length of the parts of a straight way along which loops are closed, before they are [rad or m]."""
+_APART: Final = 3.0
+"""How much longer closing them may make a part."""
 
 
 @final
 class Room:
-    """All walls of a path."""
+    """All walls of a path, and the loops that stay closed along it."""
 
-    def __init__(self, walls: Sequence[Wall]) -> None:
-        self.walls = tuple(walls)
+    def __init__(self, walls: Sequence[Wall], loops: Loops | None = None) -> None:
+        self.walls, self.loops = tuple(walls), loops
         self.sums = next((wall for wall in walls if isinstance(wall, Sums)), None)
 
     @staticmethod
@@ -36,7 +44,16 @@ class Room:
 
     def and_(self, *walls: Wall) -> "Room":
         """It with more walls."""
-        return Room([*self.walls, *walls])
+        return Room([*self.walls, *walls], self.loops)
+
+    def closing(self, model: Model, loops: Sequence[LoopTask], *, limits: bool) -> "Room":
+        """It with loops, if there are any; the limits of joints hold, or not."""
+        return Room(self.walls, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
+
+    @property
+    def without_walls(self) -> "Room":
+        """Its loops alone."""
+        return Room((), self.loops)
 
     def __call__(self, q: Array) -> Array:
         """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without walls."""
@@ -53,6 +70,20 @@ class Room:
     def on_way(self, q0: Array, q1: Array) -> float:
         """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
         return float(self.on_steps(np.stack([q0, q1]))[0])
+
+    def straight(self, model: Model, q0: Array, q1: Array) -> Array | None:
+        """(k, nq) corners of the straight way from q0 to q1 (nq,), along which loops are closed; None if not free."""
+        ends = np.stack([q0, q1])
+        if self.loops is None:
+            return ends if self.free(q0, q1) else None
+        way = model.difference(q0, q1)
+        parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / _CORNERS)))
+        corners, found = self.loops.closed(model.interpolate(q0, q1, np.arange(parts + 1) / parts))
+        corners[[0, -1]] = ends
+        steps = np.abs(model.difference(corners[:-1], corners[1:])).max(axis=1, initial=0.0)
+        if not found.all() or steps.max() > _APART * _CORNERS:
+            return None
+        return corners if all(self.free(a, b) for a, b in pairwise(corners)) else None
 
     def free(self, q0: Array, q1: Array) -> bool:
         """Whether a straight way is within all, with the reserve for what is between looks if its ends have it."""

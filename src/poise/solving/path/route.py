@@ -20,13 +20,13 @@ from poise.model.model import Model
 from poise.solving.arguments import Tasks, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import Branching
-from poise.solving.closure import refuse_loops
 from poise.solving.path.clock import Clock
 from poise.solving.path.walls import Ranges
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task, levels, required_only
+from poise.tasks.loop import LoopTask
 
 MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
@@ -74,7 +74,6 @@ class Route:
         required_only(self.tasks, "a path")
         if len(levels(self.tasks)) > 1:
             raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
-        refuse_loops(model, self.tasks, "a path")
         self.model, self.seed, self.threads = model, seed, threads
         self.search, self.near = (
             prepared_search(
@@ -83,7 +82,10 @@ class Route:
             )
             for restarts in (None, 0)
         )  # fmt: skip
-        self.goals = _goals(model, self.tasks, poses)
+        self._closing = np.concatenate([np.zeros(0), *self.search.loop_goals])
+        """The goals of the loops of the model, which come after those of the tasks."""
+        stated = _goals(model, self.tasks, poses)
+        self.goals = np.hstack([stated, np.tile(self._closing, (len(stated), 1))])
         self.problem = self.search.problem
         self.active = np.array(self.problem.velocities, dtype=np.intp)
         infinite = np.full(model.nq, np.inf)
@@ -102,6 +104,11 @@ class Route:
         self.clock = Clock(seconds)
         """Set off here, for what is compiled once is no part of the search."""
 
+    @property
+    def loops(self) -> tuple[LoopTask, ...]:
+        """Those that stay closed."""
+        return tuple(task for task in self.search.frame_tasks if isinstance(task, LoopTask))
+
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
         return self.model.clip(q) if self.limits else q
@@ -118,7 +125,7 @@ class Route:
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
         made = copy(self)
         own = np.concatenate([task.at(self.model, q) for task in self.tasks])
-        made.goals = np.concatenate([own[None], self.goals])
+        made.goals = np.concatenate([np.concatenate([own, self._closing])[None], self.goals])
         return made
 
     def changing(self) -> npt.NDArray[np.bool_]:
@@ -154,6 +161,8 @@ class Route:
 
         Those of a joint that is swept are as many as its values give.
         """
+        if self.loops:
+            return np.zeros((0, self.model.nq))
         if self._branching is None:
             self._branching = Branching(
                 self.model, self.tasks, limits=self.problem.limits, turns=True, samples=_SAMPLES

@@ -118,6 +118,7 @@ def followed(
     kept = PathLimits.of(model, limits, velocity, acceleration)
     speeds = kept.pace.velocity
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
+    room = room.closing(model, route.loops, limits=kept.positions)
     if closed:
         _refuse_open(route)
     start, fixed, notes, wrong = _beginning(route, q0, begin, room)
@@ -141,10 +142,12 @@ def followed(
     if dt is not None:
         times = np.arange(len(q), dtype=np.float64) * dt
         law = in_given_times(model, q, times, kept.pace, room, kept=kept.positions)
-        failures += too_fast(law, kept.pace)
+        failures += too_fast(law, kept.pace, room.loops)
     elif kept.pace.timed:
         rests = np.zeros(len(q), dtype=np.bool_)
-        times, law = timed(model, q, kept.pace, rests, route.clock, Room(()) if failures else room, kept=kept.positions)
+        times, law = timed(
+            model, q, kept.pace, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
+        )
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
@@ -216,8 +219,8 @@ def path_of(
     errors = route.errors(e)
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, reached=scores <= 1.0, position_errors=errors["m"],
-        rotation_errors=errors["rad"], clearances=room.clearances(q), stations=np.array(stations), time=seconds,
-        singular_values=_smallest(jacobians), **made,
+        rotation_errors=errors["rad"], clearances=room.clearances(q), loops=room.loops, stations=np.array(stations),
+        time=seconds, singular_values=_smallest(jacobians), **made,
     )  # fmt: skip
 
 

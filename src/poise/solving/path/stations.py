@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from poise.checks import positive, whole
 from poise.kernels.machine.layout import WIDTH
+from poise.kernels.requirements.loops import CLOSED
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
@@ -102,6 +103,7 @@ def planned(
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
     route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
+    room = room.closing(model, route.loops, limits=kept.positions)
     if kept.positions and model.ball_limits:
         room = room.and_(Balls(model))
     if max_time is None:
@@ -123,6 +125,9 @@ def planned(
     if first is not None and room(first[None])[0] < 0.0:
         status, words = room.words(first)
         failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
+    if first is not None and room.loops is not None and (gap := float(room.loops.gaps(first[None])[0])) > CLOSED:
+        reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
+        failures.insert(0, PathFailure(0, PathStatus.LIMIT, reason))
     if failures:
         chosen, _ = _chosen(route, found, start, first, set())
         legs = _straight(chosen, first)
@@ -130,12 +135,12 @@ def planned(
     else:
         legs, failures = _legs(route, found, start, first, room, straight)
     rows, stations = _rows(model, legs, step, first is not None)
-    rows = route.kept(rows)
+    rows = route.kept(rows) if room.loops is None else room.loops.closed(rows)[0]
     times, law = None, None
     if kept.pace.timed:
         rests = np.isin(np.arange(len(rows)), stations)
         times, law = timed(
-            model, rows, kept.pace, rests, route.clock, Room(()) if failures else room, kept=kept.positions
+            model, rows, kept.pace, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
         )
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
@@ -287,13 +292,17 @@ def _connected(
             if wrong is not None:
                 failures.append(PathFailure(k + shift, *wrong))
             continue
-        if not between:
+        if not between and between.loops is None:
             continue
         clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
         way = connect(route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
         if way is None:
-            status, words = between.on_step(one, other)
-            failures.append(PathFailure(k + shift, status, f"no way to it was found but one on which {words}."))
+            reason = "no way to it was found along which the loops are closed."
+            status = PathStatus.LIMIT
+            if between.on_way(one, other) < 0.0:
+                status, words = between.on_step(one, other)
+                reason = f"no way to it was found but one on which {words}."
+            failures.append(PathFailure(k + shift, status, reason))
         else:
             legs[k] = way
     return legs, failures

@@ -75,16 +75,24 @@ def timed(
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
     knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(apart) - 1)
     if np.isinf(hardest).all():
-        law = even(model, apart[through], knots)
-        at = law.t
+        q, at = apart[through], knots
+        if room.loops is not None:
+            s, q = room.loops.refined(Curve.straight(model, knots, q))
+            knots = np.append(0.0, np.cumsum(np.maximum(pace.shares(model.difference(q[:-1], q[1:])), _LEAST)))
+            at = knots[np.searchsorted(s, at)]
+        law = even(model, q, knots)
     else:
         laws = _smooth(model, knots, apart[through], still[through], pace, kept, clock, room)
         law = joined(laws)
         # Each for itself: where it rests, its end is the one time that is known exactly.
         ends = np.cumsum([0.0, *(part.duration for part in laws)])
-        at = np.concatenate(
-            [[0.0], *(part.when(part.curve.s[1:]) + t for part, t in zip(laws, ends[:-1], strict=True))]
-        )
+        passing = [knots[(knots > part.curve.s[0]) & (knots <= part.curve.s[-1])] for part in laws]
+        at = np.concatenate([[0.0], *(part.when(s) + t for part, s, t in zip(laws, passing, ends[:-1], strict=True))])
+    if room.loops is not None:
+        # What closes the loops makes some of it faster.
+        t = looked_at(law, _LOOKS)
+        slower = max(1.0, float(room.loops.strain(law, most, t).max())) * _MARGIN
+        law, at = law.slower(slower), at * slower
     passed = np.zeros(len(apart))
     passed[moving + 1] = at[1:]
     return np.maximum.accumulate(passed)[place], law
@@ -127,6 +135,8 @@ def _smooth(
             break
         still[:-1] |= blocked
         still[1:] |= blocked
+    if room.loops is not None:
+        curves = [bent(model, *room.loops.refined(curve), kept=kept, sums=room.sums) for curve in curves]
     if np.isinf(pace.jerk).all():
         return [_kept(_fastest(curve, pace), pace) for curve in curves]
     return [_with_jerks(curve, pace, clock) for curve in curves]
@@ -179,11 +189,17 @@ def _fastest(curve: Curve, pace: Pace, cap: Array | None = None) -> Law:
 
 def _strain(law: Law, pace: Pace, looks: int) -> tuple[Array, Array]:
     """(n,) times, and by what factor the motion is too fast there, 1 where it is just slow enough."""
-    t = (law.t[:-1, None] + np.diff(law.t)[:, None] * (1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks))).ravel()
+    t = looked_at(law, looks)
     if np.isfinite(pace.jerk).any():
         turns = law.when(law.curve.s[1:-1])
         t = np.sort(np.concatenate([t, turns - 1e-9 * law.duration, turns + 1e-9 * law.duration]))
     return t, strain_at(law, pace, t).max(axis=1)
+
+
+def looked_at(law: Law, looks: int) -> Array:
+    """(m looks,) times in each of m intervals, from just after its beginning to just before its end."""
+    share = 1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks)
+    return np.asarray((law.t[:-1, None] + np.diff(law.t)[:, None] * share).ravel())
 
 
 def strain_at(law: Law, pace: Pace, t: Array) -> Array:
