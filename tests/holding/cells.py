@@ -14,20 +14,6 @@ NEVER: Final = {
 """What functions cannot do by the nature of things, and why."""
 
 OPEN: Final = {
-    "solve_path": (
-        "soft levels posture positions+soft positions+levels positions+posture balls+soft balls+levels balls+posture "
-        "speeds+soft speeds+levels speeds+posture accelerations+soft accelerations+levels accelerations+posture "
-        "jerks+soft jerks+levels jerks+posture twists+soft twists+levels twists+posture linear+soft linear+levels "
-        "linear+posture shapes+soft shapes+levels shapes+posture ranges+soft ranges+levels ranges+posture loops+soft "
-        "loops+levels loops+posture "
-    ),
-    "plan": (
-        "soft levels posture positions+soft positions+levels positions+posture balls+soft balls+levels balls+posture "
-        "speeds+soft speeds+levels speeds+posture accelerations+soft accelerations+levels accelerations+posture "
-        "jerks+soft jerks+levels jerks+posture twists+soft twists+levels twists+posture linear+soft linear+levels "
-        "linear+posture shapes+soft shapes+levels shapes+posture ranges+soft ranges+levels ranges+posture loops+soft "
-        "loops+levels loops+posture "
-    ),
     "Tracker(explore=True)": (
         "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "
         "positions+loops positions+posture balls+speeds balls+accelerations balls+jerks balls+linear balls+shapes "

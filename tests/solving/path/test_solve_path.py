@@ -577,10 +577,6 @@ def test_a_question_that_is_wrong_is_refused() -> None:
         pz.solve_path(arm, pz.PositionTask("tol"), circle())
     with pytest.raises(ValueError, match="repeat the first at the end"):
         pz.solve_path(arm, task, circle()[:-1], closed=True)
-    with pytest.raises(ValueError, match="PostureTask"):
-        pz.solve_path(arm, [task, pz.PostureTask()], [circle(), None])
-    with pytest.raises(ValueError, match="priority"):
-        pz.solve_path(arm, [task, pz.PositionTask("tool", priority=1)], [circle(), circle()])
     with pytest.raises(pz.ShapeError, match="q0"):
         pz.solve_path(arm, task, circle(), q0=np.zeros(2))
     for name, value in (("dt", 0.0), ("max_jump", -1.0), ("max_time", 0.0), ("seed", -1), ("threads", 0)):

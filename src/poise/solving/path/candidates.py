@@ -22,6 +22,8 @@ _ANCHORS: Final = 6
 """Waypoints from which strands begin, at most."""
 _STRANDS: Final = 128
 """Strands that begin at a waypoint, at most."""
+_BEST: Final = 32
+"""The same, where some are better than others."""
 ROUNDS: Final = 12
 """Rounds of starts at a waypoint that is searched by itself for a configuration that is free."""
 _MEASURED: Final = 1024
@@ -45,6 +47,8 @@ class Candidates:
         """(k, n) which waypoints each strand meets."""
         self.inside: Array = np.empty((0, n))
         """(k, n) by how much each is outside what must hold."""
+        self.wished: Array = np.empty((0, n))
+        """(k, n) what is left of what gives way, as a price."""
         self._sizes: Array = np.empty((0, max(n - 1, 0)))
         """(k, n - 1) the largest change in each step [rad or m]."""
         self.missed: dict[int, Solution] = {}
@@ -108,6 +112,8 @@ class Candidates:
         if not len(found):
             return
         self.add(*self.route.both_ways(found, waypoint))
+        if self.route.wishes is not None:
+            self.add(*self.route.best_both_ways(found[:_FEW], waypoint, self.room))
 
     def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
         """Add strands q (k, n, nq), of which those that are outside what must hold do not count there."""
@@ -122,6 +128,8 @@ class Candidates:
             inside = np.maximum(-far.reshape(reached.shape), 0.0)
         self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
         self.inside = np.concatenate([self.inside, inside])
+        wishes = self.route.wishes
+        self.wished = np.concatenate([self.wished, np.zeros(inside.shape) if wishes is None else wishes.cost(q)])
         sizes = np.abs(self.route.model.difference(q[:, :-1], q[:, 1:])).max(axis=2, initial=0.0)
         self._sizes = np.concatenate([self._sizes, sizes])
 
@@ -138,7 +146,7 @@ class Candidates:
 
     def sequence(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the best sequence through all strands, and (n,) which waypoints it reaches."""
-        price = np.where(self.reached, 0.0, MISSED)
+        price = np.where(self.reached, 0.0, MISSED) + self.wished
         price[:, 0] += self.route.leaning(self.q[:, 0], self.q0)
         if self.fixed:
             price[:, 0] = np.where((self.q[:, 0] == self.q0).all(axis=1), price[:, 0], np.inf)
@@ -160,7 +168,9 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        found = distinct(found)
+        found = distinct(self.route.best(waypoint, found, self.room)[0])
+        if self.route.wishes is not None:
+            return found[:_BEST]
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
 
     def search_alone(self) -> bool:

@@ -54,6 +54,8 @@ class PathLimits:
 
     stated: Limits
     """As they were given."""
+    standing: Stated
+    """Those that need no time."""
     rows: Array
     """(p, nv) A of sums of joints."""
     most: Array
@@ -83,7 +85,9 @@ class PathLimits:
             hardest = np.minimum(hardest, found.accelerations)
         if found.jerks is not None:
             jerks = np.minimum(jerks, found.jerks)
-        return cls(stated, found.rows, found.most, Pace(speeds, hardest, jerks, found.twists))
+        ties = [limit for limit in stated.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
+        standing = Limits(stated.positions, stated.apart, tuple(ties)).stated
+        return cls(stated, standing, found.rows, found.most, Pace(speeds, hardest, jerks, found.twists))
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:

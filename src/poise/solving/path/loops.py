@@ -7,16 +7,13 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import prepare
-from poise.kernels.path.follow import rows_along
 from poise.kernels.requirements.loops import CLOSED, EXACT
 from poise.model.model import Model
 from poise.solving.closure import Closure
+from poise.solving.path.along import Rows
 from poise.solving.path.law import Curve, JointState, Law
 from poise.solving.path.limits import Pace
 from poise.solving.path.walls import Sums
-from poise.solving.problem import pack
-from poise.solving.scratch import bind
 from poise.spatial import Array
 from poise.tasks.loop import LoopTask
 
@@ -37,24 +34,15 @@ class Loops:
     def __init__(self, model: Model, tasks: Sequence[LoopTask], *, limits: bool, sums: Sums | None) -> None:
         """Joints and `sums` of them stay within their limits, where they hold."""
         self._model, self._sums, self._limits = model, sums, limits
-        self._tasks = tuple(replace(task, weight=1.0) for task in tasks)
-        self._problem = pack(model, self._tasks, limits=False)
-        self._active = np.array(self._problem.velocities, dtype=np.intp)
-        self._goal = np.concatenate([task.goal(None) for task in self._tasks])
-        self._closure = Closure(model, self._tasks, limits=limits)
+        tasks = [replace(task, weight=1.0) for task in tasks]
+        self._tasks = Rows(model, tasks)
+        self._active = self._tasks.active
+        self._goal = np.concatenate([task.goal(None) for task in tasks])
+        self._closure = Closure(model, tasks, limits=limits)
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """(n, m) what the loops lack at q (n, nq) [m, rad], and (n, m, k) how that changes."""
-        n, m = len(q), 3 * self._problem.blocks
-        e, jacobians = np.zeros((n, m)), np.zeros((n, m, len(self._active)))
-        prepare(rows_along)
-        with bind(self._problem).scratch() as scratch:
-            scratch.tell(steps=n)
-            goals, path = np.tile(self._goal, (n, 1)), np.ascontiguousarray(q)
-            answers = np.empty(n)
-            scratch.tell_of(goals=goals, path=path, answers=answers)
-            rows_along(scratch.address, e, jacobians)
-        return e, jacobians
+        return self._tasks(np.tile(self._goal, (len(q), 1)), q)
 
     def gaps(self, q: Array) -> Array:
         """(n,) how far the worst of them is open at q (n, nq) [m or rad]."""

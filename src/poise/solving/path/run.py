@@ -33,6 +33,8 @@ _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
+_NEAR: Final = 0.1
+"""Where what gives way is met farther from a waypoint's configuration, it may take a jump to get there [rad or m]."""
 _SLACK: Final = 1.0 + 1e-9
 """Rounding that a step may be over its limit by."""
 
@@ -55,7 +57,7 @@ class Run:
 
     def followed(self, max_jump: float | None) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
         """(n, nq) the path, (n,) which waypoints it meets, and what of it cannot be followed."""
-        if not self.optimise:
+        if not self.optimise and self.route.wishes is None:
             reached = np.ones(len(self.route), dtype=np.bool_)
             for q in first_paths(self.candidates):
                 if not self.failures(q, reached, max_jump):
@@ -72,9 +74,23 @@ class Run:
         q, reached = self._freed(*self._best())
         if not reached.all() and candidates.search_alone():
             q, reached = self._freed(*self._best())
-        if not self.optimise or not reached.all() or len(q) < 2:
+        wished = self.route.wishes is not None
+        if not reached.all() or not (wished or (self.optimise and len(q) > 1)):
             return q, reached
-        return self._shortest(q), reached
+        shortest = self._shortest(q)
+        return self._met(shortest) if wished else shortest, reached
+
+    def _met(self, q: Array) -> Array:
+        """The path with what gives way met as nearly as what comes before it lets, where that brings no jumps."""
+        moved = self.route.met(q, self.room)
+        if self.candidates.fixed:
+            moved[0] = q[0]
+        far = np.abs(self.route.model.difference(q, moved)).max(axis=1, initial=0.0)
+        for some in (moved, np.where((far <= _NEAR)[:, None], moved, q)):
+            met = self._closing(some)
+            if self._jumps(met) <= self._jumps(q):
+                return met
+        return q
 
     def _freed(self, q: Array, reached: npt.NDArray[np.bool_]) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The path, or what comes of pushing others out of obstacles, where some of its waypoints are missed or its
@@ -125,6 +141,7 @@ class Run:
             return ones
         steps = self.route.model.difference(candidates.q[ones, :-1], candidates.q[ones, 1:])[..., self.route.active]
         costs = (steps**2).sum(axis=(1, 2)) + self.route.leaning(candidates.q[ones, 0], candidates.q0)
+        costs += candidates.wished[ones].sum(axis=1)
         if self.closed:
             gaps = self.route.model.difference(candidates.q[ones, -1], candidates.q[ones, 0])
             costs += (gaps**2).sum(axis=1)

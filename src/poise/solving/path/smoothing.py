@@ -104,7 +104,8 @@ class Smoother:
         """The sum of the squares of all steps; what is beyond their caps, or outside what must hold, is dear."""
         steps = self.route.steps(q)
         over = np.maximum(np.abs(steps) - self.cap, 0.0)
-        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + self.room.outside(q))
+        wished = 0.0 if self.route.wishes is None else float(self.route.wishes.cost(q).sum())
+        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + self.room.outside(q)) + wished
 
     def free(self, q: Array) -> bool:
         """Whether all configurations keep what must hold of them."""
@@ -163,6 +164,11 @@ class Smoother:
         blocks[[0, -1], every[:, None], every[:, None]] -= 1.0
         low, high = self._room(q)
         right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
+        if self.route.wishes is not None:
+            left, slopes = self.route.wishes.rows(q)
+            slopes = slopes[..., self.route.active]
+            blocks += slopes.swapaxes(1, 2) @ slopes
+            right += (left[:, None] @ slopes)[:, 0]
         leans = []
         for lean, far, margin in (found for wall in self.room.walls for found in wall.leans(q, self.route.active)):
             # What is free stays so; what is not is pushed out, as far as the tasks let it.
@@ -214,9 +220,8 @@ class Smoother:
         """(n, active velocities) the least and the largest change that the limits of the coordinates leave."""
         route = self.route
         low, high = np.full((len(q), route.model.nv), -np.inf), np.full((len(q), route.model.nv), np.inf)
-        for c in route.problem.section("coordinates"):
-            i, v = int(c["q"]), route.active[int(c["v"])]
-            low[:, v], high[:, v] = c["lower"] - q[:, i], c["upper"] - q[:, i]
+        at_q, at_v = route.model._plain
+        low[:, at_v], high[:, at_v] = (route.lower - q)[:, at_q], (route.upper - q)[:, at_q]
         return low[:, route.active], high[:, route.active]
 
 

@@ -68,6 +68,10 @@ def solve_path(
     speed of a free base, a JerkLimit how fast accelerations change.  `JointPath.at` is the motion between the rows,
     which keeps them too; with `dt` and accelerations or jerks it goes smoothly through the rows, from rest to rest.
 
+    Tasks of the first priority that are required must be met.  The others, `required=False` or of a later priority, and
+    a PostureTask are come to at each waypoint as nearly as what comes before them leaves, from where the path is and
+    without a jump.  Loops of the model stay closed.
+
     At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
     follow the path otherwise.
 
@@ -117,7 +121,7 @@ def followed(
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
     speeds = kept.pace.velocity
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
+    route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
     room = room.closing(model, route.loops, limits=kept.positions)
     if closed:
         _refuse_open(route)
@@ -151,6 +155,8 @@ def followed(
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
+    if not failures and route.wishes is not None:
+        notes += route.wishes.notes(q)
     if failures and route.clock.late:
         notes.append(SPENT)
     return path_of(
@@ -216,7 +222,7 @@ def path_of(
 ) -> JointPath:
     """The path with all that is measured at its configurations; those of `stations` meet the waypoints of the route."""
     e, jacobians, scores = route.rows(q[stations])
-    errors = route.errors(e)
+    errors = route.errors(e, q[stations])
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, reached=scores <= 1.0, position_errors=errors["m"],
         rotation_errors=errors["rad"], clearances=room.clearances(q), loops=room.loops, stations=np.array(stations),
@@ -227,7 +233,7 @@ def path_of(
 def _refuse_open(route: Route) -> None:
     """Raises ValueError unless the last waypoint's goal is the first's."""
     first, last = (route.goals[i].reshape(-1, 7) for i in (0, -1))
-    for k, task in enumerate(route.tasks):
+    for k, task in enumerate(route.led):
         turned = np.concatenate([last[k, :3], last[k, 3:] * np.sign(first[k, 3:] @ last[k, 3:] or 1.0)])
         apart = float(np.abs(first[k] - turned).max())
         if apart > 1e-6:

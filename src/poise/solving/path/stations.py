@@ -102,7 +102,7 @@ def planned(
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
+    route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
     room = room.closing(model, route.loops, limits=kept.positions)
     if kept.positions and model.ball_limits:
         room = room.and_(Balls(model))
@@ -144,6 +144,8 @@ def planned(
         )
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
+    if not failures and route.wishes is not None:
+        notes += route.wishes.notes(rows[stations])
     return path_of(
         route, room, rows, stations=stations, times=times, law=law, failures=tuple(failures), notes=tuple(notes),
         velocity=kept.pace.velocity, seconds=perf_counter() - began,
@@ -171,6 +173,8 @@ def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], li
             some, met = answer.q[None].copy(), answer.success
             if not met:
                 failures.append(PathFailure(k, PathStatus.NOT_REACHED, answer.explain()))
+        if met:
+            some = route.best(k, some, room)[0]
         if room and met:
             far = room(some)
             if far.max() < 0.0:
@@ -232,6 +236,9 @@ def _chosen(
     shift = len(sets) - len(found)
     for k, some in enumerate(sets):
         q[k, : len(some)], price[k, : len(some)] = some, 0.0
+        if route.wishes is not None and k >= len(sets) - len(found):
+            waypoint = np.full(len(some), k - len(sets) + len(found))
+            price[k, : len(some)] = route.wishes.at(waypoint).cost(some)
         q[k, len(some) :] = some[0]
     price[0] += route.leaning(q[0], start)
     for k, i in banned:
@@ -249,7 +256,8 @@ def _together(route: Route, q: Array, first: Array | None, room: Room) -> Array:
         return q if first is None else q[1:]
     cap = np.full(len(route.active), np.inf)
     moved = Smoother(route, room, first is not None, False, cap).shorten(q, _ITERATIONS)
-    return moved if first is None else moved[1:]
+    met = route.met(moved, room)
+    return met if first is None else met[1:]
 
 
 def _straight(q: Array, first: Array | None) -> list[Array]:

@@ -34,8 +34,11 @@ _MISSED: Final = 10.0
 class Wishes:
     """Tasks that give way, with their goals at n waypoints."""
 
-    def __init__(self, model: Model, stated: Sequence[AnyTask], goals: Array, postures: Array | None) -> None:
-        """Of all that was `stated`, with `goals` (n, 7 frame tasks) and `postures` (n, nq)."""
+    def __init__(
+        self, model: Model, stated: Sequence[AnyTask], goals: Array, postures: Array | None, limits: Stated
+    ) -> None:
+        """Of all that was `stated`, with `goals` (n, 7 frame tasks), `postures` (n, nq), and `limits` that hold."""
+        self._limits = limits
         self._model, self._stated, self._postures = model, tuple(stated), postures
         self._all = goals
         tasks = [task for task in stated if isinstance(task, Task)]
@@ -65,6 +68,13 @@ class Wishes:
         made._postures = None if self._postures is None else self._postures[some]
         return made
 
+    def changing(self) -> npt.NDArray[np.bool_]:
+        """(n - 1,) which waypoints ask for something else than the one before."""
+        changed = (self.goals[1:] != self.goals[:-1]).any(axis=1)
+        if self._postures is not None:
+            changed |= (self._postures[1:] != self._postures[:-1]).any(axis=1)
+        return np.asarray(changed, dtype=np.bool_)
+
     @property
     def goals(self) -> Array:
         """(n, 7 tasks) those of its own tasks."""
@@ -91,10 +101,10 @@ class Wishes:
         found = [(self.rows(one)[0] ** 2).sum(axis=1) for one in flat]
         return np.array(found).reshape(q.shape[:-1])
 
-    def met(self, q: Array, limits: Stated, seed: int, clock: Clock) -> Array:
+    def met(self, q: Array, seed: int, clock: Clock) -> Array:
         """(n, nq) where each of q (n, nq) comes to when its levels are met one after the other, from where it is."""
         search = prepared_search(
-            self._model, self._stated, method=within.METHOD, limits=limits, prefer="first", max_iterations=None,
+            self._model, self._stated, method=within.METHOD, limits=self._limits, prefer="first", max_iterations=None,
             max_restarts=0, max_time=None, trace=False,
         )  # fmt: skip
         loops, out = np.concatenate([np.zeros(0), *search.loop_goals]), np.array(q)
