@@ -14,27 +14,6 @@ NEVER: Final = {
 """What functions cannot do by the nature of things, and why."""
 
 OPEN: Final = {
-    "solve_path": (
-        "twists linear loops soft levels posture positions+twists positions+linear positions+loops positions+soft "
-        "positions+levels positions+posture balls+linear balls+shapes balls+soft balls+levels balls+posture "
-        "speeds+twists speeds+linear speeds+loops speeds+soft speeds+levels speeds+posture accelerations+twists "
-        "accelerations+linear accelerations+loops accelerations+soft accelerations+levels accelerations+posture "
-        "jerks+twists jerks+linear jerks+loops jerks+soft jerks+levels jerks+posture twists+linear twists+shapes "
-        "twists+ranges twists+soft twists+levels twists+posture linear+shapes linear+ranges linear+loops linear+soft "
-        "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
-        "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
-    ),
-    "plan": (
-        "balls twists linear loops soft levels posture positions+balls positions+twists positions+linear "
-        "positions+loops positions+soft positions+levels positions+posture balls+speeds balls+accelerations "
-        "balls+jerks balls+linear balls+shapes balls+ranges balls+soft balls+levels balls+posture speeds+twists "
-        "speeds+linear speeds+loops speeds+soft speeds+levels speeds+posture accelerations+twists "
-        "accelerations+linear accelerations+loops accelerations+soft accelerations+levels accelerations+posture "
-        "jerks+twists jerks+linear jerks+loops jerks+soft jerks+levels jerks+posture twists+linear twists+shapes "
-        "twists+ranges twists+soft twists+levels twists+posture linear+shapes linear+ranges linear+loops linear+soft "
-        "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
-        "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
-    ),
     "Tracker(explore=True)": (
         "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "
         "positions+loops positions+posture balls+speeds balls+accelerations balls+jerks balls+linear balls+shapes "

@@ -229,8 +229,6 @@ def test_what_does_not_heed_it_says_so() -> None:
         pz.solve(ARM, tasks, method="dls")
     with pytest.raises(ValueError, match="compare takes required tasks only"):
         pz.compare(ARM, tasks, methods=["lm"], count=2)
-    with pytest.raises(ValueError, match="a path takes required tasks only"):
-        pz.solve_path(ARM, tasks, [np.array([place, place]), pz.SO3(wxyz=[turn.wxyz, turn.wxyz])])
 
 
 # Levels ---------------------------------------------------------------------------------------------------------------

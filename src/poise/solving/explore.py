@@ -16,6 +16,7 @@ from poise.solving.collision import CollisionLimit
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
+from poise.solving.path.room import Room
 from poise.solving.search import Search
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -138,6 +139,6 @@ class Explorer:
             return end[None]
         moved = np.zeros(model.nq, dtype=np.bool_)
         moved[self._places] = True
-        clearance = Clearance.of(model, self._limit)
-        way = connect(clearance, q, end, moved, seed=self._tried, clock=Clock(_LONG))
+        room = Room([Clearance.of(model, self._limit)])
+        way = connect(model, room, q, end, moved, seed=self._tried, clock=Clock(_LONG))
         return None if way is None else way[1:]

@@ -229,17 +229,6 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     return problem if limits else problem.without_limits()
 
 
-def refuse_ball_limits(model: Model, what: str) -> None:
-    """Raises ValueError that names the spherical joints with limits, if there are any, which `what` does not keep."""
-    if not model.ball_limits:
-        return
-    names = [joint.name for joint in model.joints if joint.ball is not None]
-    raise ValueError(
-        f"{what} does not keep limits of swing and twist yet, and {', '.join(map(repr, names))} of {model.name} has "
-        "such; pass limits=False, or leave out swing= and twist= where the joint is made"
-    )
-
-
 def _room(task: Task, e: Effector) -> int:
     """Rows of scratch that the rows of a task need."""
     width = len(e.columns.velocities)
