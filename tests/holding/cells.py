@@ -65,22 +65,10 @@ OPEN: Final = {
 """What functions do not keep yet."""
 
 METHODS: Final = {
-    "jt": ("soft levels posture "),
-    "pinv": ("soft levels posture "),
-    "dls": ("soft levels "),
-    "sdls": ("soft levels posture "),
-    "filtered": ("soft levels posture "),
-    "gn": ("soft levels posture "),
-    "lm": ("soft levels posture "),
-    "halley": ("soft levels posture "),
-    "hybrid": ("soft levels posture "),
-    "ccd": ("ranges loops soft levels posture "),
-    "fabrik": ("positions balls speeds accelerations jerks twists linear shapes ranges loops soft levels posture "),
-    "qp": ("soft levels posture "),
-    "bfgs": ("positions balls speeds accelerations jerks twists linear shapes ranges loops soft levels posture "),
-    "lbfgs": ("soft levels posture "),
-    "das": ("soft levels posture "),
-    "extended": ("ranges loops soft levels posture "),
-    "pairwise": ("ranges loops soft levels posture "),
+    ("ccd", "loops"): "blocks",
+    ("fabrik", "loops"): "none",
+    ("fabrik", "twists"): "slides",
 }
-"""What a step of each method does not keep yet."""
+"""What a step of a method cannot follow, by the nature of its formula: the entry of `CANNOT` that says why.
+
+The pull of the mechanism with a loop is weighted, for it moves in a plane."""

@@ -213,7 +213,8 @@ class Tracker:
                 *(() if dt is None else (pace,)),
             ],
             apart=self._apart,
-            within=True,
+            keeps=True,
+            stepping=True,
             dt=dt,
             updates=updates,
             posture=self._posture_task,
@@ -272,15 +273,14 @@ class Tracker:
             "_apart", "_aside", "_closing", "_count", "_dt", "_explorer", "_followed", "_guide", "_lead", "_leash",
             "_posture_task", "_prepared", "_settles", "method", "model", "tasks",
         )  # fmt: skip
-        kept = {name: getattr(self, name) for name in names}
-        return {**kept, "work": self._scratch.narrow.copy()}
+        return {**{name: getattr(self, name) for name in names}, "past": self._scratch.past()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        work = state.pop("work")
+        past = state.pop("past")
         for name, value in state.items():
             setattr(self, name, value)
         self._bind()
-        self._scratch.narrow[:] = work
+        self._scratch.return_to(past)
 
     @property
     def targets(self) -> Array:
@@ -396,21 +396,16 @@ class Tracker:
         if self._leashed is None:
             if self._explorer is not None:
                 raise ValueError("explore=True keeps no leash: leave measured out, or make a Tracker without explore")
-            if not self.method.capabilities.limits:
-                raise ValueError(
-                    f"the method {self.method.name!r} keeps no limits of joints, and so no leash: leave measured out, "
-                    "or choose another method, such as 'dls'"
-                )
             self._leashed = Leashed(self._leash, self.model, self.tasks, self._prepared.problem)
         if measured is not None:
             measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
-        before = scratch.narrow.copy()
+        before = scratch.past()
         code: int = self._step()
         rows = (self._prepared.problem.rows(name) for name in ("travel", "surge"))
         travel, surge = (scratch.narrow[at] for at in rows)
         start = self.model.normalize(scratch.start)
         if code == SOLVED and self._leashed.shortens(start, self._q, travel, surge, measured):
-            scratch.narrow[:] = before
+            scratch.return_to(before)
             scratch.tell(problem=self._leashed.words.ctypes.data)
             try:
                 code = self._step()
