@@ -35,16 +35,6 @@ OPEN: Final = {
         "linear+levels linear+posture shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft "
         "ranges+levels ranges+posture loops+soft loops+levels loops+posture "
     ),
-    "Tracker(explore=True)": (
-        "balls jerks twists ranges loops posture positions+balls positions+jerks positions+twists positions+ranges "
-        "positions+loops positions+posture balls+speeds balls+accelerations balls+jerks balls+linear balls+shapes "
-        "balls+ranges balls+soft balls+levels balls+posture speeds+jerks speeds+twists speeds+ranges speeds+loops "
-        "speeds+posture accelerations+jerks accelerations+twists accelerations+ranges accelerations+loops "
-        "accelerations+posture jerks+twists jerks+linear jerks+shapes jerks+ranges jerks+loops jerks+soft "
-        "jerks+levels jerks+posture twists+linear twists+shapes twists+ranges twists+soft twists+levels "
-        "twists+posture linear+ranges linear+loops linear+posture shapes+ranges shapes+loops shapes+soft "
-        "shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture loops+soft loops+levels loops+posture "
-    ),
 }
 """What functions do not keep yet."""
 

@@ -38,7 +38,7 @@ def jacobian(q: Array) -> Array:
 @pytest.mark.parametrize("method", FIRST_ONLY)
 @pytest.mark.parametrize("later", [{"required": False}, {"priority": 1}], ids=["soft", "level"])
 def test_a_later_level_goes_as_far_as_the_step_of_the_method_lets_it(method: str, later: dict[str, Any]) -> None:
-    place = ARM.pose(HAND, Q0).xyz + [1e-5, -2e-5, 1e-5]
+    place = ARM.pose(HAND, Q0).xyz + np.array([1e-5, -2e-5, 1e-5])
     turn = np.array([1e-5, 2e-5, -1e-5])
     pull = pz.PositionTask(HAND, target=place)
     look = pz.OrientationTask(HAND, target=pz.SO3.from_rotvec(turn) @ ARM.pose(HAND, Q0).rotation, **later)
@@ -53,7 +53,7 @@ def test_a_later_level_goes_as_far_as_the_step_of_the_method_lets_it(method: str
 
 @pytest.mark.parametrize("method", NAMES)
 def test_a_posture_is_the_nearest_of_all_that_reach_the_target(method: str) -> None:
-    place, rest = ARM.pose(HAND, Q0).xyz + [0.05, 0.1, -0.05], Q0 + 0.2
+    place, rest = ARM.pose(HAND, Q0).xyz + np.array([0.05, 0.1, -0.05]), Q0 + 0.2
     found = minimize(
         lambda q: float(((q - rest) ** 2).sum()), Q0, method="SLSQP", options={"ftol": 1e-14, "maxiter": 300},
         constraints={"type": "eq", "fun": lambda q: ARM.pose(HAND, q).xyz - place},

@@ -262,7 +262,6 @@ def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
 @pytest.mark.parametrize(
     ("tasks", "method", "settings", "message"),
     [
-        ([pz.PostureTask()], None, {}, "a task beside a PostureTask"),
         ([HAND, pz.PostureTask(), pz.PostureTask()], None, {}, "2 PostureTasks"),
         (
             [HAND, pz.PostureTask()],
@@ -270,7 +269,6 @@ def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
             {},
             "takes the place of RestPosture",
         ),
-        ([HAND, pz.PostureTask()], None, {"explore": True}, "explore=True does not follow a PostureTask"),
         ([HAND, pz.PostureTask(weight={"panda_joint1": 1e5})], None, {}, "from 1 to 100000; in a Tracker"),
     ],
 )

@@ -231,7 +231,7 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
     """
     tasks, n = case.tasks, case.columns
     places = ranks(case)
-    count = max(places) + 1
+    count = max(places, default=-1) + 1
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
     lasting = np.repeat([not task.sides for task in tasks], [3 * len(task.blocks) for task in tasks])
     for k in range(count):

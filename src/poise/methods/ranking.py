@@ -29,8 +29,8 @@ def ranking(case: Case) -> Plan:
     order of the levels.
     """
     m, n, stated, places = case.rows, case.columns, case.stated, ranks(case)
-    count = max(places) + 1
-    rows = np.repeat(places, [3 * len(task.blocks) for task in case.tasks])
+    count = max(places, default=-1) + 1
+    rows = np.repeat(np.array(places, dtype=np.int64), [3 * len(task.blocks) for task in case.tasks])
     first = np.searchsorted(np.sort(rows), range(count + 1))
     numbers = np.concatenate([[count], first, np.argsort(rows, kind="stable")])
     room = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + count + room_for(m, n, stated)

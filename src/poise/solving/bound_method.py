@@ -82,6 +82,8 @@ class BoundMethod:
         refuse_two_postures(method, posture)
         self._proposer: BoundMethod | None = None
         led = _led(tasks, method, posture)
+        if posture is not None and not tasks:
+            method = TaskPriority()  # there is nothing to lead
         sections: dict[str, Any] = {}
         if led:
             own, scales = relative([tasks[k] for k in led])

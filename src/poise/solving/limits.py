@@ -1,7 +1,7 @@
 """What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -51,6 +51,11 @@ class Limits:
     def stated(self) -> Stated:
         """As `limits=` says it."""
         return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions
+
+    @property
+    def timeless(self) -> "Limits":
+        """Those that hold of a configuration by itself."""
+        return replace(self, others=tuple(limit for limit in self.others if getattr(limit, "ties", False)))
 
     @property
     def key(self) -> Hashable:
