@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 from support.mechanisms import CRANK, GROUND, ROCKER, four_bar, gap, rocker_angles
+from support.registered import for_a_while
 
 import poise as pz
 from poise.methods import METHODS, own
@@ -66,6 +67,17 @@ def test_a_posture_is_the_nearest_of_all_that_reach_the_target(method: str) -> N
     assert np.linalg.norm(q - rest) == pytest.approx(np.sqrt(found.fun), abs=1e-3)
 
 
+@pytest.mark.parametrize("method", [None, "dls", "priority", "jt", "fabrik"])
+def test_a_posture_may_be_all_that_is_followed(method: str | None) -> None:
+    limits = [pz.AccelerationLimit(5.0), pz.JerkLimit(50.0)]
+    tracker, q = pz.Tracker(ARM, pz.PostureTask(Q0 + 0.2), method, dt=0.01, limits=limits), Q0
+    for _ in range(200):
+        q = tracker.step(q)
+    assert q == pytest.approx(Q0 + 0.2, abs=1e-9)
+    assert tracker.errors == ()
+    assert "from the posture" in tracker.explain()
+
+
 @pytest.mark.parametrize("method", FIRST_ONLY)
 def test_a_soft_task_gives_way_in_a_solve(method: str) -> None:
     there = ARM.integrate(Q0, 0.2 * np.ones(7))
@@ -113,12 +125,11 @@ def _closed(crank: float) -> Array:
     return np.array([crank, np.angle(end) - crank, rocker])
 
 
-@own.method
 @dataclass(frozen=True, kw_only=True)
 class _Runaway(own.Method):
-    """Goes wherever the transpose leads, whatever the limits."""
+    """Goes on, whatever the limits."""
 
-    name: ClassVar[str] = "runaway_for_limits"
+    name: ClassVar[str] = "runaway"
     title: ClassVar[str] = "Runaway"
     capabilities: ClassVar[own.Capabilities] = own.Capabilities(limits=False, characters=False)
 
@@ -130,12 +141,14 @@ class _Runaway(own.Method):
 
 
 def test_a_method_that_knows_no_limits_is_kept_within_them() -> None:
-    tracker, q = pz.Tracker(ARM, pz.PositionTask(HAND), "runaway_for_limits", dt=0.01), Q0
-    for _ in range(200):
-        before, q = q, tracker.step(q)
-        assert ARM.within_limits(q)
-        assert (np.abs(q - before) <= 0.01 * ARM.velocity + 1e-12).all()
-    assert q == pytest.approx(ARM.upper, abs=1e-12)
+    with for_a_while():
+        own.method(_Runaway)
+        tracker, q = pz.Tracker(ARM, pz.PositionTask(HAND), "runaway", dt=0.01), Q0
+        for _ in range(200):
+            before, q = q, tracker.step(q)
+            assert ARM.within_limits(q)
+            assert (np.abs(q - before) <= 0.01 * ARM.velocity + 1e-12).all()
+        assert q == pytest.approx(ARM.upper, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ["bfgs", "fabrik"])

@@ -20,7 +20,6 @@ from poise.rate import LONGEST
 from poise.solving.arguments import (
     Tasks,
     cores,
-    one_a_task,
     one_start,
     put_start,
     refuse_numbers,
@@ -33,14 +32,14 @@ from poise.solving.closing import Closing
 from poise.solving.closure import Aside, loop_tasks
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import VelocityLimit, values_of
-from poise.solving.last_step import LastStep
 from poise.solving.leash import Leash, Leashed
-from poise.solving.limits import Limits, Stated
+from poise.solving.limits import Limits, Stated, part_of_speeds
 from poise.solving.posture import one_posture, posture_of, pulled
 from poise.solving.problem import pack
 from poise.solving.rollouts import Rollouts
 from poise.solving.scratch import Scratch
-from poise.solving.twist import Lead, Twist
+from poise.solving.targets import Targets
+from poise.solving.twist import Lead
 from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike, pose_numbers
 from poise.tasks.base import POSITION, ROTATION, levels
@@ -53,15 +52,11 @@ _NOT_FINITE: Final = (
 )
 
 
-_FAR: Final = 1e20
-"""A sum of squares of a posture above which each of its numbers is looked at."""
-
-
 _LEASH: Final = Leash()
 
 
 @final
-class Tracker(LastStep):
+class Tracker(Targets):
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
@@ -72,14 +67,14 @@ class Tracker(LastStep):
     `CollisionLimit` do, or a task is a range, and "priority", which bounds each joint's speed by itself, where tasks
     have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
     the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  With `explore`
-    an arm that limits or obstacles hold back from a target looks for a way round and follows it, within the same
-    limits; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
+    an arm that limits or obstacles hold back from a target looks for a way round and follows it, within all that
+    must hold; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
     its frame than `lead`: metres, or metres and radians.  A command is never farther ahead of a `measured` q than its
     `leash`.
 
-    A PostureTask among the tasks is the last level: each step goes as far towards its posture as they leave it, with
-    `dls` and `priority`, also of joints that no task moves.  The posture may be another at each step.
+    A PostureTask among the tasks is the last level: each step goes as far towards its posture as they leave it, also of
+    joints that no task moves.  The posture may be another at each step.
 
     No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
     `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority.  What begins outside
@@ -89,9 +84,10 @@ class Tracker(LastStep):
     The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
     rad, within all limits: a step that cannot be closed is shortened, at worst to none.  A start that is open is closed
     first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks have
-    priorities.  `explore` keeps no loops closed.
+    priorities.
 
     Any method may propose a step; one that leaves no limit is taken as it is, and of another as much as all allow.
+    Where it heeds no priorities, or follows no posture, it leads the first level, and the others get what that leaves.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
     what the method cannot do.
@@ -150,7 +146,7 @@ class Tracker(LastStep):
     ) -> None:
         a_model(model)
         whole("updates", updates, 1)
-        pace = _pace(model, speed, dt)
+        pace = part_of_speeds(model, speed, dt)
         if not isinstance(settle, bool):
             raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
         if dt is not None:
@@ -252,40 +248,6 @@ class Tracker(LastStep):
             setattr(self, name, value)
         self._bind()
         self._scratch.return_to(past)
-
-    @property
-    def targets(self) -> Array:
-        """(tasks, 7) place and quaternion wxyz of each target, which the next step reads; write into it at will."""
-        return self._targets[: len(self.tasks)]
-
-    @targets.setter
-    def targets(self, values: ArrayLike) -> None:
-        given = numbers("targets", values)
-        if given.shape != self.targets.shape:
-            raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
-        self.targets[:] = given
-
-    @property
-    def posture(self) -> Array | None:
-        """(nq,) what the next step pulls to, if a PostureTask is followed; write into it at will."""
-        return None if self._posture_task is None else self._posture
-
-    @posture.setter
-    def posture(self, q: ArrayLike) -> None:
-        self._pull(q)
-
-    def _pull(self, q: ArrayLike) -> None:
-        """Take a posture for the next steps."""
-        if self._posture_task is None:
-            raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
-        try:
-            given = np.asarray(q, dtype=np.float64)
-        except (TypeError, ValueError):
-            given = np.zeros(0)
-        # NaN and what is too large show in the sum of squares.
-        if given.shape != self._posture.shape or not given @ given < _FAR:
-            given = one_start(self.model, q, "posture")
-        self._posture[:] = given
 
     def step(
         self,
@@ -415,41 +377,6 @@ class Tracker(LastStep):
         self._memory[STAGE] = guide._memory[STAGE]
         return True
 
-    def aim(self, target: Any) -> None:
-        """Take new targets for the next steps; see `step`."""
-        with self._entered():
-            self._aim(target)
-
-    def _aim(self, target: Any, *, stepping: bool = False) -> None:
-        if type(target) is np.ndarray and target.shape == self._points_shape:
-            self._points[:] = target
-            return
-        aimed = {  # all of them, before one is taken
-            k: self._moved(k, value, name, stepping=stepping)
-            if type(value) is Twist
-            else self.tasks[k].goal(value, name)
-            for k, (name, value) in enumerate(one_a_task(self.tasks, target))
-            if value is not None
-        }
-        for k, goal in aimed.items():
-            self._targets[k] = goal
-
-    def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
-        """(7,) the target of task `k` after a step of its `twist`."""
-        task = self.tasks[k]
-        if self._dt is None or not stepping:
-            raise ValueError(
-                f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`"
-            )
-        here = twist.seen(task, self.model, self._scratch.start, name)
-        target, given = here.copy(), self._targets[k]
-        some = slice(0 if POSITION in task.leads else 3, 7 if ROTATION in task.leads else 3)
-        if self._memory[FRESH] > 0.5:
-            target[some] = given[some]
-        moved = given.copy()
-        moved[some] = twist.moved(target, here, self._dt, self._lead)[some]
-        return moved
-
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
@@ -567,37 +494,3 @@ class Tracker(LastStep):
         finally:
             self._targets[:], self._posture[:] = targets, posture
         return failed
-
-    def _postures(self, posture: ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
-        """(characters, steps, nq) what each step of a rollout pulls to; None: to the tracker's."""
-        if posture is None:
-            return None
-        if self._posture_task is None:
-            raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
-        given = self.model.check_q(posture, "posture")
-        if given.shape != shape[-given.ndim :]:
-            raise ShapeError(
-                f"posture must have shape ({shape[-1]},), {shape[1:]} or {shape}, (characters, steps, nq), got "
-                f"{given.shape}"
-            )
-        return np.ascontiguousarray(np.broadcast_to(given, shape))
-
-
-def _pace(model: Model, speed: float, dt: float | None) -> VelocityLimit:
-    """The part `speed` of the model's velocity limits; raises ValueError where it is none, or says nothing."""
-    if (
-        isinstance(speed, bool)
-        or not isinstance(speed, (int, float, np.floating, np.integer))
-        or not 0.0 < speed <= 1.0
-    ):
-        raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
-    if speed == 1.0:
-        return VelocityLimit()
-    if dt is None:
-        raise ValueError(f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
-    if not np.isfinite(model.velocity).any():
-        raise ValueError(
-            f"speed={speed:g} is a part of the model's velocity limits, and {model.name} has none: state them with "
-            "model.with_limits(velocity={joint: rad/s or m/s})"
-        )
-    return VelocityLimit(speed * model.velocity)
