@@ -17,8 +17,8 @@ _BACK_AT_ONCE: Final = 0.01
 
 def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:
     """The required tasks of the first level that are ranges with an inside."""
-    first = levels(tasks)[0]
-    return tuple(task for task in tasks if task.level == first and task.required and task.asked and task.sides)
+    first = levels(tasks)[:1]
+    return tuple(task for task in tasks if task.level in first and task.required and task.asked and task.sides)
 
 
 def borders(tasks: Sequence[Task], dt: float | None) -> Any:

@@ -18,6 +18,7 @@ from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SI
 from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
+from poise.kernels.methods import proposing
 from poise.kernels.methods.routines import Routine
 from poise.kernels.requirements import shapes, sides, take
 from poise.kernels.solver import lm_solver, posture, soft
@@ -50,6 +51,7 @@ class Scratch:
         "narrow",
         "out",
         "posture_goal",
+        "proposer",
         "scene",
         "start",
         "start_view",
@@ -63,6 +65,8 @@ class Scratch:
         self.wide: Array | None = None
         self.trace: Array | None = None
         self.scene: Scene | None = None
+        self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
+        """That of the method which proposes steps for some of the tasks."""
         self._lent: list[Any] = []
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
@@ -74,7 +78,18 @@ class Scratch:
             problem=bound.words.ctypes.data,
             narrow=self.narrow.ctypes.data,
             routines=bound.routines.ctypes.data,
+            proposer=0 if self.proposer is None else self.proposer.address,
         )
+
+    def past(self) -> list[Array]:
+        """What it remembers."""
+        return [self.narrow.copy(), *([] if self.proposer is None else self.proposer.past())]
+
+    def return_to(self, past: list[Array]) -> None:
+        """Remember nothing else."""
+        self.narrow[:] = past[0]
+        if self.proposer is not None:
+            self.proposer.return_to(past[1:])
 
     def widen(self, bound: "Bound") -> None:
         """Make the workspace of eight lanes, where there is none."""
@@ -125,9 +140,11 @@ class Bound:
         "_kept",
         "_kinds",
         "_method",
+        "_own",
         "_pool",
         "_rule",
         "_wide_routines",
+        "proposer",
         "reads",
         "routines",
         "rows",
@@ -147,6 +164,7 @@ class Bound:
         self.rows = layout.total_rows(problem.words)
         self._pool: list[Scratch] = []
         self._kept: list[Any] = []
+        self.proposer: Bound | None = None
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]
         own += [routine.inner for routine in (method, rule) if routine is not None and not routine.kept]
@@ -154,6 +172,7 @@ class Bound:
             self._kept.append(criterion)
             self.routines[layout.GRADIENT : layout.HESSIAN + 1] = criterion.gradient, criterion.hessian
             own += criterion.functions
+        self._own = own
         self.reads = Reads(*own)
         """What all functions of a user's read around them."""
         self._look_up(self.routines, NARROW)
@@ -208,6 +227,13 @@ class Bound:
                 {FIRST_ROWS + ENTRIES * i + SIDES: (routine, PROBLEM_VIEW, NARROW, WHOLE) for i, routine in kinds}
             )
 
+    def add_proposer(self, proposer: "Bound") -> None:
+        """Look up what asks another method for its step; before any scratch is made."""
+        self.proposer = proposer
+        self._own += proposer._own
+        self.reads = Reads(*self._own)
+        self._add(PROPOSE)
+
     def _add(self, jobs: Mapping[int, Job]) -> None:
         """Look up routines by their places in the table; what is needed is compiled side by side."""
         compile_together([*jobs.values()])
@@ -258,8 +284,11 @@ RANGES: Final[dict[int, Job]] = {layout.FACE: (sides.face, PROBLEM_VIEW, NARROW)
 """What it takes to stay within ranges in steps, but for the sides of the tasks."""
 TAKE: Final[dict[int, Job]] = {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)}
 """What takes a step to where all that must hold does."""
+PROPOSE: Final[dict[int, Job]] = {layout.PROPOSE: (proposing.propose, PROBLEM_VIEW, NARROW, WHOLE)}
+"""What asks a method of its own for steps."""
 LOOKED_UP: Final[list[Job]] = [
     *SOLVER, CLOSED, *POSTURE, *OPTIMISER, *SHAPES.values(), *RANGES.values(), *TAKE.values(),
+    *PROPOSE.values(),
 ]  # fmt: skip
 """All of these."""
 

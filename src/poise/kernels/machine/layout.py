@@ -201,12 +201,14 @@ aims to stay `reserve` [m or rad] inside, and from outside it comes back by `bac
 LOOP: Final = Record("Loop", "effector first last")
 """A loop that a step leaves closed: that of a task, whose rows are those from `first` to `last`: of its place, then of
 its rotation."""
+LED: Final = Record("Led", "effector", "scale")
+"""A task that another method proposes steps for: its effector, and what that method's weights are of those here."""
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
 
 COMMON: Final = Record(
     "Common",
-    "clamp at_target null dependent timed geared",
+    "clamp at_target null dependent timed geared unlimited",
     "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
     "potential_gain",
 )
@@ -217,7 +219,8 @@ COMMON: Final = Record(
 - `null`: whether there is a null-space term; the gains of criteria that are not there are 0.  `limit_longest` is what
   the distance from limits asks of a joint at most [rad or m].
 - `timed`: whether a start beyond its limits comes back at its speed, instead of at once.
-- `geared`: whether blocks have gains other than 1, and they count.
+- `geared`: whether blocks have gains other than 1, and they count.  `unlimited`: whether the method may go beyond the
+  limits of joints.
 - `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
 - `max_step`: the largest entry of a step [rad or m]; infinite: none."""
 
@@ -269,6 +272,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "loops": LOOP,
     "loop_plan": WHOLE,
     "together": WHOLE,
+    "led": LED,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
@@ -290,7 +294,8 @@ obstacles.  `velocities` (n + 1,): the model's number of each active velocity, a
 criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave.
 `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, then 0 to m - 1.
 `together` (n,): 0 for each active velocity that may brake by itself, else the number of those that brake together, as
-those of a loop do; empty where a step has no more to keep than bounds."""
+those of a loop do; empty where a step has no more to keep than bounds.  `led`: the tasks that another method proposes
+steps for, in that method's order."""
 
 WORK: Final[Mapping[str, str]] = dict.fromkeys(
     [
@@ -393,6 +398,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "fastest",
         "brake_box",
         "brake_from",
+        "wanted",
     ],
     ROWS,
 )
@@ -436,6 +442,7 @@ which may be met, held_room for the active set; lowest and highest (n) its bound
 braking, and what was tried, slope (a packed row) of what is cut off; with accelerations stopping (2 n + nq) a step on
 the way to rest, its change, and where it led, ways and fastest (n) how far velocities go there, and in a step at most,
 brake_box (3 n) bounds and the step before, brake_from (nq) where it began.
+Where another method proposes, wanted (n) is its step.
 Of a hand that follows landmarks: room and matrix (n x n) a Hessian and its factor, other (n) the way of joints that are
 put at a limit, prior (nq) the q of the last frame, best (nq) the same after a filter, memory (a number a pair of
 fingertips) which pinch."""
@@ -444,14 +451,15 @@ CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates settle steps characters goals postures path trace trace_rows samples found problems starts answers index "
-    "given looking scene scene_work scene_changed",
+    "given looking scene scene_work scene_changed proposer",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers, of which `settle`, `given` and `looking`, whether solutions are
 looked at, are 0 or 1; `goals`, `postures`,
 `path`, `trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
-where a shape has moved since the last call."""
+where a shape has moved since the last call, and `proposer` the address of the record of the method that proposes steps
+for the tasks that are led."""
 
 (
     SEARCH,
@@ -469,13 +477,14 @@ where a shape has moved since the last call."""
     SOFT,
     FACE,
     TAKE,
+    PROPOSE,
     FIRST_ROWS,
-) = range(16)
+) = range(17)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what pairs of shapes ask of an update, whether they are
 apart after it and on the way to rest, how far they are at a configuration, how far two are, the search for the least of
-what is soft, what ranges ask of an update, what takes it to where all that must hold does, and from FIRST_ROWS on those
-of each kind of task."""
+what is soft, what ranges ask of an update, what takes it to where all that must hold does, what asks another method for
+its step, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""
