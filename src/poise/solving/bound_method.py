@@ -6,18 +6,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.kernels.machine.layout import (
-    BALL_TURN,
-    COMMON,
-    HELICAL,
-    MOST_NEAR,
-    PRISMATIC,
-    TWIST,
-    WAY,
-    WIDTH,
-    Record,
-    joined,
-)
+from poise.kernels.machine.layout import BALL_TURN, COMMON, HELICAL, MOST_NEAR, PRISMATIC, TWIST, WAY, WIDTH
+from poise.kernels.machine.packing import joined
+from poise.kernels.machine.record import Record
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.limits import BALL_ROWS
 from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN

@@ -21,6 +21,7 @@ from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.model.scene import Scene
+from poise.quaternions import pose_numbers
 from poise.rate import LONGEST
 from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.arguments import (
@@ -49,7 +50,7 @@ from poise.solving.requirements import given_way
 from poise.solving.scratch import Scratch
 from poise.solving.twist import Lead, Twist
 from poise.solving.weights import relative
-from poise.spatial import SE3, Array, ArrayLike, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.error import TaskError
 from poise.tasks.loop import LoopTask

@@ -27,7 +27,7 @@ def own_room(frames, numbers, rows, columns):
 def own_rows(p, w, k):
     """Residual and Jacobian of effector k, whose functions stand behind this routine in the table."""
     effector = p.effectors[k]
-    count, rows = effector.last_sight - effector.first_sight, effector.residual_rows
+    count, rows = effector.last_frame - effector.first_frame, effector.residual_rows
     own, width = effector.last_number - effector.first_number, 3 * effector.columns
     total = own + (7 if effector.goal & PLACE else 0)
     s, at = w.scratch, 2 * width
@@ -38,7 +38,7 @@ def own_rows(p, w, k):
     at = at + 2 * rows + 6 * count * rows
     plain = section(s, at, len(s) - at)
     for f in range(count):
-        _put_frame(p, w, effector.first_sight + f, frames, FRAME * f)
+        _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
     for i in range(own):
         store(numbers, i, splat(s, p.numbers[effector.first_number + i]))
     if total > own:
@@ -50,7 +50,7 @@ def own_rows(p, w, k):
     if effector.sloped:
         _slopes(w, effector, frames, numbers, slopes, plain)
     else:
-        _differences(p, w, effector, frames, numbers, out, other, slopes, plain)
+        _differences(p, w, effector, frames, numbers, (out, other), slopes, plain)
     _residual(w, effector, frames, numbers, out, plain)
 
     for r in range(3 * (effector.last_block - effector.first_block)):
@@ -59,11 +59,11 @@ def own_rows(p, w, k):
         for j in range(0, width, 3):
             store(w.jacobian, start + j, splat(s, 0.0))
     for f in range(count):
-        sight, at = p.sights[effector.first_sight + f], FRAME * f
+        frame, at = p.task_frames[effector.first_frame + f], FRAME * f
         for j in range(width):
             store(linear, j, splat(s, 0.0)), store(angular, j, splat(s, 0.0))
         px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
-        jacobian_columns(p.columns, sight.first_column, sight.last_column, w.frames, px, py, pz, linear, angular)
+        jacobian_columns(p.columns, frame.first_column, frame.last_column, w.frames, px, py, pz, linear, angular)
         for r in range(rows):
             start, g = p.blocks[effector.first_block + r // 3].start + r % 3, 6 * (count * r + f)
             g0, g1, g2 = load(slopes, g), load(slopes, g + 1), load(slopes, g + 2)
@@ -76,9 +76,9 @@ def own_rows(p, w, k):
 
 @kernel
 def _put_frame(p, w, f, frames, at):
-    """Write the pose of sight f from row `at` of `frames` on: place, then rotation row by row."""
-    sight = p.sights[f]
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = hung(sight.unit, sight.tool, w.frames)
+    """Write the pose of frame f from row `at` of `frames` on: place, then rotation row by row."""
+    frame = p.task_frames[f]
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = hung(frame.unit, frame.tool, w.frames)
     store(frames, at, px), store(frames, at + 1, py), store(frames, at + 2, pz)
     store(frames, at + 3, r0), store(frames, at + 4, r1), store(frames, at + 5, r2)
     store(frames, at + 6, r3), store(frames, at + 7, r4), store(frames, at + 8, r5)
@@ -135,17 +135,17 @@ def _give(found, rows, lane):
 
 
 @kernel
-def _differences(p, w, effector, frames, numbers, ahead, behind, slopes, plain):
+def _differences(p, w, effector, frames, numbers, residuals, slopes, plain):
     """Write the derivatives of the residual by each frame's twist: half the difference over STEP both ways."""
-    count = len(frames) // FRAME
+    count, (ahead, behind) = len(frames) // FRAME, residuals
     for f in range(count):
         for axis in range(6):
             _nudge(frames, FRAME * f, axis, 1.0)
             _residual(w, effector, frames, numbers, ahead, plain)
-            _put_frame(p, w, effector.first_sight + f, frames, FRAME * f)
+            _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
             _nudge(frames, FRAME * f, axis, -1.0)
             _residual(w, effector, frames, numbers, behind, plain)
-            _put_frame(p, w, effector.first_sight + f, frames, FRAME * f)
+            _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
             for r in range(len(ahead)):
                 store(slopes, 6 * (count * r + f) + axis, (load(ahead, r) - load(behind, r)) * (0.5 / STEP))
 
