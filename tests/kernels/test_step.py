@@ -19,11 +19,12 @@ from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, direction, hold
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
+from poise.quaternions import quaternion_product
 from poise.robots import TEXTBOOK
 from poise.solving.problem import pack
 from poise.solving.scratch import bind
 from poise.solving.solver import Solver
-from poise.spatial import SE3, SO3, Array, quaternion_product
+from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

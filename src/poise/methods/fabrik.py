@@ -327,7 +327,7 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
             x = zero
             for _ in range(_ROUNDS if ball and last > first + 1 else 1):
                 if ball:
-                    a0, a1, a2 = _best_axis(places, wanted, motions, to, aims, first, last, p0, p1, p2)
+                    a0, a1, a2 = _best_axis(places, wanted, motions, to, aims, first, last, (p0, p1, p2))
                 cosine, sine, size = zero, zero, zero
                 for j in range(first, last):
                     k = 3 * aims[j]
@@ -344,7 +344,7 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
                 else:
                     low, high = _room(p, w, u, rules[u, 3])
                     x = best_turn_within(cosine, sine, size, low, high)
-                _turn_about(motions, to, a0, a1, a2, p0, p1, p2, x)
+                _turn_about(motions, to, (a0, a1, a2), (p0, p1, p2), x)
             if not ball:
                 store(w.step, a, x / p.units[u].multiplier)
             else:
@@ -360,10 +360,9 @@ def _room(p: Any, w: Any, u: Any, c: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _best_axis(
-    places: Any, wanted: Any, motions: Any, to: Any, aims: Any, first: Any, last: Any, p0: Any, p1: Any, p2: Any
-) -> Any:
-    """The unit axis about which the nodes most want to turn; across one of them where none does."""
+def _best_axis(places: Any, wanted: Any, motions: Any, to: Any, aims: Any, first: Any, last: Any, centre: Any) -> Any:
+    """The unit axis through a centre about which the nodes most want to turn; across one of them where none does."""
+    p0, p1, p2 = centre
     y0, y1, y2 = splat(motions, 0.0), splat(motions, 0.0), splat(motions, 0.0)
     size = splat(motions, 1e-280)
     d0, d1, d2 = y0, y1, y2
@@ -384,8 +383,9 @@ def _best_axis(
 
 
 @kernel
-def _turn_about(motions: Any, to: Any, a0: Any, a1: Any, a2: Any, p0: Any, p1: Any, p2: Any, x: Any) -> Any:
-    """Let a turn by x about the unit axis a through p come after a motion."""
+def _turn_about(motions: Any, to: Any, axis: Any, centre: Any, x: Any) -> Any:
+    """Let a turn by x about the unit axis through a centre come after a motion."""
+    (a0, a1, a2), (p0, p1, p2) = axis, centre
     s, c = sincos(x)
     for i in range(3):
         r0, r1, r2 = turned(
@@ -401,18 +401,21 @@ def _turn_about(motions: Any, to: Any, a0: Any, a1: Any, a2: Any, p0: Any, p1: A
 @functools.partial(kernel, inline=True)
 def _ball_step(w: Any, motions: Any, before: Any, to: Any, at: Any, a: Any) -> Any:
     """The turn that a motion has more than the one before, about the axes of the ball."""
-    t0, t1, t2 = rotation_error(
-        load(motions, to), load(motions, to + 1), load(motions, to + 2),
-        load(motions, to + 3), load(motions, to + 4), load(motions, to + 5),
-        load(motions, to + 6), load(motions, to + 7), load(motions, to + 8),
-        load(motions, before), load(motions, before + 1), load(motions, before + 2),
-        load(motions, before + 3), load(motions, before + 4), load(motions, before + 5),
-        load(motions, before + 6), load(motions, before + 7), load(motions, before + 8),
-    )  # fmt: skip
+    t0, t1, t2 = rotation_error(_rotation(motions, to), _rotation(motions, before))
     for c in range(3):
         row = at + (6, 9, 3)[c]
         a0, a1, a2 = _carried(motions, before, load(w.frames, row), load(w.frames, row + 1), load(w.frames, row + 2))
         store(w.step, a + c, a0 * t0 + a1 * t1 + a2 * t2)
+
+
+@kernel
+def _rotation(motions: Any, at: Any) -> Any:
+    """The rotation of a motion, row by row."""
+    return (
+        load(motions, at), load(motions, at + 1), load(motions, at + 2),
+        load(motions, at + 3), load(motions, at + 4), load(motions, at + 5),
+        load(motions, at + 6), load(motions, at + 7), load(motions, at + 8),
+    )  # fmt: skip
 
 
 @kernel

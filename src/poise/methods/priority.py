@@ -35,7 +35,8 @@ from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.algebra.working_set import Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import WIDTH, Record
+from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
@@ -418,7 +419,7 @@ def _by_projectors(p: Any, s: Any, count: Any, levels: Any, w: Any) -> Any:
                     store_pack(part, r * wide + c, load_pack(w.rows, order[r] * wide + c))
             identity(size, w.spare)
             decompose(size, n, part, w.spare, w.sigma)
-            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, 0.0, own)
+            _add_inverse(w, size, part, least, 0.0, own)
         _project(size, n, order, w.rows, left, part)
         identity(size, w.spare)
         decompose(size, n, part, w.spare, w.sigma)
@@ -431,7 +432,7 @@ def _by_projectors(p: Any, s: Any, count: Any, levels: Any, w: Any) -> Any:
                 damping = _level_damping(s, size, w.sigma, w.along, least)
                 if k == 0:
                     w.memory[DAMPING] = damping
-            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, damping, own)
+            _add_inverse(w, size, part, least, damping, own)
             for a in range(n):
                 w.step[a] += own[a]
         for r in range(size):
@@ -467,11 +468,10 @@ def _project(size: Any, n: Any, order: Any, rows: Any, left: Any, part: Any) -> 
 
 
 @kernel
-def _add_inverse(
-    size: Any, n: Any, part: Any, turn: Any, sigma: Any, error: Any, least: Any, damping: Any, out: Any
-) -> Any:
+def _add_inverse(w: Any, size: Any, part: Any, least: Any, damping: Any, out: Any) -> Any:
     """out += sum sigma_i / (sigma_i^2 + lambda^2) v_i u_i^T e, over the singular values of more than `least`."""
-    wide, side = packs(part, n), pitch(turn, size)
+    turn, sigma, error = w.spare, w.sigma, w.along
+    wide, side = packs(part, len(w.step)), pitch(turn, size)
     for r in range(size):
         if sigma[r] > least:
             along = 0.0

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, final
 from poise.checks import positive, whole
 from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.layout import Record
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.memory import FRESH, PAIRS, STEP

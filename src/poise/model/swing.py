@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
-from poise.spatial import Array, ArrayLike, aligning, conjugate, quaternion_matrix, quaternion_product
+from poise.quaternions import aligning, conjugate, quaternion_matrix, quaternion_product
+from poise.spatial import Array, ArrayLike
 
 _ALONG = 1e-6
 """The sine of an angle to its axis that a direction across it must have."""

@@ -20,6 +20,7 @@ from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
@@ -29,7 +30,7 @@ from poise.solving.arguments import AnyTask
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Constraint, Limit
 from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.posture import PostureTask

@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from poise.spatial import Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import Array
 
 Span: TypeAlias = tuple[int, int]
 """The first frame, and the frame after the last."""

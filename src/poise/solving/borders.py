@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from poise.kernels.machine.layout import BORDER, WIDTH, joined
+from poise.kernels.machine.layout import BORDER, WIDTH
+from poise.kernels.machine.packing import joined
 from poise.tasks.base import Task, levels
 
 RESERVE: Final = 1e-5

@@ -6,7 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.kernels.machine.layout import COMMON, LED, MOST_NEAR, TWIST, WIDTH, Record, joined
+from poise.kernels.machine.layout import COMMON, LED, MOST_NEAR, TWIST, WIDTH
+from poise.kernels.machine.packing import joined
+from poise.kernels.machine.record import Record
 from poise.kernels.methods import method_loop
 from poise.kernels.methods.limits import BALL_ROWS
 from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN

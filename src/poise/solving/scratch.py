@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from poise.kernels.closed_form import nearest
 from poise.kernels.collision import near
-from poise.kernels.machine import layout
+from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.reads import Reads
-from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.methods import proposing
 from poise.kernels.methods.routines import Routine
@@ -70,7 +70,7 @@ class Scratch:
         self._lent: list[Any] = []
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
-        rows = {name: layout.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
+        rows = {name: packing.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
         self.goal, self.start, self.posture_goal, self.out = (self.narrow[at] for at in rows.values())
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
@@ -161,7 +161,7 @@ class Bound:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
         self._rule = rule
-        self.rows = layout.total_rows(problem.words)
+        self.rows = packing.total_rows(problem.words)
         self._pool: list[Scratch] = []
         self._kept: list[Any] = []
         self.proposer: Bound | None = None

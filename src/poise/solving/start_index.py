@@ -13,8 +13,9 @@ from poise.kernels.machine.layout import DIRECTION, PLACE, TURN
 from poise.kernels.solver.starts import FEATURES
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.quaternions import quaternion_matrix
 from poise.solving.problem import Problem, strides
-from poise.spatial import Array, quaternion_matrix
+from poise.spatial import Array
 from poise.tasks.base import Task
 
 _LEVELS, _SIZE = 8, 32

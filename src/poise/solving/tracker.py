@@ -16,6 +16,7 @@ from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
+from poise.quaternions import pose_numbers
 from poise.rate import LONGEST
 from poise.solving.arguments import (
     Tasks,
@@ -41,7 +42,7 @@ from poise.solving.scratch import Scratch
 from poise.solving.targets import Targets
 from poise.solving.twist import Lead
 from poise.solving.weights import relative
-from poise.spatial import SE3, Array, ArrayLike, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask

@@ -14,7 +14,8 @@ from poise.checks import finite, finite_positive
 from poise.errors import ShapeError
 from poise.model.model import Model
 from poise.model.units import units
-from poise.spatial import SE3, Array, conjugate, frozen, pose_of, quaternion_exp, quaternion_log, quaternion_product
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array, frozen, pose_of
 from poise.viewer.operator.files import written_aside
 from poise.viewer.operator.measures import Measures, measure
 from poise.viewer.operator.setup import Setup, named

@@ -20,10 +20,11 @@ from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.model.model import Model
+from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.collision import CollisionLimit
 from poise.solving.tracker import Tracker
 from poise.solving.twist import Lead
-from poise.spatial import SE3, Array, ArrayLike, conjugate, frozen, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array, ArrayLike, frozen
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.body import bodied, reach
