@@ -35,8 +35,8 @@ from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import allow, jerking, left_to_limits, loosen, stated_limits
 from poise.kernels.methods.memory import CURB
 from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
+from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
-from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
 from poise.methods.damping import Curvature, Damping, DampingRule, refuse_all_but_errors, rule_of
 from poise.methods.ranking import ranking

@@ -31,7 +31,7 @@ from poise.kernels.machine.views import section, table
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
 from poise.methods.joints import Joints
 from poise.spatial import Array

@@ -27,7 +27,7 @@ from poise.kernels.methods.memory import FRESH, PAIRS, STEP
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Prepared, method
 
 _ARMIJO = 1e-4

@@ -20,8 +20,9 @@ from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt,
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, FRAME, GOAL_NUMBERS, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.rows.frame import hung
-from poise.kernels.solver.lm_solver import INSIDE, aim_at, clip_start, evaluate
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
 from poise.kernels.solver.pose_step import pose_direction
+from poise.kernels.solver.state import INSIDE
 
 NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
 """Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value

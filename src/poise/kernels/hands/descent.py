@@ -31,7 +31,7 @@ from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, COST, ITERATIONS, PRISMATIC, SOLVED
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section
 from poise.kernels.rows.frame import hung
-from poise.kernels.solver.lm_solver import clip_start
+from poise.kernels.solver.ends import clip_start
 from poise.kernels.solver.step import damping_factor
 
 _PASSES = 4

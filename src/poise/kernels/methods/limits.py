@@ -14,7 +14,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.balls import turn_ball, turn_since
 from poise.kernels.methods.braking import NO_LIMIT, allowed, allowed_anywhere
 from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
-from poise.kernels.solver.lm_solver import clip_start
+from poise.kernels.solver.ends import clip_start
 
 BALL_ROWS = 3
 """Inequalities that the limits of a ball make: one of its swing, two of its twist."""

@@ -10,20 +10,10 @@ from poise.kernels.machine.jit import BATCH, TABLE, WHOLE, entry_point
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.solver.lm_solver import (
-    AGE,
-    INSIDE,
-    LIMIT,
-    MEASURE,
-    SCORE,
-    SLOW,
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    evaluate,
-    improve,
-)
+from poise.kernels.solver.descent import improve
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
+from poise.kernels.solver.lm_solver import begin
+from poise.kernels.solver.state import AGE, INSIDE, LIMIT, MEASURE, SCORE, SLOW, STARTED
 
 _BOLD = 5.5
 """Iterations that may raise the error, where the last waypoint was reached; later ones descend."""

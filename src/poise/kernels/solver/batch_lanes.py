@@ -35,28 +35,13 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.solver.lm_solver import (
-    AGE,
-    FRESH,
-    INSIDE,
-    LEAST,
-    LIMIT,
-    MEASURE,
-    PROBLEM,
-    ROOM,
-    SCORE,
-    SLOW,
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    draw_offsets,
-    evaluate,
-    holds,
-    improve,
-)
+from poise.kernels.solver.descent import improve
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
+from poise.kernels.solver.lm_solver import begin, draw_offsets
+from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn, square_between
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
+from poise.kernels.solver.state import AGE, FRESH, INSIDE, LEAST, LIMIT, MEASURE, PROBLEM, ROOM, SCORE, SLOW, STARTED
 
 _STORED = 6
 """Starts of a problem that are looked up in the index, at most."""

@@ -14,9 +14,12 @@ from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
-from poise.kernels.solver.lm_solver import INSIDE, STARTED, begin, clip_start, draw_offsets, evaluate, finish, improve
+from poise.kernels.solver.descent import improve
+from poise.kernels.solver.ends import clip_start, evaluate, finish
+from poise.kernels.solver.lm_solver import begin, draw_offsets
 from poise.kernels.solver.nearness import turned_near
 from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, LAST, ORIGIN, POOLED, posture_errors, slide
+from poise.kernels.solver.state import INSIDE, STARTED
 
 _STARTS = 64
 """Descents, one from the posture and the others from random starts."""

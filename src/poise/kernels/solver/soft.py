@@ -36,19 +36,11 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
 from poise.kernels.solver.limits import NEARLY, hold_balls
-from poise.kernels.solver.lm_solver import (
-    INSIDE,
-    LIMIT,
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    draw_offsets,
-    evaluate,
-    finish,
-)
+from poise.kernels.solver.lm_solver import begin, draw_offsets
 from poise.kernels.solver.nearness import near_turn, square_of
+from poise.kernels.solver.state import INSIDE, LIMIT, STARTED
 from poise.kernels.solver.step import advance, damping_factor
 
 MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
