@@ -82,7 +82,7 @@ class View:
                 print(f"written: {screenshot(viewer.server.viser, viewer.url, self.screenshot)}")
                 return 0
             print(f"{model.name} is shown at {viewer.server.announcement} (Ctrl-C ends it)", flush=True)
-            _stay(viewer.wait)
+            _until_interrupted(viewer.wait)
         if self.record is not None:
             print(f"written: {self.record}")
         return 0
@@ -116,7 +116,7 @@ class View:
                 print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
                 return 0
             print(f"{model.name} is guided at {page.server.announcement} (Ctrl-C ends it)", flush=True)
-            _stay(page.wait)
+            _until_interrupted(page.wait)
         return 0
 
     def _grounding(self) -> Base:
@@ -147,11 +147,11 @@ class View:
                 print(f"written: {screenshot(shown.server.viser, shown.url, self.screenshot)}")
             if self.record is None and self.screenshot is None:
                 print(f"{self.replay} is played at {shown.server.announcement} (Ctrl-C ends it)", flush=True)
-                _stay(shown.wait)
+                _until_interrupted(shown.wait)
         return 0
 
 
-def _stay(wait: object) -> None:
+def _until_interrupted(wait: object) -> None:
     """Until it is closed, or Ctrl-C."""
     assert callable(wait)
     try:

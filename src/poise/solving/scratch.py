@@ -42,8 +42,8 @@ class Scratch:
     """
 
     __slots__ = (
-        "_kept",
         "_lent",
+        "_references",
         "address",
         "call",
         "goal",
@@ -60,7 +60,7 @@ class Scratch:
     )
 
     def __init__(self, bound: "Bound") -> None:
-        self._kept: list[Any] = [bound.words, bound.routines]
+        self._references: list[Any] = [bound.words, bound.routines]
         self.narrow: Array = workspace(bound.rows)
         self.wide: Array | None = None
         self.trace: Array | None = None
@@ -95,7 +95,7 @@ class Scratch:
         """Make the workspace of eight lanes, where there is none."""
         if self.wide is None:
             self.wide = workspace(bound.rows, WIDTH)
-            self._kept.append(bound.wide_routines)
+            self._references.append(bound.wide_routines)
             self.tell(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
 
     def tell(self, **numbers: int) -> None:
@@ -137,11 +137,11 @@ class Bound:
 
     __slots__ = (
         "__weakref__",
-        "_kept",
         "_kinds",
         "_method",
         "_own",
         "_pool",
+        "_references",
         "_rule",
         "_wide_routines",
         "proposer",
@@ -163,13 +163,13 @@ class Bound:
         self._rule = rule
         self.rows = packing.total_rows(problem.words)
         self._pool: list[Scratch] = []
-        self._kept: list[Any] = []
+        self._references: list[Any] = []
         self.proposer: Bound | None = None
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]
         own += [routine.inner for routine in (method, rule) if routine is not None and not routine.kept]
         if criterion is not None:
-            self._kept.append(criterion)
+            self._references.append(criterion)
             self.routines[layout.GRADIENT : layout.HESSIAN + 1] = criterion.gradient, criterion.hessian
             own += criterion.functions
         self._own = own
@@ -195,8 +195,8 @@ class Bound:
         for i, kind in enumerate(self._kinds):
             at = FIRST_ROWS + ENTRIES * i
             table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
-            kept, *own = places(kind, width.ndim)
-            self._kept += kept
+            references, *own = places(kind, width.ndim)
+            self._references += references
             table[at + RESIDUAL], table[at + SLOPES] = own
 
     def add_search(self, *, settling: bool, closed: bool) -> None:
