@@ -21,7 +21,7 @@ from poise.tasks.base import Task
 from poise.tasks.error import TaskError
 from poise.tasks.posture import PostureTask
 
-_BUSY: Final = (
+BUSY: Final = (
     "another thread is in this Tracker, or was when this process was forked, and it has a past of its own: make one "
     "for each thread and process"
 )
@@ -120,16 +120,12 @@ class LastStep:
     @contextmanager
     def _entered(self) -> Iterator[None]:
         """Keep other threads out within the block; raises RuntimeError where one is in."""
-        self._enter()
+        if not self._lock.acquire(False):
+            raise RuntimeError(BUSY)
         try:
             yield
         finally:
             self._lock.release()
-
-    def _enter(self) -> None:
-        """Keep other threads out until the lock is released."""
-        if not self._lock.acquire(False):
-            raise RuntimeError(_BUSY)
 
     def _last_q(self) -> Array:
         """(nq,) where the last step led."""

@@ -33,6 +33,7 @@ from poise.solving.closing import Closing
 from poise.solving.closure import Aside, loop_tasks
 from poise.solving.explore import Explorer
 from poise.solving.inequalities import VelocityLimit, values_of
+from poise.solving.last_step import BUSY
 from poise.solving.leash import Leash, Leashed
 from poise.solving.limits import Limits, Stated, part_of_speeds
 from poise.solving.posture import one_posture, posture_of, pulled
@@ -275,7 +276,8 @@ class Tracker(Targets):
         """
         if out is not None:
             room_for("out", out, self.model)
-        self._enter()
+        if not self._lock.acquire(False):
+            raise RuntimeError(BUSY)
         try:
             try:
                 self._start[:] = q
