@@ -531,6 +531,15 @@ def levels(tasks: Sequence[Task]) -> tuple[int, ...]:
     return tuple(sorted({task.level for task in tasks}))
 
 
+def required_only(tasks: Sequence[Task], what: str) -> None:
+    """Raises ValueError, with the way out, if one of the tasks is not required; `what` does not take such tasks."""
+    for task in tasks:
+        if not task.required:
+            raise ValueError(
+                f"{what} takes required tasks only, and {task.label} has required=False: leave it out, or use solve"
+            )
+
+
 def point(name: str, value: ArrayLike) -> Array:
     """(3,) numbers; raises ShapeError."""
     if isinstance(value, SE3):
