@@ -87,6 +87,8 @@ _NEAR = 0.1
 _HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
 """A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
 solution's; where it is more than the third, less than the second share."""
+_WAIT = 20.0
+"""Iterations that it is waited for at most: what takes longer, one answer in a hundred, is a tenth nearer then."""
 _HASTY = 2.5
 """Slow iterations after which a lane is given up."""
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
@@ -391,14 +393,15 @@ def nearest(p, w, q0, spare):
 
 
 @kernel
-def hopeful(p, w, q0, spare, least, max_iterations):
-    """Whether a descent from q0 may still end nearer to it than the square `least`."""
+def hopeful(p, w, q0, spare, found, least, max_iterations):
+    """Whether a descent from q0 may still end nearer to it than lane `found` did, whose distance squared is `least`."""
     bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
     for lane in range(2):
         if (
             w.state[STARTED, lane] == 0.0
             and w.state[SCORE, lane] > INSIDE
             and not exhausted(w, lane, max_iterations)
+            and w.state[AGE, lane] < w.state[AGE, found] + _WAIT
             and square_of(p, w, lane, q0, spare) < bound
         ):
             return True
@@ -501,7 +504,7 @@ def search(
             score, slow = load(w.state, SCORE), load(w.state, SLOW)
         if any_of(score <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
-            if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
+            if not (wait and hopeful(p, w, q0, spare, lane, least, max_iterations)):
                 return lane, spent, False
         elif any_of((slow > patience) | (age >= max_iterations)):
             alive = False
