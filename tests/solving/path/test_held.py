@@ -45,6 +45,19 @@ def test_a_sum_of_joints_is_kept_along_a_path_that_would_leave_it(seed: int, pac
     assert PANDA.within_limits(between(path))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_narrow_band_is_followed_that_hardly_any_solution_is_in(seed: int) -> None:
+    free = pz.solve_path(PANDA, HAND, across(15), q0=PANDA.sample(seed=50 + seed), seed=seed)
+    factors = np.random.default_rng(seed).normal(size=7)
+    middle, half = float(free.q[0] @ factors), 2e-3
+    band = [
+        pz.LinearLimit(dict(zip(JOINTS, sign * factors, strict=True)), sign * middle + half) for sign in (1.0, -1.0)
+    ]
+    path = pz.solve_path(PANDA, HAND, across(15), limits=band)
+    assert path.success, path.explain()
+    assert np.abs(between(path) @ factors - middle).max() <= half + 1e-9
+
+
 def test_it_is_the_shortest_that_keeps_them() -> None:
     """As short as what SLSQP makes of the same path."""
     arm, task, n = pz.load("planar3"), pz.PositionTask("tool"), 6

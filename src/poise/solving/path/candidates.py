@@ -168,10 +168,26 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        found = distinct(self.route.best(waypoint, found, self.room)[0])
+        found = distinct(found if self.route.wishes is None else self.route.best(waypoint, found, self.room))
         if self.route.wishes is not None:
             return found[:_BEST]
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
+
+    def hold(self, starts: int) -> bool:
+        """Lead strands from both ends and the middle by steps that keep all that must hold, until one reaches every
+        waypoint; whether there are any."""
+        last, before = len(self.route) - 1, len(self.q)
+        for waypoint in dict.fromkeys([0] if self.fixed else [0, last, last // 2]):
+            if self.route.clock.late or len(self.complete()):
+                break
+            found = self.q0[None]
+            if not self.fixed:
+                found = self.route.solutions(waypoint, self.spread(waypoint, starts))
+                found = distinct(self.route.best(waypoint, distinct(found), self.room))
+            some = found[self.room(found) >= 0.0][:_FEW]
+            if len(some):
+                self.add(*self.route.best_both_ways(some, waypoint, self.room))
+        return len(self.q) > before
 
     def search_alone(self) -> bool:
         """Search each waypoint that no strand reaches by itself, and lead strands from what is found to both ends.

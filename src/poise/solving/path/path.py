@@ -431,7 +431,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         reached=np.concatenate([one.reached, other.reached]),
         position_errors=both(one.position_errors, other.position_errors),
         rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),
-        loops=one.loops, notes=(*one.notes, *other.notes),
+        loops=one.loops or other.loops, notes=(*one.notes, *other.notes),
         stations=np.concatenate([one.stations, other.stations + len(one) - 1]), time=one.time + other.time,
         velocity=np.maximum(one.velocity, other.velocity),
         singular_values=np.concatenate([one.singular_values, other.singular_values]),

@@ -93,7 +93,10 @@ class Route:
         stated, postures = _goals(model, given, self.tasks, poses)
         own = stated.reshape(len(stated), -1, 7)[:, self._leading].reshape(len(stated), -1)
         self.goals = np.hstack([own, np.tile(self._closing, (len(stated), 1))])
-        self.wishes = Wishes(model, given, stated, postures, limits.standing) if len(self.led) < len(given) else None
+        self.held: Wishes | None = None
+        """What leads to where all holds that must, and then what gives way; None where there is neither."""
+        if len(self.led) < len(given) or len(limits.rows):
+            self.held = Wishes(model, given, stated, postures, limits.standing)
         self.problem = self.search.problem
         self._moving = np.array(self.problem.velocities, dtype=np.intp)
         """What moves the tasks that lead."""
@@ -118,6 +121,11 @@ class Route:
         """Set off here, for what is compiled once is no part of the search."""
 
     @property
+    def wishes(self) -> Wishes | None:
+        """What gives way, if anything does."""
+        return self.held if self.held is not None and len(self.held.active) else None
+
+    @property
     def loops(self) -> tuple[LoopTask, ...]:
         """Those that stay closed."""
         return tuple(task for task in self.search.frame_tasks if isinstance(task, LoopTask))
@@ -139,8 +147,8 @@ class Route:
         made = copy(self)
         own = np.concatenate([task.at(self.model, q) for task in self.led])
         made.goals = np.concatenate([np.concatenate([own, self._closing])[None], self.goals])
-        if self.wishes is not None:
-            made.wishes = self.wishes.at(np.append(0, np.arange(len(self))))
+        if self.held is not None:
+            made.held = self.held.at(np.append(0, np.arange(len(self))))
         return made
 
     def changing(self) -> npt.NDArray[np.bool_]:
@@ -152,7 +160,7 @@ class Route:
         """It with some of its waypoints alone, as an index of theirs says."""
         made = copy(self)
         made.goals = self.goals[some]
-        made.wishes = None if self.wishes is None else self.wishes.at(some)
+        made.held = None if self.held is None else self.held.at(some)
         return made
 
     def __len__(self) -> int:
@@ -289,28 +297,25 @@ class Route:
         return np.where(solved[:, None], raw[:, ANSWER : ANSWER + self.model.nq], starts), solved
 
     def met(self, q: Array, room: Room) -> Array:
-        """(n, nq) where the wishes of q (n, nq), all of it reached, are met one after the other; it stays reached, and
-        within what must hold."""
-        if self.wishes is None:
+        """(n, nq) where q (n, nq), all of it reached, comes within what must hold, and then what gives way is met, one
+        level after the other; q where that is not reached."""
+        if self.held is None:
             return q
-        moved = self.wishes.met(q, self.seed, self.clock)
+        moved = self.held.met(q, self.seed, self.clock)
         good = (self.rows(moved)[2] <= 1.0) & (room(moved) >= 0.0)
         return np.where(good[:, None], moved, q)
 
-    def best(self, waypoint: int, q: Array, room: Room) -> tuple[Array, Array]:
-        """(k, nq) what solutions q (k, nq) of one waypoint come to by the wishes, and (k,) what is left of these, the
-        least first."""
-        if self.wishes is None or not len(q):
-            return q, np.zeros(len(q))
+    def best(self, waypoint: int, q: Array, room: Room) -> Array:
+        """(k, nq) what solutions q (k, nq) of one waypoint come to by `met`: first those within what must hold, of
+        which the least of what gives way is left."""
         here = self.only(np.full(len(q), waypoint))
+        if here.held is None or not len(q):
+            return q
         moved = here.met(q, room)
-        assert here.wishes is not None
-        left = here.wishes.cost(moved)
-        order = np.argsort(left, kind="stable")
-        return moved[order], left[order]
+        return moved[np.lexsort((here.held.cost(moved), room(moved) < 0.0))]
 
     def best_both_ways(self, starts: Array, waypoint: int, room: Room) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """`both_ways`, with the wishes of each waypoint met from where those of the one before are."""
+        """`both_ways`, with each waypoint led by `met` from where the one before is."""
         k, n = len(starts), len(self)
         q, reached = np.repeat(starts[:, None], n, axis=1), np.zeros((k, n), dtype=np.bool_)
         reached[:, waypoint] = True

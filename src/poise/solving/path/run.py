@@ -74,6 +74,8 @@ class Run:
         q, reached = self._freed(*self._best())
         if not reached.all() and candidates.search_alone():
             q, reached = self._freed(*self._best())
+        if self.room.sums is not None and (not reached.all() or self._jumps(q)) and candidates.hold(_STARTS):
+            q, reached = self._freed(*self._best())
         wished = self.route.wishes is not None
         if not reached.all() or not (wished or (self.optimise and len(q) > 1)):
             return q, reached

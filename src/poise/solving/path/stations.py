@@ -174,7 +174,7 @@ def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], li
             if not met:
                 failures.append(PathFailure(k, PathStatus.NOT_REACHED, answer.explain()))
         if met:
-            some = route.best(k, some, room)[0]
+            some = route.best(k, some, room)
         if room and met:
             far = room(some)
             if far.max() < 0.0:
@@ -305,11 +305,9 @@ def _connected(
         clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
         way = connect(route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
         if way is None:
-            reason = "no way to it was found along which the loops are closed."
-            status = PathStatus.LIMIT
-            if between.on_way(one, other) < 0.0:
-                status, words = between.on_step(one, other)
-                reason = f"no way to it was found but one on which {words}."
+            status, words = between.on_step(one, other) if between else (PathStatus.LIMIT, "")
+            straight_on = f": on the straight one {words}" if between.on_way(one, other) < 0.0 else ""
+            reason = f"no way to it was found along which all holds that must{straight_on}."
             failures.append(PathFailure(k + shift, status, reason))
         else:
             legs[k] = way
