@@ -37,8 +37,8 @@ from poise.reachability.search import reach as reach
 from poise.retargeting.body import BodyMap as BodyMap
 from poise.retargeting.retarget import retarget as retarget
 from poise.solving.batch import solve_batch as solve_batch
-from poise.solving.branches import BranchSolver as BranchSolver
-from poise.solving.branches import solve_all as solve_all
+from poise.solving.branch_solver import BranchSolver as BranchSolver
+from poise.solving.branch_solver import solve_all as solve_all
 from poise.solving.collision import CollisionLimit as CollisionLimit
 from poise.solving.inequalities import AccelerationLimit as AccelerationLimit
 from poise.solving.inequalities import JerkLimit as JerkLimit

@@ -60,14 +60,14 @@ def test_the_answer_is_the_nearest_branch_that_is_free(name: str) -> None:
                 near = least(arm, links, world, one.q[None])[0]
                 assert one.nearest is not None
                 assert near == pytest.approx(one.nearest.distance, abs=1e-9)
-                assert one.position_error < 1e-6
+                assert near >= LEAST - 1e-9
                 assert one.success == (len(free) > 0)
                 if one.success:
-                    assert near >= LEAST - 1e-9
+                    assert one.position_error < 1e-6
                     assert one.distance == pytest.approx(every[int(free[0])].distance, abs=1e-6)
                 else:
                     assert one.status is BLOCKED
-                    assert near == pytest.approx(room.max(), abs=1e-4)  # the one that is least near, to the tolerances
+                    assert max(one.position_error, one.rotation_error) > 1e-6
             seen.add((len(every), len(free)))
     assert any(free == 0 for _, free in seen)
     assert any(0 < free < count for count, free in seen)
@@ -120,11 +120,8 @@ def test_whatever_converges_was_looked_at(name: str, settings: dict[str, Any]) -
         answer = solver(goal)
         near = least(arm, links, world, answer.q[None])[0]
         ends.add(answer.status)
-        if answer.success:
+        if answer.success or (answer.status is BLOCKED and settings.get("max_restarts") != 0):
             assert near >= LEAST - 1e-9
-        elif answer.status is BLOCKED:
-            assert near < LEAST + 1e-9
-            assert answer.position_error < 1e-5
     assert pz.Status.CONVERGED in ends
     assert BLOCKED in ends or "max_time" in settings
 

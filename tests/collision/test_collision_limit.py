@@ -219,7 +219,8 @@ def test_a_target_within_an_obstacle_is_blocked_and_says_by_what(arm: pz.Model) 
     answer = pz.solve(arm, pz.PoseTask(HAND, target=goal), limits=[pz.CollisionLimit(world)], max_restarts=40)
     assert answer.status is pz.Status.COLLISION_BLOCKED
     assert not answer.success
-    assert answer.position_error < 1e-5
+    assert 0.05 < answer.position_error < 0.4  # as near as the rock lets the hand come, or near to that
+    assert arm.distance(answer.q, world).distance >= 0.01 - 1e-9
     assert "rock" in answer.explain()
     batch = pz.solve_batch(arm, pz.PoseTask(HAND), goal.array[None], limits=[pz.CollisionLimit(world)], max_restarts=40)
     assert batch.status[0] is pz.Status.COLLISION_BLOCKED

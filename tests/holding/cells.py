@@ -14,22 +14,6 @@ NEVER: Final = {
 """What functions cannot do by the nature of things, and why."""
 
 OPEN: Final = {
-    "solve": (
-        "linear shapes ranges positions+linear positions+shapes positions+ranges balls+linear balls+shapes "
-        "balls+ranges linear+shapes linear+ranges linear+loops linear+soft linear+levels linear+posture shapes+ranges "
-        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
-    ),
-    "solve_batch": (
-        "linear shapes ranges positions+linear positions+shapes positions+ranges balls+linear balls+shapes "
-        "balls+ranges linear+shapes linear+ranges linear+loops linear+soft linear+levels linear+posture shapes+ranges "
-        "shapes+loops shapes+soft shapes+levels shapes+posture ranges+loops ranges+soft ranges+levels ranges+posture "
-    ),
-    "solve_all": (
-        "linear shapes loops soft posture positions+linear positions+shapes positions+loops positions+soft "
-        "positions+posture balls+linear balls+shapes balls+soft balls+levels balls+posture linear+shapes "
-        "linear+ranges linear+loops linear+soft linear+levels linear+posture shapes+ranges shapes+loops shapes+soft "
-        "shapes+levels shapes+posture ranges+loops ranges+soft ranges+posture loops+soft loops+levels loops+posture "
-    ),
     "solve_path": (
         "twists linear loops soft levels posture positions+twists positions+linear positions+loops positions+soft "
         "positions+levels positions+posture balls+linear balls+shapes balls+soft balls+levels balls+posture "

@@ -1,6 +1,7 @@
 """What answers: each function asked to go where a requirement stands in the way, and the rows of q that came of it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,9 @@ def solve_batch(c: Case) -> Array:
 
 def solve_all(c: Case) -> Array:
     m = c.mechanism
-    tasks = [pull(m, m.model.pose(m.frame, m.end).xyz), *c.tasks[1:]]
+    end = m.model.pose(m.frame, m.end)
+    lower = (replace(task, target=end.rotation) if getattr(task, "priority", 0) else task for task in c.tasks[1:])
+    tasks = [pull(m, end.xyz), *lower]
     return np.asarray(pz.solve_all(m.model, tasks, None, m.q0, limits=_stated(c)).q)
 
 

@@ -75,8 +75,8 @@ def test_what_cannot_be_kept_is_refused() -> None:
             pz.Tracker(PANDA, HAND, "qp", limits=given)  # type: ignore[arg-type]
 
 
-def test_a_solve_takes_no_limits_between_joints() -> None:
-    for given in ([SUM], (SUM,), "no", None):
+def test_what_is_no_limit_is_refused_by_a_solve() -> None:
+    for given in ([1], SUM, "no", None):
         with pytest.raises(TypeError, match="limits must be True or False"):
             pz.Solver(PANDA, HAND, limits=given)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="limits must be True or False"):

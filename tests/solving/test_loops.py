@@ -353,8 +353,6 @@ def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_ba
     task = pz.PositionTask("pen", [0.5, 0.5, 0.0])
     path = np.zeros((3, 3))
     refused: list[Any] = [
-        lambda: pz.solve_all(bar, task),
-        lambda: pz.BranchSolver(bar, task),
         lambda: pz.solve_path(bar, task, path),
         lambda: pz.plan(bar, task, path),
         lambda: pz.compare(bar, task),

@@ -202,8 +202,9 @@ def test_a_pose_that_is_soft_is_no_closed_form() -> None:
     answer = pz.solve(ur5, [pz.PoseTask("ee_link", pose, required=False)])
     assert answer.success
     assert answer.start >= 0
-    with pytest.raises(ValueError, match="solve_all takes required tasks only"):
-        pz.solve_all(ur5, pz.PoseTask("ee_link", pose, required=False))
+    every = pz.solve_all(ur5, pz.PoseTask("ee_link", pose, required=False), samples=4)
+    assert every.explain().startswith("a search from ")
+    assert every[0].position_error < 1e-6
 
 
 def test_a_solver_travels() -> None:
@@ -230,8 +231,6 @@ def test_what_does_not_heed_it_says_so() -> None:
         pz.compare(ARM, tasks, methods=["lm"], count=2)
     with pytest.raises(ValueError, match="a path takes required tasks only"):
         pz.solve_path(ARM, tasks, [np.array([place, place]), pz.SO3(wxyz=[turn.wxyz, turn.wxyz])])
-    with pytest.raises(ValueError, match=r"a PostureTask .* required=False"):
-        pz.solve(ARM, [*tasks, pz.PostureTask()])
 
 
 # Levels ---------------------------------------------------------------------------------------------------------------

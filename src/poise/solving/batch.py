@@ -16,7 +16,6 @@ from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
     BLOCKED,
-    BY_CLOSED_FORM,
     CODE,
     COST,
     DISTANCE,
@@ -473,8 +472,7 @@ class _Batch:
             codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
         raw[:, CODE] = np.where(codes == SOLVED, SOLVED, UNSOLVED)
         if self.closest:
-            every = raw[:, START] == BY_CLOSED_FORM
-            codes[(codes == UNSOLVED) | ((codes == BLOCKED) & ~every)] = RUNNING
+            codes[(codes == UNSOLVED) | (codes == BLOCKED)] = RUNNING
         codes[codes == UNSOLVED] = GIVEN_UP
         self.codes[some] = codes
         left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start

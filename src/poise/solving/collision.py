@@ -146,6 +146,15 @@ class CollisionLimit(Constraint):
         slopes = slopes_of_many(self.scene(model), q[None])[0]
         return bool(np.abs(slopes[list(velocities)]).max(initial=0.0) > _STILL)
 
+    def holds_back(self, model: Model, q: Array, push: Array) -> bool:
+        """Whether the two shapes that are nearest at q (nq,) stand at their least distance, and velocities `push` (nv,)
+        would bring them nearer."""
+        scene = self.scene(model)
+        near = nearest_in(scene, q)
+        if near.distance > self.least(model, *near.pair) + 2.0 * RESERVE:
+            return False
+        return bool(slopes_of_many(scene, q[None])[0] @ push < 0.0)
+
     def _built_near(self, model: Model) -> dict[frozenset[str], float]:
         """The least distances of links that are nearer at home than a tracker keeps them."""
         if not self.self_collision:

@@ -37,9 +37,19 @@ def cause(outcome: Outcome) -> Status:
         return Status.UNREACHABLE
     if not outcome.stationary:
         return Status.MAX_ITERATIONS
-    if joints_at_limits(outcome):
+    if held_by(outcome):
         return Status.LIMIT_BLOCKED
+    apart = outcome.asked.limits.apart
+    if apart is not None and apart.holds_back(outcome.model, outcome.q, _descent(outcome)):
+        return Status.COLLISION_BLOCKED
     return Status.NOT_FOUND if outcome.restarts >= _MANY else Status.STALLED
+
+
+def what_blocks(outcome: Outcome) -> Status:
+    """The status of a solve all of whose solutions break what must hold beside the limits of joints."""
+    if outcome.asked.limits.apart is None or _sums_at_limits(outcome):
+        return Status.LIMIT_BLOCKED
+    return Status.COLLISION_BLOCKED
 
 
 def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
@@ -54,8 +64,7 @@ def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
 
 def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    words = [(is_required(task), task.words(error)) for task, error in zip(outcome.asked.tasks, errors, strict=True)]
-    left, soft = ("; ".join(text for judged, text in words if judged is asked) for asked in (True, False))
+    left, soft = (what_is_left(outcome.asked, errors, required=required) for required in (True, False))
     if status is Status.CONVERGED:
         if not soft:
             return f"Every task is within its tolerances: {left}."
@@ -71,7 +80,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
     parts += out_of_reach(outcome)
-    held = joints_at_limits(outcome)
+    held = held_by(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
     parts += _too_few_joints(outcome)
@@ -84,9 +93,38 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     return " ".join(parts)
 
 
+def what_is_left(asked: Asked, errors: Sequence[TaskError], *, required: bool) -> str:
+    """The error of each task by which an answer is judged, or of each of the others, in words."""
+    both = zip(asked.tasks, errors, strict=True)
+    return "; ".join(task.words(error) for task, error in both if is_required(task) is required)
+
+
 def is_required(task: Any) -> bool:
     """Whether an answer is judged by a task."""
     return isinstance(task, PostureTask) or task.required
+
+
+def held_by(outcome: Outcome) -> list[str]:
+    """The limits of joints, and of sums of joints, that the answer stands at while the error pushes it beyond."""
+    return joints_at_limits(outcome) + _sums_at_limits(outcome)
+
+
+def _sums_at_limits(outcome: Outcome) -> list[str]:
+    """The stated rows at whose most the answer stands while the remaining error pushes it beyond."""
+    model, asked = outcome.model, outcome.asked
+    if not asked.limits.others:
+        return []
+    velocities = asked.problem.velocities
+    coordinates = asked.problem.section("coordinates")
+    at = outcome.q[coordinates["q"]]
+    downhill = _descent(outcome)[list(velocities)]
+    out = []
+    for limit in asked.limits.others:
+        found = limit.inequalities(model, velocities, None)
+        stands = found.rows[:, coordinates["v"]] @ at > found.most - _AT_LIMIT
+        if (stands & (found.rows @ downhill > 0.0)).any():
+            out.append(repr(limit))
+    return out
 
 
 def joints_at_limits(outcome: Outcome) -> list[str]:
@@ -164,7 +202,7 @@ def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
 
 def _takes_soft_tasks(asked: Asked) -> bool:
     """Whether a task that is not required could stand among those that were asked for."""
-    return asked.method is None and asked.apart is None and len(asked.tasks) == len(asked.frame_tasks)
+    return asked.method is None
 
 
 def _too_few_joints(outcome: Outcome) -> list[str]:

@@ -43,6 +43,11 @@ class Limits:
         return cls(True, apart, tuple(limit for limit in limits if limit is not apart))
 
     @property
+    def beside(self) -> bool:
+        """Whether anything is stated beside the limits of joints."""
+        return self.apart is not None or bool(self.others)
+
+    @property
     def stated(self) -> Stated:
         """As `limits=` says it."""
         return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions

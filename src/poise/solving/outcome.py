@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, Protocol, final
 
 from poise.model.model import Model
-from poise.solving.collision import CollisionLimit
+from poise.solving.limits import Limits
 from poise.solving.problem import Problem
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -19,12 +19,12 @@ class Status(Enum):
     STALLED = "the error fell no further and no limit or reach explains it: a local minimum"
     MAX_ITERATIONS = "the iterations were spent while the error was still falling"
     MAX_TIME = "the time was spent before a start converged"
-    LIMIT_BLOCKED = "no start reached the tasks; q, the closest configuration found, is held by joint limits"
+    LIMIT_BLOCKED = "no start reached the tasks; q, the closest configuration found, is held by limits"
     UNREACHABLE = "the target is out of reach; q is the closest configuration found"
     NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
     GIVEN_UP = "no start converged, and the closest configuration was not asked for; q is the best of their ends"
-    COLLISION_BLOCKED = "every solution that was found brings shapes nearer to each other than asked"
+    COLLISION_BLOCKED = "shapes would be nearer to each other than asked in every solution that was found"
     BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
     INTERRUPTED = "the batch was stopped before this problem was solved"
 
@@ -68,8 +68,11 @@ class Asked(Protocol):
         """The same as numbers."""
 
     @property
-    def apart(self) -> CollisionLimit | None:
-        """What keeps shapes apart."""
+    def limits(self) -> Limits:
+        """What must hold beside them."""
+
+    def unheld(self, model: Model, goal: Array, q: Array) -> Array:
+        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
 
     @property
     def method(self) -> Any:

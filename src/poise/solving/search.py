@@ -160,7 +160,7 @@ class Search:
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
         self.method = chosen
-        looking = bool(self.apart is not None or self.limits.others)
+        looking = self.limits.beside
         held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
         """Whether more must hold than the limits of joints."""
         followed = posture if chosen is not None and (held or ranked) else None
@@ -335,13 +335,27 @@ class Search:
             self.problem, self.apart, model, scratch, scratch.out[ANSWER : ANSWER + model.nq]
         ):
             return code, False  # where the posture alone is missed, all else holds
+        closed = np.copy if self._closure is None else partial(self._closure.closed, model)
+        return within.brought_within(partial(self._by_steps, model), model, scratch, code, end, closed)
+
+    def _by_steps(self, model: Model) -> "Search":
+        """A search for the same tasks by steps that keep all that must hold; it is made when it is first needed."""
         if self._within is None:
             self._within = Search(
                 model, self.stated, method=within.METHOD, limits=self.limits.stated, seed=self.seed, prefer=self.prefer,
                 max_restarts=self.max_restarts, max_time=self.max_time,
             )  # fmt: skip
-        closed = None if self._closure is None else partial(self._closure.closed, model)
-        return within.brought_within(self._within, model, scratch, code, end, closed)
+        return self._within
+
+    def unheld(self, model: Model, goal: Array, q: Array) -> Array:
+        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
+        if not self.frame_tasks:
+            return q
+        free = Search(model, self.frame_tasks, limits=self.limits.positions, seed=self.seed)
+        with free.scratch(model) as scratch:
+            scratch.goal[:], scratch.start[:] = goal, q
+            free.solve_one(model, scratch, self.seed)
+            return scratch.out[ANSWER : ANSWER + model.nq].copy()
 
     def rows(self, name: str) -> slice:
         """Where the rows of a section of its workspace are."""

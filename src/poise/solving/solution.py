@@ -37,7 +37,6 @@ _ENDS: Final = {
     BAD_GOAL: Status.BAD_INPUT,
     BAD_START: Status.BAD_INPUT,
     GIVEN_UP: Status.GIVEN_UP,
-    BLOCKED: Status.COLLISION_BLOCKED,
     RUNNING: Status.INTERRUPTED,
 }
 """Codes of a kernel that are a status."""
@@ -123,7 +122,7 @@ class Solution:
     @property
     def nearest(self) -> Proximity | None:
         """The two shapes that are nearest to each other at q, as the world is now; None without a CollisionLimit."""
-        limit = self._asked.apart
+        limit = self._asked.limits.apart
         return None if limit is None else limit.nearest(self.model, self.q)
 
     @property
@@ -160,6 +159,8 @@ class Solution:
             return Status.MAX_TIME
         if self._code in _ENDS:
             return _ENDS[self._code]
+        if self._code == BLOCKED:
+            return explain.what_blocks(self._outcome)
         return explain.cause(self._outcome)
 
     @property
@@ -190,20 +191,30 @@ class Solution:
             return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
         if self._code == RUNNING:
             return f"Not solved: {self.status.message}."
-        if self._code == BLOCKED and self.nearest is not None and self._asked.apart is not None:
-            near = self.nearest
+        if self._code == BLOCKED and self.status is Status.COLLISION_BLOCKED:
             every = self.start == BY_CLOSED_FORM
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
-            advice = self._asked.apart.unparted(self.model, near.pair)
-            if not advice and not self._asked.apart.can_part(self.model, self.q, self._asked.problem.velocities):
-                advice = " No joint that the tasks move parts these two: begin at a q0 where they are apart."
-            return (
-                f"Not solved: {self.status.message}. The best has {near.pair[0]!r} and {near.pair[1]!r} "
-                f"{near.distance:.3g} m apart; {proof}.{advice}"
-            )
+            return f"Not solved: {self.status.message}; {proof}. {self._apart()}"
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."
         return explain.explain(self._outcome, self.status, self.errors)
+
+    def _apart(self) -> str:
+        """What keeping shapes apart leaves of the tasks, and which shapes are in the way."""
+        limit, near, q, words = self._asked.limits.apart, self.nearest, self.q, "At q"
+        assert limit is not None
+        assert near is not None
+        if limit.allows(self.model, near):
+            words = f"q keeps them apart, and leaves {explain.what_is_left(self._asked, self.errors, required=True)}; "
+            free = self._asked.unheld(self.model, self.goal, q)
+            beyond = limit.nearest(self.model, free)
+            held = limit.allows(self.model, beyond)
+            words += "at q" if held else "nearer to the target"
+            q, near = (q, near) if held else (free, beyond)
+        advice = limit.unparted(self.model, near.pair)
+        if not advice and not limit.can_part(self.model, q, self._asked.problem.velocities):
+            advice = " No joint that the tasks move parts these two: begin at a q0 where they are apart."
+        return f"{words} {near.pair[0]!r} and {near.pair[1]!r} are {near.distance:.3g} m apart.{advice}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -170,8 +170,10 @@ def solve(
     which proves nothing.  Where no start fulfils the required tasks, these are solved for alone.  Tasks none of which
     is required are a least-squares problem, and every q where it rests counts as solved.
 
-    Joint limits are kept at every iterate, unless `limits` is False.  Returns the best configuration found, whether or
-    not it converged; its errors are recomputed by forward kinematics.
+    Joint limits are kept at every iterate, unless `limits` is False.  What a list of `limits` states beside them, such
+    as LinearLimit and CollisionLimit, holds in the answer, as do ranges that are required: solutions are looked at,
+    and where none holds, steps of the method "priority" lead from the best of them, or from `q0`, to one that does.
+    Returns the best configuration found, whether or not it converged; its errors are recomputed by forward kinematics.
 
     The loops of the model are closed: those that the tasks move are solved for with them, and their errors stand after
     those of the tasks; others that are open at `q0` are closed by their own joints.  An answer that misses its target

@@ -1,11 +1,11 @@
 """An answer that keeps all that must hold, where eight lanes came to none: the steps of a method lead there.
 
-They begin at what the lanes came to, which is near to the targets, then at the caller's q0, which may be where all
-holds, and at a few random starts.
+They begin at what the lanes came to, which is near to the targets, and at the caller's q0, which may be where all
+holds; at random starts only where neither leads to where it does.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -32,7 +32,9 @@ from poise.spatial import Array
 METHOD: Final = "priority"
 """Whose steps they are: those of levels, a posture the last of them."""
 _RESTARTS: Final = 7
-"""Random starts, at most, beside those of the lanes."""
+"""Random starts, at most."""
+Closing: TypeAlias = Callable[[Array], Array | None]
+"""Gives the q (nq,) near to another at which all loops are closed, or None."""
 _BETTER: Final = 0.99
 """What is left must be less than this share of what is left from q0 for another start to win."""
 
@@ -49,23 +51,28 @@ def keeps(problem: Problem, apart: CollisionLimit | None, model: Model, scratch:
 
 
 def brought_within(
-    inner: Any, model: Model, scratch: Scratch, code: int, end: float, closed: Callable[[Array], Array | None] | None
+    search: Callable[[], Any], model: Model, scratch: Scratch, code: int, end: float, closed: Closing
 ) -> tuple[int, bool]:
     """Let `out` of the scratch be an answer that keeps all; the code, and whether the time was spent.
 
-    `inner` is a search by METHOD for the same tasks, `closed` what closes the loops near to a q (nq,).
+    `search` gives one by METHOD for the same tasks, `closed` closes loops near to a q (nq,).
     """
     at, out = slice(ANSWER, ANSWER + model.nq), scratch.out
     first, start = out[at].copy(), scratch.start.copy()
+    begins = [(closed(begin.copy()) if np.isfinite(begin).all() else None) for begin in (first, start)]
+    if begins[0] is None and begins[1] is None:
+        return (BLOCKED if code == SOLVED else code), False
+    inner = search()
     restarts = min(_RESTARTS, inner.max_restarts)
     best: tuple[Array, Array, float, int] | None = None
     late = False
-    for begin, more in ((first, 0), (start, restarts)):
-        if not np.isfinite(begin).all():
+    for begin, more in ((begins[0], 0), (begins[1], 0), (begins[1], restarts)):
+        if more and best is not None and best[2] > 0.5:
+            break
+        if begin is None:
             continue
-        near = closed(begin.copy()) if closed is not None else None
         with inner.scratch(model) as found:
-            found.goal[:], found.start[:] = scratch.goal, begin if near is None else near
+            found.goal[:], found.start[:] = scratch.goal, begin
             if len(found.posture_goal):
                 found.posture_goal[:] = scratch.posture_goal
             found.tell(max_restarts=more)
@@ -87,7 +94,7 @@ def brought_within(
     out[:] = answer
     solved = answer[CODE] == SOLVED
     out[RESTARTS], out[ITERATIONS] = tried + answer[RESTARTS], spent + answer[ITERATIONS]
-    out[START] = came_from if begin is first and (solved or came_from == BY_CLOSED_FORM) else answer[START]
+    out[START] = came_from if begin is begins[0] and (solved or came_from == BY_CLOSED_FORM) else answer[START]
     out[DISTANCE] = _distance(model, inner.problem, start, out[at])
     if solved:
         return ended, late

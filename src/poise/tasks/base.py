@@ -19,7 +19,7 @@ from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
-from poise.kernels.rows.own import own_rows
+from poise.kernels.rows.own import own_range_rows, own_rows, own_sides
 from poise.spatial import SE3, SO3, Array, ArrayLike, frozen, quaternion_matrix
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
 from poise.tasks.error import TaskError
@@ -90,6 +90,9 @@ class Task(Objective):
       twist of each frame, linear, then angular, along the world's axes.  Without it they are central differences over
       1e-5 m and rad, good to about nine digits where the residual is smooth.
 
+    With `inequality = True` the residual is a range, which asks for nothing where all its rows are at most 0: that is
+    what must hold, one side a row, and where the task is required and of the first priority no step leaves it.
+
     Write every row in every pose: where one is left out, the task has no number and is not solved.
     `unit` is "m" or "rad" if the rows are such.  With `lanes = True` the functions are written with `load`, `store` and
     `select` of `poise.kernels.machine.lanes` in place of brackets and `if`, and serve eight problems at once: row
@@ -126,6 +129,9 @@ class Task(Objective):
     lanes: ClassVar[bool] = False
     """Whether the functions of a task of your own serve eight problems at once."""
 
+    inequality: ClassVar[bool] = False
+    """Whether the rows of a task of your own are to be at most 0, in place of 0."""
+
     routine: ClassVar[Any] = staticmethod(own_rows)
     """Writes the rows of its residual and their Jacobian; None for a pose, whose rows the solver has at hand."""
     side_routine: ClassVar[Any] = None
@@ -153,6 +159,8 @@ class Task(Objective):
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         if cls.functions():
+            if cls.inequality:
+                cls.routine, cls.side_routine = staticmethod(own_range_rows), staticmethod(own_sides)
             cls.structure = property(_structure_now)  # type: ignore[assignment, method-assign]
 
     @classmethod
@@ -241,12 +249,12 @@ class Task(Objective):
     @property
     def sides(self) -> int:
         """Of a range that has an inside, its sides: as many inequalities say that it is not left; else 0."""
-        return 0
+        return self.rows if self.inequality else 0
 
     @property
     def depth(self) -> float:
         """How far inside a range one can be [m or rad]."""
-        return 0.0
+        return math.inf if self.inequality else 0.0
 
     @property
     def in_world(self) -> bool:
@@ -345,7 +353,7 @@ class Task(Objective):
     @property
     def own(self) -> bool:
         """Whether it has a residual of its own."""
-        return type(self).routine is own_rows
+        return type(self).routine in (own_rows, own_range_rows)
 
     def coupled(self, model: "Model") -> set[int]:
         """The places in q that it reads as numbers, so that whole turns are not all the same."""
@@ -380,6 +388,8 @@ class Task(Objective):
         for at, aim, out in zip(q, goal, found, strict=True):
             seen = self.frames_at(model, at)
             residual(seen.ravel() if self.lanes else seen, self.all_numbers(aim), out[: self.rows])
+        if self.inequality:
+            found = np.maximum(found, 0.0)
         return np.stack([b.norms(found[:, 3 * i : 3 * i + 3]) for i, b in enumerate(self.blocks)], axis=1)
 
     # A residual of a user's ---------------------------------------------------------------------------------------

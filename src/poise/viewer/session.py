@@ -20,7 +20,7 @@ from poise.methods.criteria import Clearance
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.arguments import several
-from poise.solving.branches import solve_all
+from poise.solving.branch_solver import solve_all
 from poise.solving.collision import CollisionLimit
 from poise.solving.outcome import Trace
 from poise.spatial import SE3, Array, ArrayLike

@@ -23,7 +23,9 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at
+from poise.kernels.solver.limits import room_of_sums
 from poise.kernels.solver.lm_solver import INSIDE, holds
+from poise.kernels.solver.nearness import square_between, turn_within
 
 _SQUARE, _SCORE, _COST = range(3)
 """Rows of `state` here: the square of a lane's distance from q0, its score, the sum of the squares of its errors."""
@@ -91,7 +93,12 @@ def _nearest_that_holds(p, w, v, found, address):
             return found, SOLVED
         if w.clearance[0] > most:
             best, most = found, w.clearance[0]
-        v.branches[FITS, found] = 0.0
+        if room_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, w.pool):
+            v.state[_SQUARE, found] = square_between(p, w.q, w.pool)  # another may be nearer now
+            for i in range(len(w.q)):
+                v.q[i, found] = w.q[i]
+        else:
+            v.branches[FITS, found] = 0.0
         found = _nearest_left(v)
     whole = min(p.blocks[0].inverse_square_tolerance, p.blocks[1].inverse_square_tolerance) >= _TIGHT
     for lane in range(WIDTH):

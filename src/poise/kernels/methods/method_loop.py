@@ -57,17 +57,8 @@ from poise.kernels.methods.settling import curb, let_go, widen
 from poise.kernels.requirements.loops import CLOSED, open_at
 from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
-from poise.kernels.solver.lm_solver import (
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    draw_offsets,
-    evaluate,
-    finish,
-    holds,
-    near_turn,
-)
+from poise.kernels.solver.lm_solver import STARTED, aim_at, begin, clip_start, draw_offsets, evaluate, finish, holds
+from poise.kernels.solver.nearness import near_turn
 
 _PATIENCE = 30
 _GAIN = 1.0 - 1e-4

@@ -4,7 +4,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, entry_point, kernel
 from poise.kernels.machine.views import problem_at
-from poise.kernels.solver.lm_solver import square_between
+from poise.kernels.solver.nearness import square_between
 
 
 @kernel

@@ -184,7 +184,7 @@ def apart(p, w, address):
     _put(p, x, w.step)
     for i in range(s.scene[0].movers if guard.travel < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, travel(s, i, 0, x.row))
-    if farthest > guard.travel * (1.0 + 1e-9):
+    if farthest > guard.travel * (1.0 + 1e-9) and not _free_of_all(p, w, s, x):
         if cutting:  # the same way, less far
             for a in range(len(w.step)):
                 w.wishes[a] = guard.travel / farthest * w.step[a]
@@ -204,6 +204,17 @@ def apart(p, w, address):
     look_ahead(p, s, x, w.step)
     if _apart(p, w, s, x, 0.0, 1.0 if cutting else 0.0):
         w.memory[VERDICT] = 1.0
+
+
+@kernel
+def _free_of_all(p, w, s, x):
+    """Whether no pair can come near on the way of a step, which x.row holds, however far that is."""
+    moved_to(x, w.begun)
+    place_movers(s, x)
+    for i in range(s.scene[0].movers):
+        x.advance[i] = travel(s, i, 0, x.row)
+    find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
+    return x.near[0] == 0.0
 
 
 @functools.partial(kernel, inline=True)

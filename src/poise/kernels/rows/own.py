@@ -1,12 +1,15 @@
 """The rows of a task with a residual of the user's own: a function of the poses of frames, which shall vanish.
 
 With r(frames) the residual, e = -r, and the Jacobian is dr/dq: the derivatives of r by the twist of each frame, times
-the columns of its motion.  Without derivatives of the user's they are central differences.
+the columns of its motion.  Without derivatives of the user's they are central differences.  Of a range, r shall be at
+most 0: where it is less, both are 0, and each row is a side.
 """
+
+import numpy as np
 
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.lanes import load, packs, splat, store
+from poise.kernels.machine.lanes import load, packs, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import FRAME, GOAL, PLACE, RESIDUAL, SLOPES, WIDTH
 from poise.kernels.machine.views import as_array, as_matrix, flat, section
 from poise.kernels.rows.frame import hung
@@ -26,6 +29,95 @@ def own_room(frames, numbers, rows, columns):
 @routine
 def own_rows(p, w, k):
     """Residual and Jacobian of effector k, whose functions stand behind this routine in the table."""
+    linear, angular, frames, out, slopes = _seen(p, w, k)
+    effector = p.effectors[k]
+    count, rows, width = len(frames) // FRAME, len(out), len(linear)
+    for r in range(3 * (effector.last_block - effector.first_block)):
+        start = p.blocks[effector.first_block + r // 3].start + r % 3
+        store(w.e, 3 * effector.first_block + r, -load(out, r) if r < rows else splat(w.scratch, 0.0))
+        for j in range(0, width, 3):
+            store(w.jacobian, start + j, splat(w.scratch, 0.0))
+    for f in range(count):
+        _columns(p, w, effector.first_sight + f, frames, FRAME * f, linear, angular)
+        for r in range(rows):
+            start, g = p.blocks[effector.first_block + r // 3].start + r % 3, 6 * (count * r + f)
+            for j in range(0, width, 3):
+                store(w.jacobian, start + j, load(w.jacobian, start + j) + _along(slopes, g, linear, angular, j))
+
+
+@routine
+def own_range_rows(p, w, k):
+    """`own_rows` of a range: what r is beyond 0, and 0 within."""
+    own_rows(p, w, k)
+    effector = p.effectors[k]
+    for r in range(effector.residual_rows):
+        start, i = p.blocks[effector.first_block + r // 3].start + r % 3, 3 * effector.first_block + r
+        e = load(w.e, i)
+        store(w.e, i, select(e >= 0.0, splat(w.scratch, 0.0), e))  # what is no number stays one
+        for j in range(0, 3 * effector.columns, 3):
+            store(w.jacobian, start + j, select(e >= 0.0, splat(w.scratch, 0.0), load(w.jacobian, start + j)))
+
+
+@routine
+def own_sides(p, w, b):
+    """How far a range of the user's own is beyond each side: its residual; no side where a weight is 0.
+
+    No direction changes a row faster than its derivatives by each frame's place and turn are long, times the columns.
+    """
+    border = p.borders[b]
+    linear, angular, frames, out, slopes = _seen(p, w, border.effector)
+    effector, row = p.effectors[border.effector], pitch(w.border_rows, len(w.step))
+    count = len(frames) // FRAME
+    for r in range(len(out)):
+        asked = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
+        w.gap[border.first + r] = load(out, r) if asked else -np.inf
+        for a in range(row):
+            w.border_rows[(border.first + r) * row + a] = 0.0
+            w.border_reach[(border.first + r) * row + a] = 0.0
+    for f in range(count):
+        _columns(p, w, effector.first_sight + f, frames, FRAME * f, linear, angular)
+        for r in range(len(out)):
+            g = 6 * (count * r + f)
+            straight, turning = _length(slopes, g), _length(slopes, g + 3)
+            asked = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
+            for c in range(effector.columns if asked else 0):
+                j, at = 3 * c, (border.first + r) * row + p.slots[effector.first_slot + c]
+                w.border_rows[at] += _along(slopes, g, linear, angular, j)
+                w.border_reach[at] += straight * _length(linear, j) + turning * _length(angular, j)
+
+
+@kernel
+def _columns(p, w, f, frames, at, linear, angular):
+    """Write what each column of a task does to sight f, whose pose is in `frames`: 3 numbers, linear and angular."""
+    sight = p.sights[f]
+    for j in range(len(linear)):
+        store(linear, j, splat(w.scratch, 0.0)), store(angular, j, splat(w.scratch, 0.0))
+    px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
+    jacobian_columns(p.columns, sight.first_column, sight.last_column, w.frames, px, py, pz, linear, angular)
+
+
+@kernel
+def _length(rows, i):
+    """The length of three numbers."""
+    x, y, z = load(rows, i), load(rows, i + 1), load(rows, i + 2)
+    return sqrt(x * x + y * y + z * z)
+
+
+@kernel
+def _along(slopes, g, linear, angular, j):
+    """The derivative of a row by a column: its six by a frame's twist, times what the column does to the frame."""
+    along = load(slopes, g) * load(linear, j) + load(slopes, g + 1) * load(linear, j + 1)
+    about = load(slopes, g + 3) * load(angular, j) + load(slopes, g + 4) * load(angular, j + 1)
+    along = along + load(slopes, g + 2) * load(linear, j + 2)
+    return along + (about + load(slopes, g + 5) * load(angular, j + 2))
+
+
+@kernel
+def _seen(p, w, k):
+    """Of effector k room for columns, linear and angular, the frames as they stand, the residual, and its derivatives.
+
+    All are sections of w.scratch: two of 3 numbers a column, 12 a frame, one a row, and 6 a frame and row.
+    """
     effector = p.effectors[k]
     count, rows = effector.last_sight - effector.first_sight, effector.residual_rows
     own, width = effector.last_number - effector.first_number, 3 * effector.columns
@@ -52,26 +144,7 @@ def own_rows(p, w, k):
     else:
         _differences(p, w, effector, frames, numbers, out, other, slopes, plain)
     _residual(w, effector, frames, numbers, out, plain)
-
-    for r in range(3 * (effector.last_block - effector.first_block)):
-        start = p.blocks[effector.first_block + r // 3].start + r % 3
-        store(w.e, 3 * effector.first_block + r, -load(out, r) if r < rows else splat(s, 0.0))
-        for j in range(0, width, 3):
-            store(w.jacobian, start + j, splat(s, 0.0))
-    for f in range(count):
-        sight, at = p.sights[effector.first_sight + f], FRAME * f
-        for j in range(width):
-            store(linear, j, splat(s, 0.0)), store(angular, j, splat(s, 0.0))
-        px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
-        jacobian_columns(p.columns, sight.first_column, sight.last_column, w.frames, px, py, pz, linear, angular)
-        for r in range(rows):
-            start, g = p.blocks[effector.first_block + r // 3].start + r % 3, 6 * (count * r + f)
-            g0, g1, g2 = load(slopes, g), load(slopes, g + 1), load(slopes, g + 2)
-            g3, g4, g5 = load(slopes, g + 3), load(slopes, g + 4), load(slopes, g + 5)
-            for j in range(0, width, 3):
-                along = g0 * load(linear, j) + g1 * load(linear, j + 1) + g2 * load(linear, j + 2)
-                about = g3 * load(angular, j) + g4 * load(angular, j + 1) + g5 * load(angular, j + 2)
-                store(w.jacobian, start + j, load(w.jacobian, start + j) + along + about)
+    return linear, angular, frames, out, slopes
 
 
 @kernel

@@ -54,9 +54,8 @@ from poise.kernels.solver.lm_solver import (
     evaluate,
     holds,
     improve,
-    near_turn,
-    square_between,
 )
+from poise.kernels.solver.nearness import near_turn, square_between
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
 
 _STORED = 6

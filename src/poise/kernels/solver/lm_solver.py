@@ -20,7 +20,7 @@ from poise.kernels.algebra.scalar import uniform
 from poise.kernels.algebra.swing_twist import kept, random_rotation
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
-from poise.kernels.machine.lanes import any_of, floor, load, rint, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -52,6 +52,7 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.rows.residuals import residuals
 from poise.kernels.solver.limits import any_ball_limited, hold_balls, hold_pushed, room_of_sums
+from poise.kernels.solver.nearness import near_turn, square_between, square_of
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
 
@@ -64,9 +65,6 @@ _PATIENCE is 0 for all lanes but a careful one, to which _MARK, _NU and _PREDICT
 lane's problem in a batch, MEASURE that of its stored start, LEAST the least sum of squares that its starts came to, and
 ROOM how much was left at the best of the solutions that did not hold, -inf before the first.  _HOLDS is 1 for one that
 does."""
-_TURN = 6.283185307179586
-_ROUNDING = 1e-9
-"""A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _MU_LOW = 0.03
 """Chan and Lawrence's gain; the smallest mu."""
 _MU_LAST = 1e-5
@@ -89,6 +87,8 @@ _NEAR = 0.1
 _HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
 """A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
 solution's; where it is more than the third, less than the second share."""
+_WAIT = 20.0
+"""Iterations that it is waited for at most: what takes longer, one answer in a hundred, is a tenth nearer then."""
 _HASTY = 2.5
 """Slow iterations after which a lane is given up."""
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
@@ -380,49 +380,6 @@ def keep_candidate(w, lane):
         w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
 
 
-@functools.partial(kernel, inline=True)
-def turned_near(c, x, x0):
-    """What whole turns make of x, of a coordinate c that turns, to bring it nearest to x0 within its limits."""
-    up, down = floor((c.upper + _ROUNDING - x) / _TURN), -floor((x - c.lower + _ROUNDING) / _TURN)
-    turns = rint((x0 - x) / _TURN)
-    turns = select(turns > up, up, turns)
-    turns = select(turns < down, down, turns)
-    turned = x + turns * _TURN
-    turned = select(turned < c.lower, c.lower, turned)
-    turned = select(turned > c.upper, c.upper, turned)
-    return select((up >= down) & (turns * turns > 0.5), turned, x)
-
-
-@kernel
-def square_between(p, q, q0):
-    """The square of the distance between two configurations: of the ways of joints [rad or m] and angles of balls."""
-    square = 0.0
-    for r in range(len(p.coordinates)):
-        i = p.coordinates[r].q
-        square += (q[i] - q0[i]) ** 2
-    for r in range(len(p.balls)):
-        i = p.balls[r].q
-        # |q - q0| is twice the sine of a quarter of the angle, which keeps the digits of small ones.
-        minus = (q[i] - q0[i]) ** 2 + (q[i + 1] - q0[i + 1]) ** 2
-        minus += (q[i + 2] - q0[i + 2]) ** 2 + (q[i + 3] - q0[i + 3]) ** 2
-        plus = (q[i] + q0[i]) ** 2 + (q[i + 1] + q0[i + 1]) ** 2
-        plus += (q[i + 2] + q0[i + 2]) ** 2 + (q[i + 3] + q0[i + 3]) ** 2
-        square += (4.0 * np.arctan2(np.sqrt(min(minus, plus)), np.sqrt(max(minus, plus)))) ** 2
-    return square
-
-
-@kernel
-def square_of(p, w, lane, q0, spare):
-    """The square of the distance of a lane's q from q0, of its joints as whole turns bring them nearest to it."""
-    for i in range(len(q0)):
-        spare[i] = w.q[i, lane]
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        if c.turns:
-            spare[c.q] = turned_near(c, spare[c.q], q0[c.q])
-    return square_between(p, spare, q0)
-
-
 @kernel
 def nearest(p, w, q0, spare):
     """The converged lane whose q is nearest to q0, and the square of its distance."""
@@ -436,14 +393,15 @@ def nearest(p, w, q0, spare):
 
 
 @kernel
-def hopeful(p, w, q0, spare, least, max_iterations):
-    """Whether a descent from q0 may still end nearer to it than the square `least`."""
+def hopeful(p, w, q0, spare, found, least, max_iterations):
+    """Whether a descent from q0 may still end nearer to it than lane `found` did, whose distance squared is `least`."""
     bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
     for lane in range(2):
         if (
             w.state[STARTED, lane] == 0.0
             and w.state[SCORE, lane] > INSIDE
             and not exhausted(w, lane, max_iterations)
+            and w.state[AGE, lane] < w.state[AGE, found] + _WAIT
             and square_of(p, w, lane, q0, spare) < bound
         ):
             return True
@@ -546,7 +504,7 @@ def search(
             score, slow = load(w.state, SCORE), load(w.state, SLOW)
         if any_of(score <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
-            if not (wait and hopeful(p, w, q0, spare, least, max_iterations)):
+            if not (wait and hopeful(p, w, q0, spare, lane, least, max_iterations)):
                 return lane, spent, False
         elif any_of((slow > patience) | (age >= max_iterations)):
             alive = False
@@ -648,19 +606,6 @@ def answer(p, w, cost, score, iterations, restarts, start, stationary):
         z = w.e[3 * b + 2] * p.blocks[b].inverse_weight[2]
         out[ANSWER + count + b] = sqrt(x * x + y * y + z * z)
     return code
-
-
-@kernel
-def near_turn(p, w, start):
-    """Turn every revolute coordinate by whole turns towards `start`, as far as its limits allow; whether any turned."""
-    turned = False
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        if c.turns:
-            x = turned_near(c, w.q[c.q], start[c.q])
-            if x != w.q[c.q]:
-                w.q[c.q], turned = x, True
-    return turned
 
 
 @routine

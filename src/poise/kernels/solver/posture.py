@@ -14,17 +14,8 @@ from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
-from poise.kernels.solver.lm_solver import (
-    INSIDE,
-    STARTED,
-    begin,
-    clip_start,
-    draw_offsets,
-    evaluate,
-    finish,
-    improve,
-    turned_near,
-)
+from poise.kernels.solver.lm_solver import INSIDE, STARTED, begin, clip_start, draw_offsets, evaluate, finish, improve
+from poise.kernels.solver.nearness import turned_near
 from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, KEPT, LAST, ORIGIN, posture_errors, slide
 
 _STARTS = 64

@@ -47,9 +47,8 @@ from poise.kernels.solver.lm_solver import (
     draw_offsets,
     evaluate,
     finish,
-    near_turn,
-    square_of,
 )
+from poise.kernels.solver.nearness import near_turn, square_of
 from poise.kernels.solver.step import advance, damping_factor
 
 MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)

@@ -19,7 +19,7 @@ from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, several
 from poise.solving.batch import problems_of
-from poise.solving.branches import Branching
+from poise.solving.branching import Branching
 from poise.solving.closure import refuse_loops
 from poise.solving.path.clock import Clock
 from poise.solving.search import prepared_search
