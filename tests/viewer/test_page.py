@@ -133,7 +133,7 @@ def test_an_obstacle_that_has_gone_meanwhile_is_not_selected() -> None:
 def test_a_slider_that_is_given_no_number_shows_the_joint_again(wait_for: Wait) -> None:
     with view(planar(3), port=0, block=False, q=[0.3, 0.4, 0.5]) as page:
         slider = widget(page, "joint2")
-        slider._impl.value = np.nan
+        by_hand(page, "joint2", np.nan)
         wait_for(lambda: abs(slider.value - 0.4) < 1e-3, seconds=10.0)
 
 

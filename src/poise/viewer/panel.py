@@ -38,6 +38,7 @@ class Panel(ABC, Generic[M]):
         self._said, self._plotted = 0.0, 0.0
         self._texts: dict[str, str] = {}
         self._shown: list[tuple[Any, Callable[[M], Any]]] = []
+        self._was: dict[int, Any] = {}
         self._touched: dict[int, float] = {}
         self._select_soon: str | None = None
         self._words = self._gui.add_markdown("")
@@ -72,12 +73,16 @@ class Panel(ABC, Generic[M]):
             self._plot(moment)
 
     def _show(self, moment: M) -> None:
-        """Bring the widgets to what is set, but for one that a hand is at, which would jump back."""
+        """Bring the widgets to what has been set since, but for one that a hand is at, which would jump back.
+
+        What a hand has just changed is told of a little later, so a widget that differs from what is set says nothing.
+        """
         now = perf_counter()
         for widget, read in self._shown:
-            value = read(moment)
-            if value is None or now - self._touched.get(id(widget), 0.0) < _HAND:
+            value, key = read(moment), id(widget)
+            if value is None or value == self._was.get(key) or now - self._touched.get(key, 0.0) < _HAND:
                 continue
+            self._was[key] = value
             if getattr(widget, "max", None) is not None:  # a slider
                 value = min(max(value, widget.min), widget.max)
                 if abs(widget.value - value) <= 0.5 * widget.step:
@@ -97,6 +102,7 @@ class Panel(ABC, Generic[M]):
             if event.client is not None:
                 self._touched[id(event.target)] = perf_counter()
                 edit()
+                self._was.pop(id(event.target), None)  # it may have been refused
 
         for widget in widgets:
             widget.on_update(edited)
