@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 import poise as pz
-from poise.experiments.das.fields import FIELDS
+from poise.experiments.das.problem import FIELDS
 from poise.viewer.appearance import appearance
 from poise.viewer.operator.page import OperatorPage
 from poise.viewer.operator.program import Program
@@ -122,7 +122,7 @@ def through(field: str) -> Program:
         program.tune(obstacle_gain=gain)
         for _ in range(120):
             program.tick(DT)
-        here, there = program.snapshot.target.xyz, np.array([*FIELDS[field].goal, 0.0])
+        here, there = program.moment.target.xyz, np.array([*FIELDS[field].goal, 0.0])
         program.record()
         for share in np.linspace(0.0, 1.0, 600):
             program.aim(here + share * (there - here))
@@ -137,7 +137,7 @@ def operator(file: Path) -> None:
     program.commit("attempt 2")
     program.reset()
     program.aim([8.0, -1.5, 0.0])
-    assert all(attempt.measures for attempt in program.snapshot.attempts)  # or the first picture has dots
+    assert all(attempt.measures for attempt in program.moment.attempts)  # or the first picture has dots
     with OperatorPage(program, port=0) as shown:
         look(shown, (5.5, -0.5, 0.0), (0.0, -3.0, 7.0))
         shot(shown, file, "Attempts", "show it")
@@ -145,10 +145,10 @@ def operator(file: Path) -> None:
 
 def arm(file: Path) -> None:
     """The same arm on its way, as a page that plays without a server."""
-    attempt = through("open").attempt("attempt 2")
+    attempt = through("open").attempt_of("attempt 2")
     shapes = {obstacle.name: obstacle.shape for obstacle in attempt.setups[-1][1].obstacles}
     parts = appearance(attempt.model)
-    file.write_text(html_of_motion(attempt.model, parts, attempt.time, attempt.q, shapes), encoding="utf-8")
+    file.write_text(html_of_motion(attempt.motion, parts, shapes), encoding="utf-8")
 
 
 MADE: dict[str, Callable[[Path], None]] = {

@@ -10,19 +10,35 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.figures import drawn, legible, named
+from support.figures import legible, named
 from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
 from poise.experiments import registry
 from poise.experiments.base import judge, judge_spread
-from poise.experiments.buss.claims import SWEEPS, Results, claims
-from poise.experiments.buss.experiment import BUSS, measure
-from poise.experiments.buss.shapes import CURVES, SHAPES, TIME_STEP, links, mechanism, targets, times
-from poise.experiments.buss.sweep import Sweep
-from poise.experiments.buss.tables import tables
-from poise.experiments.buss.tracking import CLAMPED, DLS, JT, PINV, SDLS, Run, jitter_of, others, track, tuned
+from poise.experiments.buss.problem import (
+    CLAMPED,
+    CURVES,
+    DLS,
+    JT,
+    PINV,
+    SDLS,
+    SHAPES,
+    TIME_STEP,
+    Run,
+    Sweep,
+    jitter_of,
+    links,
+    mechanism,
+    others,
+    targets,
+    times,
+    track,
+    tuned,
+)
+from poise.experiments.buss.report import BUSS, SWEEPS, Results, claims, measure, tables
+from poise.experiments.drawing import save
 from poise.methods.registry import METHODS
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "buss_shapes.json").read_text())
@@ -261,9 +277,9 @@ def test_tables_are_rectangular(results: Results) -> None:
 
 def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from poise.experiments.buss.figures import draw
+    from poise.experiments.buss.figures import figures
 
-    files = draw(results, tmp_path)
+    files = save(tmp_path, lambda: figures(results))
     assert {file.stem for file in files} >= {"shapes", "totals", "tracking", "damping", "jumps"}
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
 
@@ -341,7 +357,7 @@ def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) 
     pytest.importorskip("matplotlib")
     from poise.experiments.buss import figures
 
-    found = drawn(figures.draw, monkeypatch, figures, results)
+    found = figures.figures(results)
     for figure in found.values():
         legible(figure)
     assert "median" in found["totals"].get_suptitle()

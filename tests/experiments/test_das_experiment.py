@@ -6,26 +6,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.figures import drawn, legible, named
+from support.figures import legible, named
 from support.readable import assert_tables_readable
 
-from poise.experiments.das.claims import Results, claims
-from poise.experiments.das.experiment import measure
-from poise.experiments.das.fields import (
+from poise.experiments.das.problem import (
     FIELDS,
+    HYBRID,
     LITERAL,
     MEASURED,
+    NEWTON,
     NONE,
     RULED,
     START,
     STRONG,
+    TRANSPOSE,
     cross,
     joints,
     methods,
     way,
 )
-from poise.experiments.das.pairs import HYBRID, NEWTON, TRANSPOSE
-from poise.experiments.das.tables import tables
+from poise.experiments.das.report import Results, claims, measure, tables
+from poise.experiments.drawing import save
 from poise.robots.planar import planar
 
 
@@ -153,9 +154,9 @@ def test_tables_are_rectangular(results: Results) -> None:
 
 def test_figures_are_pictures(results: Results, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from poise.experiments.das.figures import draw
+    from poise.experiments.das.figures import figures
 
-    files = draw(results, tmp_path)
+    files = save(tmp_path, lambda: figures(results))
     assert [file.stem for file in files] == ["frames", "clearance", "vehicle", "iterations"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
 
@@ -168,7 +169,7 @@ def test_figures_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatch) 
     pytest.importorskip("matplotlib")
     from poise.experiments.das import figures
 
-    found = drawn(figures.draw, monkeypatch, figures, results)
+    found = figures.figures(results)
     for figure in found.values():
         legible(figure)
     assert named(found["frames"]) >= {"obstacle", "way of the target"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.figures import drawn, legible
+from support.figures import legible
 from support.readable import assert_tables_readable
 
 from poise.cli import main
@@ -75,4 +75,4 @@ def test_the_figure_can_be_read(results: Results, monkeypatch: pytest.MonkeyPatc
     pytest.importorskip("matplotlib")
     from poise.experiments import limits
 
-    legible(drawn(limits.draw, monkeypatch, limits, results)["limits"])
+    legible(limits.figures(results)["limits"])

@@ -7,33 +7,35 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.figures import drawn, legible, named
+from support.figures import legible, named
 from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
-from poise.experiments.soch_lorencz import experiment
-from poise.experiments.soch_lorencz.claims import Results, claims
-from poise.experiments.soch_lorencz.ellipse import (
+from poise.experiments.soch_lorencz import report
+from poise.experiments.soch_lorencz.problem import (
     AXES,
     BASE,
+    BENT,
     DLS,
     LENGTHS,
     PINV,
     ROWS,
     WEIGHTS,
+    WORST,
     arm,
     extended,
+    jacobian,
+    least_value,
     targets,
 )
-from poise.experiments.soch_lorencz.matrix import BENT, WORST, jacobian, least_value
-from poise.experiments.soch_lorencz.tables import tables
+from poise.experiments.soch_lorencz.report import Results, claims, tables
 from poise.spatial import Array
 
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return experiment.measure(quick=True)
+    return report.measure(quick=True)
 
 
 def verdicts(results: Results) -> dict[str, str]:
@@ -206,7 +208,7 @@ def test_figures_can_be_read_and_call_the_method_by_its_name(results: Results, m
     pytest.importorskip("matplotlib")
     from poise.experiments.soch_lorencz import figures
 
-    found = drawn(figures.draw, monkeypatch, figures, results)
+    found = figures.figures(results)
     for figure in found.values():
         legible(figure)
     assert {label.split(",")[0] for label in named(found["errors"])} <= set(pz.methods.METHODS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 import poise as pz
-from poise.experiments.soch_lorencz.matrix import jacobian, pairs
+from poise.experiments.soch_lorencz.problem import jacobian, pairs
 from poise.robots import TEXTBOOK
 from poise.robots.planar import planar
 from poise.spatial import Array

@@ -50,11 +50,11 @@ def window(shown: OperatorPage, shared_page: Any, windows: dict[str, Window], wa
         windows["one"] = Window(shared_page, shown.server, wait_for)
     windows["one"].look()
     program = shown.program
-    if program.snapshot.recording:
+    if program.moment.recording:
         program.stop()
     program.take_up(programmed().work)
     program.resume()
-    shown.refusal = ""
+    program.refusal = ""
     return windows["one"]
 
 
@@ -66,9 +66,9 @@ def program(shown: OperatorPage) -> Program:
 def recorded(window: Window, program: Program) -> None:
     """Record an attempt of some ticks, and pause."""
     program.record()
-    program.aim(program.snapshot.hand.xyz + np.array([0.3, 0.2, 0.0]))
-    before = program.snapshot.ticks
-    window.wait_for(lambda: program.snapshot.ticks > before + 20)
+    program.aim(program.moment.hand.xyz + np.array([0.3, 0.2, 0.0]))
+    before = program.moment.ticks
+    window.wait_for(lambda: program.moment.ticks > before + 20)
     program.stop()
     program.pause()
 
@@ -88,81 +88,81 @@ def download(window: Window, button: str, to: Path) -> Path:
 
 
 def test_held_keys_move_the_hand_until_they_are_let_go(window: Window, program: Program) -> None:
-    start, keys = program.snapshot.hand.xyz, window.page.keyboard
+    start, keys = program.moment.hand.xyz, window.page.keyboard
     keys.down("ArrowUp")
-    window.wait_for(lambda: program.snapshot.hand.xyz[1] > start[1] + 0.2)
-    assert program.snapshot.drive.moves
+    window.wait_for(lambda: program.moment.hand.xyz[1] > start[1] + 0.2)
+    assert any(program.moment.drive.linear)
     keys.up("ArrowUp")
-    window.wait_for(lambda: not program.snapshot.drive.moves)
-    target = program.snapshot.target.xyz
+    window.wait_for(lambda: not any(program.moment.drive.linear))
+    target = program.moment.target.xyz
     assert target[[0, 2]] == pytest.approx(start[[0, 2]], abs=0.05)
-    ticks = program.snapshot.ticks
-    window.wait_for(lambda: program.snapshot.ticks > ticks + 5)
-    assert (program.snapshot.target.xyz == target).all()
-    window.wait_for(lambda: program.snapshot.position_error < 1e-3)
+    ticks = program.moment.ticks
+    window.wait_for(lambda: program.moment.ticks > ticks + 5)
+    assert (program.moment.target.xyz == target).all()
+    window.wait_for(lambda: program.moment.position_error < 1e-3)
 
 
 def test_space_pauses_and_goes_on(window: Window, program: Program) -> None:
     window.tab("Guide")
     window.page.keyboard.press("Space")
-    window.wait_for(lambda: program.snapshot.paused)
+    window.wait_for(lambda: program.moment.paused)
     window.page.get_by_role("button", name="Go on").wait_for()
     window.press("Go on")
-    window.wait_for(lambda: not program.snapshot.paused)
+    window.wait_for(lambda: not program.moment.paused)
 
 
 def test_r_records_attempts_that_stand_side_by_side_with_their_measures(window: Window, program: Program) -> None:
     for count in (1, 2):
         window.page.keyboard.press("KeyR")
-        window.wait_for(lambda count=count: program.snapshot.recording == f"attempt {count}")
+        window.wait_for(lambda count=count: program.moment.recording == f"attempt {count}")
         window.page.keyboard.down("ArrowRight")
-        ticks = program.snapshot.ticks
-        window.wait_for(lambda ticks=ticks: program.snapshot.ticks > ticks + 10)
+        ticks = program.moment.ticks
+        window.wait_for(lambda ticks=ticks: program.moment.ticks > ticks + 10)
         window.page.keyboard.up("ArrowRight")
         window.page.keyboard.press("KeyR")
-        window.wait_for(lambda count=count: len(program.snapshot.attempts) == count)
+        window.wait_for(lambda count=count: len(program.moment.attempts) == count)
     window.tab("Attempts")
     table = window.page.get_by_role("table")
     window.wait_for(lambda: "..." not in table.inner_text() and "attempt 2" in table.inner_text())
-    one, two = (attempt.measures for attempt in program.snapshot.attempts)
+    one, two = (attempt.measures for attempt in program.moment.attempts)
     assert f"{one.hand_length:.2f}" in table.inner_text()
     assert f"{two.worst_speed:.2f}" in table.inner_text()
     window.choose("attempt", "attempt 1")
     window.press("Commit")
-    window.wait_for(lambda: program.snapshot.committed == "attempt 1")
+    window.wait_for(lambda: program.moment.committed == "attempt 1")
     window.press("Discard")
-    window.wait_for(lambda: [one.name for one in program.snapshot.attempts] == ["attempt 2"])
-    assert program.snapshot.committed is None
+    window.wait_for(lambda: [one.name for one in program.moment.attempts] == ["attempt 2"])
+    assert program.moment.committed is None
 
 
 def test_terms_of_the_law_and_the_method_are_set(window: Window, program: Program) -> None:
     window.tab("Law")
     window.slider(2).focus()
-    before = program.snapshot.setup.law.alpha
+    before = program.moment.setup.law.alpha
     window.page.keyboard.press("ArrowLeft")
-    window.wait_for(lambda: program.snapshot.setup.law.alpha == pytest.approx(before - 0.01))
+    window.wait_for(lambda: program.moment.setup.law.alpha == pytest.approx(before - 0.01))
     window.choose("led by", "dls")
-    window.wait_for(lambda: program.snapshot.setup.method is not None)
+    window.wait_for(lambda: program.moment.setup.method is not None)
     window.choose("led by", "the law of Das et al.")
-    window.wait_for(lambda: program.snapshot.setup.method is None)
+    window.wait_for(lambda: program.moment.setup.method is None)
 
 
 def test_an_obstacle_is_added_moved_reshaped_and_deleted(window: Window, shown: OperatorPage, program: Program) -> None:
     window.tab("Obstacles")
     window.press("box")
     window.says("box 1")
-    window.wait_for(lambda: shown.obstacles._gizmo is not None)
-    before = program.snapshot.setup.obstacle("box 1").shape.pose.xyz
-    window.pull(shown.obstacles._gizmo, 0, -0.5)
-    window.wait_for(lambda: program.snapshot.setup.obstacle("box 1").shape.pose.xyz[0] < before[0] - 0.4)
+    window.wait_for(lambda: shown.stage.obstacles._gizmo is not None)
+    before = program.moment.setup.obstacle("box 1").shape.pose.xyz
+    window.pull(shown.stage.obstacles._gizmo, 0, -0.5)
+    window.wait_for(lambda: program.moment.setup.obstacle("box 1").shape.pose.xyz[0] < before[0] - 0.4)
     window.choose("shape", "sphere")
     window.says("radius m")
     window.type("radius m", "0.25")
-    window.wait_for(lambda: program.snapshot.setup.obstacle("box 1").shape.radius == 0.25)
+    window.wait_for(lambda: program.moment.setup.obstacle("box 1").shape.radius == 0.25)
     window.box("stops (a hard limit)").check()
-    window.wait_for(lambda: program.snapshot.setup.obstacle("box 1").stops)
+    window.wait_for(lambda: program.moment.setup.obstacle("box 1").stops)
     window.press("Delete")
-    window.wait_for(lambda: not program.snapshot.setup.obstacles)
+    window.wait_for(lambda: not program.moment.setup.obstacles)
 
 
 def test_work_comes_back_to_the_bit(window: Window, program: Program, tmp_path: Path) -> None:
@@ -182,13 +182,13 @@ def test_work_comes_back_to_the_bit(window: Window, program: Program, tmp_path: 
 
 def test_a_scene_comes_back_to_the_bit(window: Window, program: Program, tmp_path: Path) -> None:
     program.tune(alpha=1.0 / 3.0, beta=0.123456789)
-    saved = program.snapshot.setup
+    saved = program.moment.setup
     window.tab("Attempts")
     file = download(window, "Save the scene", tmp_path)
     assert read_scene(file.read_text(), program.model, file.name) == saved
     program.tune(alpha=0.5, beta=None)
     upload(window, "Load a scene (.json)", file)
-    window.wait_for(lambda: program.snapshot.setup == saved)
+    window.wait_for(lambda: program.moment.setup == saved)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_commands_of_an_attempt_are_downloaded(window: Window, program: Program,
     window.tab("Attempts")
     window.wait_for(lambda: window.chosen("attempt") == "attempt 1")
     rows = download(window, "Commands as CSV", tmp_path).read_text().splitlines()
-    (attempt,) = program.snapshot.attempts
+    (attempt,) = program.moment.attempts
     assert len(rows) >= 100.0 * attempt.duration
     with np.load(download(window, "Commands as NPZ", tmp_path)) as arrays:
         assert list(arrays["joints"]) == list(program.model.coordinates)
@@ -244,10 +244,10 @@ def test_commands_of_an_attempt_are_downloaded(window: Window, program: Program,
 def test_a_gamepad_moves_the_hand(shown: OperatorPage, window: Window, program: Program, wait_for: Wait) -> None:
     page = window.page.context.new_page()
     page.add_init_script(GAMEPAD)
-    start, other = program.snapshot.hand.xyz, Window(page, shown.server, wait_for)
+    start, other = program.moment.hand.xyz, Window(page, shown.server, wait_for)
     page.evaluate("pad.axes = [1, 0, 0, 0]")
-    other.wait_for(lambda: program.snapshot.hand.xyz[0] > start[0] + 0.2)
+    other.wait_for(lambda: program.moment.hand.xyz[0] > start[0] + 0.2)
     page.evaluate("pad.axes = [0, 0, 0, 0]")
-    other.wait_for(lambda: not program.snapshot.drive.moves)
+    other.wait_for(lambda: not any(program.moment.drive.linear))
     page.close()
     window.page.bring_to_front()

@@ -133,16 +133,16 @@ def test_the_program_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     ours.stop()
     ours.commit("attempt 1")
     save_work(tmp_path / "work.npz", ours.work)
-    save_scene(tmp_path / "scene.json", ours.snapshot.setup, ours.model)
+    save_scene(tmp_path / "scene.json", ours.moment.setup, ours.model)
     other.take_up(load_work(tmp_path / "work.npz", robot.model))
     assert other.work == ours.work
-    assert other.snapshot.attempts[0].measures == ours.snapshot.attempts[0].measures
+    assert other.moment.attempts[0].measures == ours.moment.attempts[0].measures
     ours.reset()
     for each in (ours, other):
         each.aim((8.0, 2.0, 0.0))
     for _ in range(20):
         np.testing.assert_array_equal(ours.tick(0.02).q, other.tick(0.02).q)
-    assert load_scene(tmp_path / "scene.json", robot.model) == ours.snapshot.setup
+    assert load_scene(tmp_path / "scene.json", robot.model) == ours.moment.setup
 
 
 def test_work_of_another_robot_is_refused_by_its_joints(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_obstacles_are_as_large_as_suits_a_robot_of_a_millimetre(kind: str) -> N
 
 def test_a_robot_of_a_millimetre_is_guided_at_a_speed_that_suits_it() -> None:
     with OperatorPage(Program(tiny()), port=0) as page:
-        assert 0.1 * page.size < page.speed < page.size
+        assert 0.1 * page.stage.size < page.windows.speed < page.stage.size
         slider = widget(page, "speed m/s")
         assert slider.min < slider.value < slider.max
         assert 0.0 < slider.step < slider.value
@@ -126,14 +126,14 @@ def test_an_obstacle_that_has_gone_meanwhile_is_not_selected() -> None:
         page.panel._selected("gone")
         assert not page.panel._obstacle.visible
     with OperatorPage(Program(planar(3)), port=0) as other:
-        other.desk._selected("gone")
-        assert not other.desk._obstacle.visible
+        other.panel._selected("gone")
+        assert not other.panel._obstacle.visible
 
 
 def test_a_slider_that_is_given_no_number_shows_the_joint_again(wait_for: Wait) -> None:
     with view(planar(3), port=0, block=False, q=[0.3, 0.4, 0.5]) as page:
-        slider = page.panel._sliders[1][1]
-        slider._impl.value = np.nan
+        slider = widget(page, "joint2")
+        by_hand(page, "joint2", np.nan)
         wait_for(lambda: abs(slider.value - 0.4) < 1e-3, seconds=10.0)
 
 

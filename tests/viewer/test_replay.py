@@ -114,7 +114,7 @@ def test_a_table_says_whether_the_robot_moves(tmp_path: Path, suffix: str) -> No
 def test_a_ghost_in_the_browser(page: Any, tmp_path: Path, wait_for: Callable[..., None]) -> None:
     """The picture differs with it and without it."""
     with pz.view(walk(), ghost=nod(), block=False, port=0) as shown:
-        shown._playing.value = False
+        shown.timeline._playing.value = False
         page.goto(shown.url)
         page.wait_for_selector("canvas")
         wait_for(lambda: shown.server.viser.get_clients(), page)

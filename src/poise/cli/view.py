@@ -10,6 +10,7 @@ from poise.cli.command import Base, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
+    from poise.viewer.page import GuidedPage, Page
 
 
 @command
@@ -68,24 +69,32 @@ class View:
         if self.replay is not None:
             return self._play(model)
         from poise.viewer.app import view
-        from poise.viewer.snapshot import screenshot
 
         tasks = [pz.PoseTask(frame) for frame in self.frame] or None
         viewer = view(
             model, tasks, q=self.q0, method=self.method, look=self.look, host=self.host, port=self.port,
             dark=self.dark, block=False,
         )  # fmt: skip
-        with viewer:
+        return self._show(viewer, f"{model.name} is shown")
+
+    def _show(self, page: "GuidedPage", told: str) -> int:
+        """What happens there, kept or looked at."""
+        with page:
             if self.record is not None:
-                viewer.record(self.record)
+                page.record(self.record)
             if self.screenshot is not None:
-                print(f"written: {screenshot(viewer.server.viser, viewer.url, self.screenshot)}")
+                self._shoot(page)
                 return 0
-            print(f"{model.name} is shown at {viewer.server.announcement} (Ctrl-C ends it)", flush=True)
-            _until_interrupted(viewer.wait)
+            page.stay(told)
         if self.record is not None:
             print(f"written: {self.record}")
         return 0
+
+    def _shoot(self, page: "Page") -> None:
+        from poise.viewer.snapshot import screenshot
+
+        assert self.screenshot is not None
+        print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
 
     def _operate(self) -> int:
         from poise.viewer.aims import turns_too
@@ -93,12 +102,11 @@ class View:
         from poise.viewer.operator.program import Program
         from poise.viewer.operator.robots import ROBOTS
         from poise.viewer.operator.work import load_work
-        from poise.viewer.snapshot import screenshot
 
-        if self.replay is not None or self.record is not None or self.method is not None or len(self.frame) > 1:
+        if self.replay is not None or self.method is not None or len(self.frame) > 1:
             raise ValueError(
-                "--operate has its own recording and its own choice of methods, and guides one frame: leave out "
-                "--replay, --record, --method and other frames"
+                "--operate has its own choice of methods, and guides one frame: leave out --replay, --method and other "
+                "frames"
             )
         if self.robot is None or self.robot in ROBOTS:
             given = ROBOTS[self.robot or "ten-links"]()
@@ -111,13 +119,8 @@ class View:
         program = Program(model, frame, turns=turns_too(model, frame), start=start if self.q0 is None else self.q0)
         if self.work is not None:
             program.take_up(load_work(self.work, model))
-        with OperatorPage(program, look=self.look, host=self.host, port=self.port, dark=self.dark) as page:
-            if self.screenshot is not None:
-                print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
-                return 0
-            print(f"{model.name} is guided at {page.server.announcement} (Ctrl-C ends it)", flush=True)
-            _until_interrupted(page.wait)
-        return 0
+        page = OperatorPage(program, look=self.look, host=self.host, port=self.port, dark=self.dark)
+        return self._show(page, f"{model.name} is guided")
 
     def _grounding(self) -> Base:
         """The base, which floats where it is left out and what is replayed moves it."""
@@ -131,7 +134,6 @@ class View:
         """The motion of a robot, or of the skeleton that its file brings."""
         from poise.motion.clip import load_motion
         from poise.viewer.replay import Replay
-        from poise.viewer.snapshot import screenshot
 
         assert self.replay is not None
         if model is None and self.robot is not None:
@@ -144,17 +146,7 @@ class View:
             if self.record is not None:
                 print(f"written: {shown.record(self.record)}")
             if self.screenshot is not None:
-                print(f"written: {screenshot(shown.server.viser, shown.url, self.screenshot)}")
+                self._shoot(shown)
             if self.record is None and self.screenshot is None:
-                print(f"{self.replay} is played at {shown.server.announcement} (Ctrl-C ends it)", flush=True)
-                _until_interrupted(shown.wait)
+                shown.stay(f"{self.replay} is played")
         return 0
-
-
-def _until_interrupted(wait: object) -> None:
-    """Until it is closed, or Ctrl-C."""
-    assert callable(wait)
-    try:
-        wait()
-    except KeyboardInterrupt:
-        print()

@@ -4,7 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, final
+
+from poise.experiments.drawing import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Results = TypeVar("Results")
 Cell: TypeAlias = str | float | int | None
@@ -58,15 +63,7 @@ class Report:
             "title": self.title,
             "reference": self.reference,
             "claims": [asdict(claim) for claim in self.claims],
-            "tables": [
-                {
-                    "title": table.title,
-                    "columns": list(table.columns),
-                    "rows": [list(row) for row in table.rows],
-                    "notes": list(table.notes),
-                }
-                for table in self.tables
-            ],
+            "tables": [asdict(table) | {"columns": list(table.columns)} for table in self.tables],
         }
 
 
@@ -85,20 +82,22 @@ class Experiment(Generic[Results]):
     tables: Callable[[Results], tuple[Table, ...]]
     claims: Callable[[Results], tuple[Claim, ...]]
     """Holds the claims against the numbers."""
-    draw: Callable[[Results, Path], list[Path]]
-    """Draws the figures into a folder and returns their files; raises MissingExtra without matplotlib."""
+    figures: Callable[[Results], Mapping[str, "Figure"]]
+    """Draws the figures, by their names."""
 
     def run(self, quick: bool) -> Report:
         """Measure and judge."""
         results = self.measure(quick)
         return Report(
-            name=self.name,
-            title=self.title,
-            reference=self.reference,
-            tables=self.tables(results),
-            claims=self.claims(results),
-            draw=partial(self.draw, results),
-        )
+            self.name, self.title, self.reference, self.tables(results), self.claims(results),
+            draw=partial(save, make=partial(self.figures, results)),
+        )  # fmt: skip
+
+
+def columns(text: str) -> dict[str, str]:
+    """Headings with the formats of their numbers, from such a text as "method | error:.3f | failed:d"."""
+    parted = (heading.rpartition(":") for heading in text.split(" | "))
+    return {name or last: last if name else "" for name, _, last in parted}
 
 
 def judge(holds: bool) -> Verdict:

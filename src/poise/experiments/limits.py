@@ -7,14 +7,13 @@ could only take beyond them.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
-from poise.experiments.base import Claim, Experiment, Table, judge
-from poise.experiments.drawing import save, with_axes
+from poise.experiments.base import Claim, Experiment, Table, columns, judge
+from poise.experiments.drawing import with_axes
 from poise.io import load
 from poise.methods.base import Method
 from poise.methods.bounded import BoundedLeastSquares
@@ -184,14 +183,9 @@ def _table(title: str, runs: dict[str, Runs]) -> Table:
     best = np.min([r.errors for r in runs.values() if not r.beyond.any()], axis=0)
     return Table(
         title,
-        {
-            "way": "",
-            "solved": ".1%",
-            "limits broken": ".1%",
-            "by at most [rad]": ".2e",
-            "median excess error": ".2e",
-            "us/update": ".2f",
-        },
+        columns(
+            "way | solved:.1% | limits broken:.1% | by at most [rad]:.2e | median excess error:.2e | us/update:.2f"
+        ),
         [
             [
                 name,
@@ -251,12 +245,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
     )
 
 
-def draw(results: Results, folder: Path) -> list[Path]:
-    """Draw the figure into `folder`; raises MissingExtra without matplotlib."""
-    return save(folder, lambda: {"limits": _figure(results)})
-
-
-def _figure(results: Results) -> "Figure":
+def figures(results: Results) -> dict[str, "Figure"]:
+    """The figure."""
     title = "Joint limits: how often they are kept, and what a penalty costs"
     figure, (bars, line) = with_axes(title, 1, 2, (11.0, 4.2))
     names = list(results.within)
@@ -266,7 +256,7 @@ def _figure(results: Results) -> "Figure":
     line.loglog(penalty, condition, "s-", color="#D55E00", label="condition of the system")
     line.set(xlabel="penalty [m^2/rad^2]", ylabel="violation [rad], condition [no unit]")
     line.legend()
-    return figure
+    return {"limits": figure}
 
 
 def _share(runs: Runs) -> float:
@@ -294,12 +284,12 @@ def tables(results: Results) -> tuple[Table, ...]:
         _table("targets that one joint could take only beyond its limit", results.outside),
         Table(
             "joints that start at a limit",
-            {"way": "", "leave it": ".0%"},
+            columns("way | leave it:.0%"),
             [[name, share] for name, share in results.leaving.items()],
         ),
         Table(
             "penalty",
-            {"penalty": ".0e", "beyond the limit [rad]": ".2e", "condition": ".2e"},
+            columns("penalty:.0e | beyond the limit [rad]:.2e | condition:.2e"),
             [list(row) for row in results.penalties],
         ),
     )
@@ -312,5 +302,5 @@ LIMITS: Final = Experiment(
     measure=measure,
     tables=tables,
     claims=claims,
-    draw=draw,
+    figures=figures,
 )

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from poise.errors import ExperimentNotFound
 from poise.experiments.base import Experiment
-from poise.experiments.buss.experiment import BUSS
-from poise.experiments.das.experiment import DAS
+from poise.experiments.buss.report import BUSS
+from poise.experiments.das.report import DAS
 from poise.experiments.limits import LIMITS
-from poise.experiments.soch_lorencz.experiment import SOCH_LORENCZ
+from poise.experiments.soch_lorencz.report import SOCH_LORENCZ
 
 _ALL: tuple[Experiment[Any], ...] = (BUSS, DAS, SOCH_LORENCZ, LIMITS)
 EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in _ALL})

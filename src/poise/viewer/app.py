@@ -1,8 +1,7 @@
 """The viewer: a session, the loop that goes on with it, the page that shows it."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final, Literal, final
+from typing import Any, Final, final
 
 from poise.geometry.world import World
 from poise.methods.base import Method
@@ -11,24 +10,18 @@ from poise.motion.clip import Motion
 from poise.spatial import ArrayLike
 from poise.tasks.base import Task
 from poise.viewer.aims import default_task
-from poise.viewer.appearance import appearance
-from poise.viewer.page import Page
-from poise.viewer.panel import Panel
-from poise.viewer.recording import Recording
+from poise.viewer.appearance import Look
+from poise.viewer.page import GuidedPage, Page
 from poise.viewer.replay import Replay
-from poise.viewer.server import serve
 from poise.viewer.session import Session
-from poise.viewer.stage import Stage
+from poise.viewer.session_panel import SessionPanel
 
-Look = Literal["visual", "collision", "skeleton"]
 RATE: Final = 120.0
 """Ticks of the solver's loop a second."""
-PICTURES: Final = 60.0
-"""Pictures a second."""
 
 
 @final
-class Viewer(Page):
+class Viewer(GuidedPage):
     """A robot in the browser, and its solver in a loop of its own; leaving its `with` block closes it.
 
     `session` is what is shown, `server` the page's server.  All of it may be changed from any thread.
@@ -44,35 +37,7 @@ class Viewer(Page):
         dark: bool = False,
     ) -> None:
         self.session = session
-        parts = appearance(session.model, look=look)
-        super().__init__(serve(host=host, port=port, title=session.model.name), dark=dark)
-        self.recording: Recording | None = None
-        with self._made():
-            self.stage = Stage(self.server.viser, session, parts, dark=dark)
-            self.panel = Panel(self.server.viser, session, self.stage, dark=dark)
-            self._paint()
-        self.solver = self._loop("solver", RATE, session.tick)
-        self.painter = self._loop("painter", PICTURES, self._paint)
-
-    def record(self, file: str | Path) -> None:
-        """Keep what happens from now on, and write it to one HTML file when the viewer is closed.
-
-        Raises PoiseError for a file that cannot be written, ValueError where a recording is under way.
-        """
-        if self.recording is not None:
-            raise ValueError(f"{self.recording.file} is being recorded: close the viewer, and record in another")
-        self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES)
-
-    def _finish(self) -> None:
-        if self.recording is not None:
-            self.recording.write()
-
-    def _paint(self) -> None:
-        moment = self.session.moment
-        self.stage.paint(moment)
-        self.panel.follow(moment)
-        if self.recording is not None:
-            self.recording.next_picture()
+        super().__init__(session, SessionPanel, session.tick, RATE, look=look, host=host, port=port, dark=dark)
 
 
 def view(
@@ -122,13 +87,6 @@ def view(
 
 def _shown(page: Page, name: str, *, block: bool) -> Page | None:
     """The page, or None when it has been closed."""
-    if not block:
-        return page
-    print(f"{name} is shown at {page.server.announcement} (Ctrl-C ends it)", flush=True)
-    try:
-        page.wait()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        page.close()
-    return None
+    if block:
+        page.stay(f"{name} is shown")
+    return None if block else page

@@ -13,6 +13,8 @@ from poise.viewer.hand import Phase, on_pull
 from poise.viewer.nodes import node
 
 COLOUR: Final = (222, 120, 60)
+KINDS: Final = ("sphere", "box", "capsule")
+"""That a panel offers."""
 
 
 @final

@@ -1,14 +1,24 @@
-"""What every page of the browser has: a server, loops behind it, and an end."""
+"""The pages of the browser: a server, loops behind it, a robot that is guided, and an end."""
 
 import atexit
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Final, Literal, Self
 
+from poise.viewer.appearance import Look, appearance
+from poise.viewer.guided import Guided
+from poise.viewer.held import Held
 from poise.viewer.loop import Loop
-from poise.viewer.server import Server
+from poise.viewer.panel import Panel
+from poise.viewer.recording import Recording
+from poise.viewer.server import Server, serve
+from poise.viewer.stage import Stage
+
+PICTURES: Final = 60.0
+"""A second."""
 
 
 class Page:
@@ -30,6 +40,16 @@ class Page:
     def wait(self, seconds: float | None = None) -> bool:
         """Stay until it is closed and all is written, or for so long; whether it is closed."""
         return self._ended.wait(seconds)
+
+    def stay(self, told: str) -> None:
+        """Say where it is, and stay until Ctrl-C or until it is closed; it is closed then."""
+        print(f"{told} at {self.server.announcement} (Ctrl-C ends it)", flush=True)
+        try:
+            self.wait()
+        except KeyboardInterrupt:
+            print()
+        finally:
+            self.close()
 
     def close(self) -> None:
         """End the loops, then the page; does nothing the second time.  From any thread but the server's own."""
@@ -69,3 +89,55 @@ class Page:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class GuidedPage(Page):
+    """A robot that is guided: its picture, its panel, the loop that goes on with it, and one that paints."""
+
+    def __init__(
+        self,
+        session: Guided,
+        panel: Callable[[Any, Any, Stage, bool], Panel[Any]],
+        tick: Callable[[], object],
+        rate: float,
+        *,
+        look: Look | None,
+        host: str,
+        port: int,
+        dark: bool,
+        title: str = "",
+        width: Literal["medium", "large"] = "medium",
+        on_input: Callable[[int, Held], None] | None = None,
+    ) -> None:
+        """`tick` is called `rate` times a second; the rest as `view` and `serve` take it."""
+        self._guided = session
+        self.parts = appearance(session.model, look=look)
+        server = serve(host=host, port=port, title=title or session.model.name, on_input=on_input)
+        super().__init__(server, dark=dark, width=width)
+        self.recording: Recording | None = None
+        with self._made():
+            self.stage = Stage(server.viser, session, self.parts, dark=dark)
+            self.panel = panel(server.viser, session, self.stage, dark)
+            self._paint()
+        self.solver = self._loop("solver", rate, tick)
+        self.painter = self._loop("painter", PICTURES, self._paint)
+
+    def record(self, file: str | Path) -> None:
+        """Keep what happens from now on, and write it to one HTML file when the page is closed.
+
+        Raises PoiseError for a file that cannot be written, ValueError where a recording is under way.
+        """
+        if self.recording is not None:
+            raise ValueError(f"{self.recording.file} is being recorded: close the viewer, and record in another")
+        self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES)
+
+    def _finish(self) -> None:
+        if self.recording is not None:
+            self.recording.write()
+
+    def _paint(self) -> None:
+        moment = self._guided.moment
+        self.stage.paint(moment)
+        self.panel.follow(moment)
+        if self.recording is not None:
+            self.recording.next_picture()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Final, final
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from poise.errors import PoiseError
 from poise.geometry.shapes import Shape
 from poise.motion.clip import Motion
+from poise.viewer.files import written_aside
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
 from poise.viewer.played import Played
@@ -47,23 +49,17 @@ def html_file(file: Path) -> Path:
     if not file.parent.is_dir():
         raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
     try:
-        with _aside(file).open("wb"):
+        with NamedTemporaryFile(dir=file.parent, prefix="."):
             pass
-        _aside(file).unlink()
     except OSError as error:
         raise PoiseError(f"{file} cannot be written: {error.strerror}; name another folder") from None
     return file
 
 
-def _aside(file: Path) -> Path:
-    return file.with_name(f".{file.name}.part")
-
-
 def write_aside(file: Path, text: str) -> Path:
     """Write a file aside, and then to its place."""
-    aside = _aside(file)
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(file)
+    with written_aside(file) as aside:
+        aside.write_text(text, encoding="utf-8")
     return file
 
 

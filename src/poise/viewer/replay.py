@@ -1,7 +1,6 @@
 """A motion played in the scene, with a timeline."""
 
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final, final
 
 import numpy as np
@@ -13,6 +12,7 @@ from poise.viewer.page import Page
 from poise.viewer.played import Played
 from poise.viewer.recording import html_file, html_of_motion, write_aside
 from poise.viewer.server import serve
+from poise.viewer.timeline import Timeline
 
 PICTURES: Final = 30.0
 """A second."""
@@ -37,18 +37,7 @@ class Replay(Page):
         """The robot, its way, its ghost and the timeline."""
         page = self.server.viser
         self.played = Played(page, motion, self._parts, ghost=ghost, dark=dark)
-        self.time, self._last = 0.0, perf_counter()
-        self._slider = page.gui.add_slider(
-            "time s", min=0.0, max=max(motion.duration, 1e-3), step=1e-3, initial_value=0.0
-        )
-        self._playing = page.gui.add_checkbox("play", True)
-        self._speed = page.gui.add_slider("speed", min=0.1, max=4.0, step=0.1, initial_value=1.0)
-
-        @self._slider.on_update  # type: ignore[untyped-decorator]
-        def slid(event: Any) -> None:
-            if event.client is not None:
-                self.time, self._playing.value = float(self._slider.value), False
-
+        self.timeline = Timeline(page.gui, motion.duration, plays=True)
         roots = motion.positions([motion.model.links[0]])
         self._follow = page.gui.add_checkbox("follow", True, visible=bool(np.ptp(roots[..., :2], axis=0).max() > 0.0))
         if self.played.ghost is not None:
@@ -63,12 +52,7 @@ class Replay(Page):
         return write_aside(to, html_of_motion(self.motion, self._parts, ghost=ghost))
 
     def _next(self) -> None:
-        now = perf_counter()
-        passed, self._last = now - self._last, now
-        if self._playing.value:
-            self.time = (self.time + passed * self._speed.value) % max(self.motion.duration, 1e-3)
-            self._slider.value = round(self.time, 3)
         self.played.follow = self._follow.value
         if self.played.ghost is not None:
             self.played.ghost.figure.visible, self.played.ghost.aside = self._ghost.value, self._aside.value
-        self.played.show(self.time)
+        self.played.show(self.timeline.now())

@@ -5,22 +5,19 @@ nothing, so that no number from a panel ends the loop.
 """
 
 import math
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.checks import finite_positive
-from poise.errors import PoiseError
 from poise.geometry.shapes import Rounded, Shape
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.methods.criteria import Clearance
-from poise.model.model import Model, a_model
+from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.arguments import several
 from poise.solving.branch_solver import solve_all
@@ -30,11 +27,10 @@ from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task
 from poise.viewer.aims import gizmo_of
 from poise.viewer.follower import Follower
+from poise.viewer.guided import Guided, Seen
 
 LEAST: Final = 0.02
 """What a robot keeps from obstacles unless it is told otherwise [m]."""
-_AT_LIMIT: Final = 1e-6
-"""Nearer than this share of its range, a joint is at its limit."""
 _FARTHEST: Final = 1e6
 """No target is farther along an axis of the world [m]."""
 _STILL: Final = 1e-7
@@ -42,21 +38,13 @@ _STILL: Final = 1e-7
 _TRACED: Final = 100
 """Iterations of which a convergence is drawn."""
 
-_Result = TypeVar("_Result")
-
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Moment:
+class Moment(Seen):
     """What there is to see after a tick; none of it changes."""
 
     tick: int
-    q: Array
-    """(nq,)"""
-    ghost: Array | None
-    """(nq,) where the second method is."""
-    goals: Array
-    """(tasks, 7)"""
     words: str
     """What was reached, and what stands in the way of the rest."""
     lead: Follower | None
@@ -65,15 +53,6 @@ class Moment:
     """That the tick's updates took the solver."""
     resting: bool
     """Whether nothing moves any more."""
-    nearest: Proximity | None
-    """The two shapes that are nearest to each other; None without obstacles."""
-    structure: int
-    """Grows when tasks are added or removed."""
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """Those of `goals`; the session may have others by now."""
-        return () if self.lead is None else self.lead.tasks
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -82,7 +61,7 @@ class Moment:
 
 
 @final
-class Session:
+class Session(Guided):
     """A robot that follows targets.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for what a method cannot do.
@@ -97,12 +76,10 @@ class Session:
         method: str | Method | None = None,
         world: World | None = None,
     ) -> None:
-        self.model = a_model(model)
-        self.world = World() if world is None else world
-        self._lock = threading.RLock()
+        checked = tuple(_checked(several(tasks) if tasks != () else ()))
+        super().__init__(model, World() if world is None else world, checked)
         self._start = model.normalize(model.home if q is None else q)
         self._q = self._start.copy()
-        self._tasks: tuple[Task, ...] = tuple(_checked(several(tasks) if tasks != () else ()))
         self._method = None if method is None else method_of(method)
         self._second: Method | None = None
         self._second_on = False
@@ -115,8 +92,6 @@ class Session:
         self._began = self._q.copy()
         self._ticks, self._structure, self._seen = 0, 0, -1
         self._words, self._resting, self._words_hold = "", False, False
-        self.refusal = ""
-        """Why the last change was refused; empty if it was not."""
         self._rebuild()
         self._moment = self._look(0.0)
 
@@ -126,11 +101,6 @@ class Session:
     def moment(self) -> Moment:
         """The last tick's."""
         return self._moment
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """What it is led to."""
-        return self._tasks
 
     @property
     def method(self) -> Method | None:
@@ -156,19 +126,6 @@ class Session:
     def clearance(self) -> float | None:
         """The gain of the criterion that heeds obstacles."""
         return self._clear
-
-    def at_limit(self, q: Array) -> npt.NDArray[np.bool_]:
-        """(nq,) which joints are at a limit."""
-        room = _AT_LIMIT * np.where(np.isfinite(self.model.upper - self.model.lower), 1.0, 0.0)
-        span = np.where(room > 0.0, self.model.upper - self.model.lower, 0.0)
-        return (room > 0.0) & ((q <= self.model.lower + _AT_LIMIT * span) | (q >= self.model.upper - _AT_LIMIT * span))
-
-    def gizmo_pose(self, k: int, moment: Moment | None = None) -> Array | None:
-        """(7,) where the gizmo of a task stands; None if it has none."""
-        moment = self._moment if moment is None else moment
-        task = moment.tasks[k]
-        gizmo = gizmo_of(task)
-        return None if gizmo is None else gizmo.stands(task, moment.goals[k], self.model, moment.q)
 
     # Targets ---------------------------------------------------------------------------------------------------------
 
@@ -299,17 +256,23 @@ class Session:
 
     # Obstacles -------------------------------------------------------------------------------------------------------
 
-    def add_obstacle(self, name: str, shape: Shape) -> bool:
-        """Put a shape into the world."""
-        return self.attempt(lambda: self._around(lambda: self.world.add(name, shape)))
+    def add(self, name: str, shape: Shape) -> None:
+        """Put a shape into the world, which the next tick sees; raises as `World.add` does."""
+        with self._lock:
+            self.world.add(name, shape)
+            self._stir()
 
-    def set_obstacle(self, name: str, shape: Shape) -> bool:
-        """Give an obstacle another place, size or kind."""
-        return self.attempt(lambda: self._around(lambda: self.world.replace(name, shape)))
+    def reshape(self, name: str, shape: Shape) -> None:
+        """Give an obstacle another place, size or kind; raises as `World.replace` does."""
+        with self._lock:
+            self.world.replace(name, shape)
+            self._stir()
 
-    def remove_obstacle(self, name: str) -> bool:
-        """Take it away."""
-        return self.attempt(lambda: self._around(lambda: self.world.remove(name)))
+    def remove(self, name: str) -> None:
+        """Take an obstacle away; raises as `World.remove` does."""
+        with self._lock:
+            self.world.remove(name)
+            self._stir()
 
     # Answers ---------------------------------------------------------------------------------------------------------
 
@@ -348,14 +311,6 @@ class Session:
 
         return self._ask(go, math.nan)
 
-    def jacobian(self, q: Array) -> tuple[str, Array] | None:
-        """The frame of the first task that has one, and its (6, nv) Jacobian; None without."""
-        for task in self._tasks:
-            frame = getattr(task, "frame", None)
-            if isinstance(frame, str) and frame in self.model.frames:
-                return frame, self.model.jacobian(frame, q)
-        return None
-
     # The loop --------------------------------------------------------------------------------------------------------
 
     def tick(self) -> Moment:
@@ -393,6 +348,7 @@ class Session:
             tick=self._ticks, q=self._q, ghost=self._ghost if self._other is not None else None, goals=self._goals,
             words=self._words if self._resting or self._words_hold else "following", lead=self._lead, seconds=seconds,
             resting=self._resting, nearest=near, structure=self._structure,
+            tasks=() if self._lead is None else self._lead.tasks,
         )  # fmt: skip
 
     # Details ---------------------------------------------------------------------------------------------------------
@@ -418,11 +374,6 @@ class Session:
         if self._resting:
             self._began = self._q.copy()
         self._resting, self._words_hold = False, False
-
-    def _around(self, change: Callable[[], None]) -> None:
-        """Change the world, which the next tick sees."""
-        change()
-        self._stir()
 
     def _change(self, **values: Any) -> None:
         """Change settings; if nothing can be built with them they stay as they were."""
@@ -468,25 +419,6 @@ class Session:
         terms = tuple(term for term in method.terms if not isinstance(term, Clearance))
         made: Any = replace(method, null_space=(*terms, Clearance(obstacles=shapes, gain=self._clear)))  # type: ignore[call-arg]
         return made
-
-    def attempt(self, go: Callable[[], Any]) -> bool:
-        """Call `go`; False, and a `refusal` that says why, if it raises an error that a wrong input can make."""
-        with self._lock:
-            self.refusal = ""
-            try:
-                go()
-            except (PoiseError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError) as error:
-                self.refusal = " ".join(str(error.args[0] if isinstance(error, KeyError) else error).split())
-                return False
-            return True
-
-    def _ask(self, go: Callable[[], _Result], otherwise: _Result) -> _Result:
-        """What `go` returns, or else `otherwise` and a `refusal`; one that is there stays where it goes well."""
-        with self._lock:
-            answer, kept = [otherwise], self.refusal
-            if self.attempt(lambda: answer.__setitem__(0, go())):
-                self.refusal = kept
-            return answer[0]
 
 
 def _checked(tasks: Iterable[Any]) -> list[Task]:

@@ -15,11 +15,11 @@ from poise.spatial import SE3, Array, pose_of
 from poise.viewer import tessellation
 from poise.viewer.aims import gizmo_of, kind_of
 from poise.viewer.figure import GHOST, Figure, crowd
+from poise.viewer.guided import Guided, Seen
 from poise.viewer.hand import Phase, on_pull
 from poise.viewer.nodes import node
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
-from poise.viewer.session import Moment, Session
 
 AT_LIMIT: Final = (225, 50, 45)
 _FLAT: Final = 0.15
@@ -35,11 +35,11 @@ _SINGULAR: Final = (120, 90, 200)
 class Stage:
     """The scene of a session.  `paint` is called by one thread; what the page does reaches the session directly."""
 
-    def __init__(self, server: Any, session: Session, parts: Sequence[Part], *, dark: bool = False) -> None:
-        self.session, self._server, self._parts = session, server, tuple(parts)
+    def __init__(self, server: Any, session: Guided, parts: Sequence[Part], *, dark: bool = False) -> None:
+        self.session, self._server, self.parts = session, server, tuple(parts)
         self._lock = threading.RLock()
         model = session.model
-        self.size, self.grid, self.axes = ground(server, model, session.moment.q, self._parts, dark=dark)
+        self.size, self.grid, self.axes = ground(server, model, session.moment.q, self.parts, dark=dark)
         self.figure = Figure(server, "/robot", model, parts)
         self.ghost: Figure | None = None
         self._gizmos: list[Any] = []
@@ -74,7 +74,7 @@ class Stage:
 
     # Each picture ----------------------------------------------------------------------------------------------------
 
-    def paint(self, moment: Moment) -> None:
+    def paint(self, moment: Seen) -> None:
         """Bring the scene to `moment`."""
         with self._lock:
             if moment.structure != self._structure:
@@ -93,17 +93,17 @@ class Stage:
             self._paint_limits(moment)
             self._paint_ellipsoid(moment)
 
-    def _paint_ghost(self, moment: Moment) -> None:
+    def _paint_ghost(self, moment: Seen) -> None:
         if moment.ghost is not None:
             if self.ghost is None:
-                self.ghost = Figure(self._server, "/ghost", self.session.model, self._parts, tint=GHOST)
+                self.ghost = Figure(self._server, "/ghost", self.session.model, self.parts, tint=GHOST)
             self.ghost.place(moment.ghost)
         if self.ghost is not None and self.ghost.visible != (moment.ghost is not None):
             self.ghost.visible = moment.ghost is not None
 
     # Targets ---------------------------------------------------------------------------------------------------------
 
-    def _make_gizmos(self, moment: Moment) -> None:
+    def _make_gizmos(self, moment: Seen) -> None:
         for gizmo in self._gizmos:
             if gizmo is not None:
                 gizmo.remove()
@@ -111,7 +111,7 @@ class Stage:
         self._gizmos = [self._gizmo(k, moment) for k in range(len(moment.tasks))]
         self._structure = moment.structure
 
-    def _gizmo(self, k: int, moment: Moment) -> Any:
+    def _gizmo(self, k: int, moment: Seen) -> Any:
         task = moment.tasks[k]
         hand, pose = gizmo_of(task), self.session.gizmo_pose(k, moment)
         if hand is None or pose is None:
@@ -137,7 +137,7 @@ class Stage:
 
     # What helps to understand ----------------------------------------------------------------------------------------
 
-    def _paint_distance(self, moment: Moment) -> None:
+    def _paint_distance(self, moment: Seen) -> None:
         near = moment.nearest
         shown = self.show_distance and near is not None and math.isfinite(near.distance)
         if not shown or near is None:
@@ -153,7 +153,7 @@ class Stage:
         else:
             self._line.points, self._line.visible = points, True
 
-    def _paint_limits(self, moment: Moment) -> None:
+    def _paint_limits(self, moment: Seen) -> None:
         if self._marks is None:
             return
         at = self.session.at_limit(moment.q)
@@ -167,7 +167,7 @@ class Stage:
             self._marks.batched_scales = np.where(here, 1.0, 1e-6).astype(np.float32)
         self._marked = here
 
-    def _paint_ellipsoid(self, moment: Moment) -> None:
+    def _paint_ellipsoid(self, moment: Seen) -> None:
         found = self.session.jacobian(moment.q) if self.show_ellipsoid else None
         if found is None:
             if self._ellipsoid is not None:
@@ -202,7 +202,7 @@ class Stage:
             if shown:
                 self._labels = [
                     self._server.scene.add_label(f"/robot/{i} {node(part.frame)}/name", part.frame)
-                    for i, part in enumerate(self._parts)
+                    for i, part in enumerate(self.parts)
                 ]
 
     def show_axes(self, shown: bool) -> None:
@@ -218,7 +218,7 @@ class Stage:
                         axes_length=0.08 * self.size,
                         axes_radius=0.003 * self.size,
                     )
-                    for i, part in enumerate(self._parts)
+                    for i, part in enumerate(self.parts)
                 ]
 
     def show_solutions(self, many: Array) -> None:
@@ -228,7 +228,7 @@ class Stage:
                 self._crowd.remove()
                 self._crowd = None
             if len(many):
-                self._crowd = crowd(self._server, "/solutions", self.session.model, self._parts, many, GHOST)
+                self._crowd = crowd(self._server, "/solutions", self.session.model, self.parts, many, GHOST)
 
 
 def ground(

@@ -1,19 +1,32 @@
 """The figures, in colours that colour-blind readers can tell apart (Okabe and Ito)."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from poise.experiments.buss import released
-from poise.experiments.buss.claims import SWEEPS, TITLES, Results
-from poise.experiments.buss.shapes import CURVES, TIME_STEP, mechanism, targets
-from poise.experiments.buss.tracking import CLAMPED, DLS, JT, MEASURED, PINV, SDLS, WARM_UP
-from poise.experiments.drawing import below_all, save, with_axes
+from poise.experiments.buss.problem import (
+    CLAMPED,
+    CURVES,
+    DLS,
+    JT,
+    MEASURED,
+    PINV,
+    SDLS,
+    SWEEPS,
+    TIME_STEP,
+    TITLES,
+    WARM_UP,
+    mechanism,
+    targets,
+)
+from poise.experiments.drawing import below_all, with_axes
 from poise.model.frame import WORLD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from poise.experiments.buss.report import Results
 
 _COLOURS: Final = {JT: "#D55E00", PINV: "#CC79A7", DLS: "#0072B2", CLAMPED: "#009E73", SDLS: "#E69F00"}
 _CLAMPS: Final = {"none": "#D55E00", "constant": "#0072B2", "adaptive": "#009E73"}
@@ -24,19 +37,16 @@ _WINDOW: Final = 400
 """Steps that the figure of the error over time shows."""
 
 
-def draw(results: Results, folder: Path) -> list[Path]:
-    """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
-    return save(
-        folder,
-        lambda: {
-            "shapes": _shapes(),
-            "totals": _totals(results),
-            "tracking": _tracking(results),
-            "damping": _damping(results),
-            "jumps": _jumps(results),
-            "cost": _cost(results),
-        },
-    )
+def figures(results: "Results") -> dict[str, "Figure"]:
+    """Every figure, by its name."""
+    return {
+        "shapes": _shapes(),
+        "totals": _totals(results),
+        "tracking": _tracking(results),
+        "damping": _damping(results),
+        "jumps": _jumps(results),
+        "cost": _cost(results),
+    }
 
 
 def _shapes() -> "Figure":
@@ -67,7 +77,7 @@ def _shapes() -> "Figure":
     return figure
 
 
-def _totals(results: Results) -> "Figure":
+def _totals(results: "Results") -> "Figure":
     starts = max(len(run.totals) for runs in results.runs.values() for run in runs.values())
     title = f"Total error over {MEASURED} steps, one update a step; bars and numbers: the median of {starts} starts"
     figure, axes = with_axes(title, 1, 2, (10, 4.5))
@@ -88,7 +98,7 @@ def _totals(results: Results) -> "Figure":
     return figure
 
 
-def _tracking(results: Results) -> "Figure":
+def _tracking(results: "Results") -> "Figure":
     figure, axes = with_axes("Tracking error over time, of the runs from q = 0", 2, 1, (10, 7))
     time = TIME_STEP * (WARM_UP + 1 + np.arange(MEASURED))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
@@ -105,7 +115,7 @@ def _tracking(results: Results) -> "Figure":
     return figure
 
 
-def _damping(results: Results) -> "Figure":
+def _damping(results: "Results") -> "Figure":
     figure, axes = with_axes("Damping: the least error lies where the body shakes", 2, 3, (12, 6.5))
     for column, name in enumerate(SWEEPS):
         sweep, (top, bottom) = results.sweeps[name], (axes[column], axes[3 + column])
@@ -122,7 +132,7 @@ def _damping(results: Results) -> "Figure":
     return figure
 
 
-def _jumps(results: Results) -> "Figure":
+def _jumps(results: "Results") -> "Figure":
     figure, axes = with_axes("Error after the targets jump, by the way the error is clamped", 1, 2, (10, 4.2))
     shown = 60
     for axis, (shape, jumps) in zip(axes, results.jumps.items(), strict=True):
@@ -138,7 +148,7 @@ def _jumps(results: Results) -> "Figure":
     return figure
 
 
-def _cost(results: Results) -> "Figure":
+def _cost(results: "Results") -> "Figure":
     figure, axes = with_axes("Cost of a whole update, with forward kinematics and Jacobian", 1, 2, (10, 4.2))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for i, (name, colour) in enumerate(_COLOURS.items()):

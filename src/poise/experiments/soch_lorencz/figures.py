@@ -1,17 +1,17 @@
 """Figures like the paper's 4 to 6, and one of the weight, in colours that colour-blind readers can tell apart."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.experiments.drawing import below_all, save, with_axes
-from poise.experiments.soch_lorencz.claims import Results
-from poise.experiments.soch_lorencz.ellipse import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
+from poise.experiments.drawing import below_all, with_axes
+from poise.experiments.soch_lorencz.problem import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
 from poise.spatial import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from poise.experiments.soch_lorencz.report import Results
 
 _COLOURS: Final = {
     PINV: "#D55E00",
@@ -26,21 +26,18 @@ _LEAST: Final = 1e-2
 """Distances below this are drawn as this [points]."""
 
 
-def draw(results: Results, folder: Path) -> list[Path]:
-    """Draw every figure into `folder`; raises MissingExtra without matplotlib."""
+def figures(results: "Results") -> dict[str, "Figure"]:
+    """Every figure, by its name."""
     runs = results.runs[100]
-    return save(
-        folder,
-        lambda: {
-            "errors": _errors(results),
-            "inversion": _postures("Jacobian inversion: the first steps", runs[PINV]),
-            "extension": _postures("Pairwise extended Jacobian, w = 1: the first steps", runs[extended(1.0)]),
-            "weights": _weights(results),
-        },
-    )
+    return {
+        "errors": _errors(results),
+        "inversion": _postures("Jacobian inversion: the first steps", runs[PINV]),
+        "extension": _postures("Pairwise extended Jacobian, w = 1: the first steps", runs[extended(1.0)]),
+        "weights": _weights(results),
+    }
 
 
-def _errors(results: Results) -> "Figure":
+def _errors(results: "Results") -> "Figure":
     figure, axes = with_axes("Distance of the effector from its target (the paper's figure 4)", 1, 2, (11, 4.2))
     for axis, steps in zip(axes, (100, 360), strict=True):
         for name, colour in _COLOURS.items():
@@ -82,7 +79,7 @@ def _joints(q: Array) -> Array:
     return np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]) + np.array(BASE)
 
 
-def _weights(results: Results) -> "Figure":
+def _weights(results: "Results") -> "Figure":
     figure, (left, right) = with_axes("The weight of the pairs: never the plain pseudoinverse", 1, 2, (11, 4.2))
     for runs, colour, form in ((results.sweep, "#0072B2", "printed"), (results.twists, "#009E73", "twists")):
         weights = list(runs)

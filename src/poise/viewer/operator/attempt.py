@@ -4,39 +4,23 @@ import csv
 import math
 import os
 from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.cached import cached_property
 from poise.checks import finite, finite_positive
 from poise.errors import ShapeError
 from poise.model.model import Model
 from poise.model.units import units
-from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
-from poise.spatial import SE3, Array, frozen, pose_of
-from poise.viewer.operator.files import written_aside
+from poise.motion.clip import Motion
+from poise.spatial import Array, frozen
+from poise.viewer.files import written_aside
 from poise.viewer.operator.measures import Measures, measure
 from poise.viewer.operator.setup import Setup, named
 
-_Rows: TypeAlias = npt.NDArray[np.intp]
 _MOST_ROWS: Final = 10_000_000
 """Of an export."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Moment:
-    """An attempt at one time."""
-
-    time: float
-    """[s]"""
-    q: Array
-    """(nq,)"""
-    target: SE3
-    setup: Setup
-    """What was set."""
 
 
 @final
@@ -106,20 +90,10 @@ class Attempt:
         """Whether `measures` is known already."""
         return "measures" in self.__dict__
 
-    def at(self, t: float) -> Moment:
-        """The motion at `t` [s], between rows the way from one to the next; before and after it, its ends.
-
-        Raises ValueError for what is no number.
-        """
-        moment = float(finite("t", t)) if np.ndim(t) == 0 else _refuse(t)
-        before, share = self._place(np.array([moment]))
-        row = max(start for start, (first, _) in enumerate(self.setups) if first <= before[0])
-        return Moment(
-            min(max(moment, 0.0), self.duration),
-            self._configurations(before, share)[0],
-            self._targets(before, share)[0],
-            self.setups[row][1],
-        )
+    @cached_property
+    def motion(self) -> Motion:
+        """What is looked at again."""
+        return Motion(self.model, self.time, self.q)
 
     def resampled(self, rate: float) -> tuple[Array, Array]:
         """(k,) times at a constant `rate` [1/s], and (k, nq) configurations; the last is where the motion ends.
@@ -132,7 +106,7 @@ class Attempt:
             raise ValueError(f"rate is {rate:g}; that makes {steps:.3g} rows, and {_MOST_ROWS:,} are the most")
         count = math.ceil(steps - 1e-9 * max(1.0, steps)) + 1
         time = np.arange(count) / rate
-        q = self._configurations(*self._place(time))
+        q = self.motion.at(time)
         q[-1] = self.q[-1]
         return time, q
 
@@ -154,38 +128,8 @@ class Attempt:
                 units=np.array(units_of(self.model), dtype=str),
             )  # fmt: skip
 
-    def _place(self, t: Array) -> tuple[_Rows, Array]:
-        """(k,) the row before each time, and (k,) the share of the way from there to the next."""
-        if len(self) == 1:
-            return np.zeros(len(t), dtype=np.intp), np.zeros(len(t))
-        before = np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, len(self) - 2)
-        share = (t - self.time[before]) / (self.time[before + 1] - self.time[before])
-        return before, np.clip(share, 0.0, 1.0)
-
-    def _configurations(self, before: _Rows, share: Array) -> Array:
-        """(k, nq) on the way from a row to the next; at a row, that row to the last bit."""
-        after = np.minimum(before + 1, len(self) - 1)
-        q = np.array(self.model.interpolate(self.q[before], self.q[after], share))
-        q[share == 0.0] = self.q[before[share == 0.0]]
-        q[share == 1.0] = self.q[after[share == 1.0]]
-        return q
-
-    def _targets(self, before: _Rows, share: Array) -> SE3:
-        """(k,) targets on the way from a row to the next, turning the shorter way."""
-        after = np.minimum(before + 1, len(self) - 1)
-        one, other = self.target[before], self.target[after]
-        turn = quaternion_log(quaternion_product(other[:, 3:], conjugate(one[:, 3:])))
-        wxyz = quaternion_product(quaternion_exp(share[:, None] * turn), one[:, 3:])
-        between = np.hstack([one[:, :3] + share[:, None] * (other[:, :3] - one[:, :3]), wxyz])
-        between[share == 0.0], between[share == 1.0] = one[share == 0.0], other[share == 1.0]
-        return pose_of(between)
-
 
 def units_of(model: Model) -> tuple[str, ...]:
     """(nq,) the unit of each number of a configuration: rad, m, or 1 for those of quaternions."""
     known = units(model)
     return tuple(known[coordinate] or "1" for coordinate in model.coordinates)
-
-
-def _refuse(t: object) -> float:
-    raise ValueError(f"t must be one time [s], got {t!r}")

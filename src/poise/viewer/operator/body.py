@@ -4,7 +4,6 @@ import numpy as np
 
 from poise.geometry.shapes import Capsule
 from poise.model.frame import WORLD
-from poise.model.joint import JointKind
 from poise.model.model import Model
 
 
@@ -27,12 +26,6 @@ def bodied(model: Model, frame: str) -> Model:
         if link != WORLD and link not in still
     }
     return model.with_shapes({**model.shapes, **lines})
-
-
-def carriers(model: Model, frame: str) -> tuple[str, ...]:
-    """The links that joints move on the way from the world to a frame."""
-    path = model.root_path(model.frame(frame).link)
-    return tuple(joint.child for joint in path if joint.kind is not JointKind.FIXED)
 
 
 def reach(model: Model, frame: str) -> float:

@@ -1,7 +1,7 @@
 """What held keys and the sticks of a gamepad ask of the hand: velocities."""
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Final, Literal, final
 
 from poise.viewer.held import Held
 
@@ -26,21 +26,38 @@ _TWIST: Final = 2
 _SLACK: Final = 0.12
 """A stick that is let go is not quite at 0."""
 
-Velocities = tuple[tuple[float, float, float], tuple[float, float, float]]
 
+@final
+class Windows:
+    """What is held in each window of the browser, and what that is worth."""
 
-def wished(held: Sequence[Held]) -> Velocities:
-    """(3,) linear and (3,) angular velocity, each from -1 to 1, that all windows together ask for."""
-    linear, angular = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    for one in held:
-        way = angular if one.keys & _SHIFTS else linear
-        for key in one.keys & _WAYS.keys():
-            axis, sign = _WAYS[key]
-            way[axis] += sign
-        for stick, axis, sign in _STICKS:
-            linear[axis] += sign * _pushed(one.axes, stick)
-        angular[2] -= _pushed(one.axes, _TWIST)
-    return _within(linear), _within(angular)
+    def __init__(self) -> None:
+        self._held: dict[int, Held] = {}
+        self.speed, self.turning = 0.0, 0.0
+        """Of a key that is held [m/s] and [rad/s]."""
+        self.frame: Literal["world", "tool"] = "world"
+        """Whose axes it moves along."""
+
+    def update(self, client: int, held: Held) -> frozenset[str]:
+        """Take what a window holds now; the keys that were not down in it before, which are told once."""
+        before = self._held.get(client, Held())
+        self._held = {**self._held, client: held}
+        if held.at_rest:
+            self._held = {k: v for k, v in self._held.items() if k != client}
+        return held.keys - before.keys
+
+    def wished(self) -> tuple[tuple[float, ...], tuple[float, ...], Literal["world", "tool"]]:
+        """(3,) linear and (3,) angular velocity that all windows together ask for [m/s; rad/s], and their frame."""
+        linear, angular = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+        for one in list(self._held.values()):
+            way = angular if one.keys & _SHIFTS else linear
+            for key in one.keys & _WAYS.keys():
+                axis, sign = _WAYS[key]
+                way[axis] += sign
+            for stick, axis, sign in _STICKS:
+                linear[axis] += sign * _pushed(one.axes, stick)
+            angular[2] -= _pushed(one.axes, _TWIST)
+        return _within(linear, self.speed), _within(angular, self.turning), self.frame
 
 
 def _pushed(axes: Sequence[float], stick: int) -> float:
@@ -48,26 +65,5 @@ def _pushed(axes: Sequence[float], stick: int) -> float:
     return push if abs(push) > _SLACK else 0.0
 
 
-def _within(values: Sequence[float]) -> tuple[float, float, float]:
-    x, y, z = (min(max(value, -1.0), 1.0) for value in values)
-    return x, y, z
-
-
-@final
-class Windows:
-    """What is held in each window of the browser; keys that have just gone down are told once."""
-
-    def __init__(self) -> None:
-        self._held: dict[int, Held] = {}
-
-    def update(self, client: int, held: Held) -> frozenset[str]:
-        """Take what a window holds now; the keys that were not down in it before."""
-        before = self._held.get(client, Held())
-        self._held = {**self._held, client: held}
-        if held.at_rest:
-            self._held = {k: v for k, v in self._held.items() if k != client}
-        return held.keys - before.keys
-
-    def wished(self) -> Velocities:
-        """See `wished`."""
-        return wished(list(self._held.values()))
+def _within(values: Sequence[float], most: float) -> tuple[float, ...]:
+    return tuple(most * min(max(value, -1.0), 1.0) for value in values)

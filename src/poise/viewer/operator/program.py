@@ -6,35 +6,33 @@ Source.   Das, Slotine and Sheridan 1988, sections 2.4 and 3: the operator guide
 """
 
 import math
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
 from poise.checks import finite_positive
-from poise.errors import PoiseError, ShapeError
+from poise.errors import ShapeError
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.model.model import Model
+from poise.model.proximity import Proximity
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.collision import CollisionLimit
 from poise.solving.tracker import Tracker
-from poise.solving.twist import Lead
-from poise.spatial import SE3, Array, ArrayLike, frozen
+from poise.solving.twist import Lead, Twist
+from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
 from poise.tasks.pose import PoseTask, PositionTask
+from poise.viewer.guided import Guided, Seen
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.body import bodied, reach
-from poise.viewer.operator.guide import Axes, Drive, aimed
 from poise.viewer.operator.law import Law
-from poise.viewer.operator.setup import Obstacle, Setup, named, surround, yes_or_no
+from poise.viewer.operator.setup import Obstacle, Setup, aimed, named, surround, yes_or_no
 from poise.viewer.operator.work import Work
 
-REFUSALS: Final = (ValueError, TypeError, PoiseError)
-"""What an edit raises that makes no sense; it has then changed nothing."""
 _LONGEST_TICK: Final = 1.0
 _FIRST_TICK: Final = 1.0 / 60.0
 """[s]"""
@@ -45,16 +43,18 @@ _MOST_NUMBERS: Final = 20_000_000
 """Of a recording."""
 
 
+_Led: TypeAlias = tuple[tuple[Any, ...], Tracker]
+"""A method at work, and what it was made from."""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Snapshot:
-    """The program at one moment; nothing of it changes."""
+class Snapshot(Seen):
+    """The program at one moment; nothing of it changes, and its arrays are read-only."""
 
     time: float
     """That has been led, without pauses [s]."""
     ticks: int
-    q: Array
-    """(nq,) read-only."""
     velocity: Array
     """(nv,) of the last tick [rad/s or m/s]."""
     target: SE3
@@ -64,7 +64,7 @@ class Snapshot:
     """[m]"""
     rotation_error: float
     """[rad], whether or not rotations are followed."""
-    drive: Drive
+    drive: Twist
     """What is held."""
     paused: bool
     recording: str | None
@@ -78,11 +78,11 @@ class Snapshot:
 
 
 @final
-class Program:
+class Program(Guided):
     """Guide a frame of a model; see the module.
 
     A loop calls `tick`; every other method may be called meanwhile by any thread.  What makes no sense is refused with
-    one of `REFUSALS` and changes nothing.  A `snapshot` needs no lock.
+    an error and changes nothing.  A `moment` needs no lock.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for one that no joint moves.
     """
@@ -102,23 +102,25 @@ class Program:
         `start` (nq,) is where it begins, None: the model's home.  `lead` is how far a target that is driven may be
         ahead of the hand; None: 5 % of the way along the links, and 0.3 rad.
         """
-        self.model, self.frame = model, model.tip if frame is None else frame
+        frame = model.tip if frame is None else frame
         yes_or_no("turns", turns)
         self.turns = turns
+        super().__init__(model, World(), (PoseTask(frame) if turns else PositionTask(frame),), frame)
+        self._held = nullcontext()  # ticks go on while a method is made
         self._body = bodied(model, self.frame)
         self.lead = Lead(max(_AHEAD * reach(model, self.frame), 1e-3), _AHEAD_TURNED) if lead is None else lead
-        self._task = PoseTask(self.frame) if turns else PositionTask(self.frame)
-        self._lock = threading.RLock()
         self._start = frozen(self._configuration("start", model.home if start is None else start))
-        self._world, self._dt = World(), _FIRST_TICK
+        self._stopping, self._dt = World(), _FIRST_TICK
         self._attempts: tuple[Attempt, ...] = ()
         self._committed: str | None = None
-        self._recorder: _Recorder | None = None
+        self._recording: str | None = None
+        self._rows: list[tuple[float, Array, SE3, Setup]] = []
+        """Of the recording."""
         self._paused = False
         self._setup = Setup.of(model) if setup is None else setup
         self._target = self.model.pose(self.frame, self._start)
         self._led: _Led = self._leader(self._setup, self._dt, None)
-        surround(self._world, self._setup.stopping)
+        self._set(self._setup, self._led)
         self._put(self._start)
 
     # Guide -----------------------------------------------------------------------------------------------------------
@@ -133,12 +135,22 @@ class Program:
         linear: ArrayLike = (0.0, 0.0, 0.0),
         angular: ArrayLike = (0.0, 0.0, 0.0),
         *,
-        axes: Axes = "base",
+        frame: Literal["world", "tool"] = "world",
     ) -> None:
-        """Move the target at these velocities (3,) [m/s] and (3,) [rad/s] until told otherwise; see `Drive`."""
-        drive = Drive(linear, angular, axes)  # type: ignore[arg-type]
+        """Move the target at these velocities (3,) [m/s] and (3,) [rad/s] until told otherwise.
+
+        See `Twist`; where the target is ahead of the hand by more than `lead` already, it gets no farther.
+        """
+        drive = Twist(linear, angular, frame)
         with self._edited():
             self._drive = drive
+
+    def drag(self, k: int, pose: ArrayLike) -> bool:
+        """Put the target where its gizmo is (7,); False if that is refused."""
+        return self.attempt(lambda: self.aim(SE3(pose) if self.turns else SE3(pose).xyz))
+
+    def release(self) -> None:
+        """The target stays where it is."""
 
     # Set -------------------------------------------------------------------------------------------------------------
 
@@ -204,7 +216,7 @@ class Program:
         """One update, of `dt` seconds; give the same at each call, for another makes the method anew.
 
         It moves nothing while paused.  Raises ValueError for a time that is no positive number up to 1 s; a step that
-        fails is the snapshot's `trouble`.
+        fails is the moment's `trouble`.
         """
         finite_positive("dt", dt)
         if dt > _LONGEST_TICK:
@@ -214,14 +226,14 @@ class Program:
                 self._led, self._dt = self._leader(self._setup, dt, self._led), dt
             if not self._paused:
                 self._advance()
-        return self.snapshot
+        return self.moment
 
     def step(self) -> Snapshot:
         """One update of as many seconds as the last; and pause."""
         with self._edited():
             self._paused = True
             self._advance()
-        return self.snapshot
+        return self.moment
 
     def pause(self) -> None:
         """Let ticks move nothing."""
@@ -232,6 +244,10 @@ class Program:
         """Go on."""
         with self._edited():
             self._paused = False
+
+    def toggle_pause(self) -> None:
+        """Pause, or go on."""
+        self.resume() if self._paused else self.pause()
 
     def reset(self, q: ArrayLike | None = None) -> None:
         """Put the robot at `q` (nq,), which is the start from now on; None: at the start.  The target is its hand.
@@ -245,9 +261,9 @@ class Program:
             self._put(self._start)
 
     @property
-    def snapshot(self) -> Snapshot:
+    def moment(self) -> Snapshot:
         """The program as it is."""
-        return self._snapshot
+        return self._moment
 
     # Record ----------------------------------------------------------------------------------------------------------
 
@@ -260,20 +276,23 @@ class Program:
                 name = next(n for n in map("attempt {}".format, range(1, len(taken) + 2)) if n not in taken)
             if named("an attempt", name) in taken:
                 raise ValueError(f"there is an attempt {name!r} already; discard it, or choose another name")
-            self._recorder = _Recorder(name, self._time)
-            self._recorder.note(self._time, self._q, self._target, self._setup)
+            self._recording, self._rows = name, [(self._time, self._q, self._target, self._setup)]
             return name
 
     def stop(self) -> Attempt:
         """End the recording; its attempt is kept beside the others.  Raises ValueError where none is recorded."""
         with self._edited():
-            if self._recorder is None:
+            if self._recording is None:
                 raise ValueError("nothing is being recorded: call record first")
-            return self._keep_recording(self._recorder)
+            return self._keep_recording(self._recording)
 
-    def attempt(self, name: str) -> Attempt:
+    def toggle_recording(self) -> None:
+        """Begin an attempt, or end it."""
+        self.record() if self._recording is None else self.stop()
+
+    def attempt_of(self, name: str) -> Attempt:
         """The attempt of this name; raises ValueError, with the names that there are."""
-        kept = self._snapshot.attempts
+        kept = self._moment.attempts
         for attempt in kept:
             if attempt.name == name:
                 return attempt
@@ -283,7 +302,7 @@ class Program:
     def discard(self, name: str) -> None:
         """Throw an attempt away."""
         with self._edited():
-            gone = self.attempt(name)
+            gone = self.attempt_of(name)
             self._attempts = tuple(attempt for attempt in self._attempts if attempt is not gone)
             if self._committed == name:
                 self._committed = None
@@ -291,8 +310,8 @@ class Program:
     def commit(self, name: str) -> Attempt:
         """Choose the attempt whose joints are the commands."""
         with self._edited():
-            self._committed = self.attempt(name).name
-            return self.attempt(name)
+            self._committed = self.attempt_of(name).name
+            return self.attempt_of(name)
 
     # Keep ------------------------------------------------------------------------------------------------------------
 
@@ -365,11 +384,12 @@ class Program:
                     self._set(setup, made)
                     return
 
-    def _set(self, setup: Setup, led: "_Led") -> None:
+    def _set(self, setup: Setup, led: _Led) -> None:
         self._setup, self._led = setup, led
-        surround(self._world, setup.stopping)
+        surround(self.world, setup.obstacles)
+        surround(self._stopping, setup.stopping)
 
-    def _leader(self, setup: Setup, dt: float, old: "_Led | None") -> "_Led":
+    def _leader(self, setup: Setup, dt: float, old: _Led | None) -> _Led:
         """What leads by a setup; of the old one, it keeps what would be made the same.
 
         Raises ShapeError or ValueError for a setup that nothing can lead by.
@@ -381,61 +401,78 @@ class Program:
         method, period = setup.led_by, dt / setup.updates
         limit = (setup.min_distance, setup.self_collision) if setup.stops else None
         led_by = (method, period, limit)
-        if old is not None and old.led_by == led_by:
+        if old is not None and old[0] == led_by:
             return old
-        limits = True if limit is None else [self._limit(setup)]
-        model = self.model if limit is None else self._body
-        return _Led(led_by, Tracker(model, self._task, method, dt=period, limits=limits, settle=False))
-
-    def _limit(self, setup: Setup) -> CollisionLimit:
-        return CollisionLimit(self._world, min_distance=setup.min_distance, self_collision=setup.self_collision)
+        apart = CollisionLimit(self._stopping, min_distance=setup.min_distance, self_collision=setup.self_collision)
+        model, limits = (self.model, True) if limit is None else (self._body, [apart])
+        return led_by, Tracker(model, self._tasks[0], method, dt=period, limits=limits, settle=False)
 
     def _put(self, q: Array) -> None:
         """Rest at q, with the target at the hand."""
         self._q, self._time, self._ticks = q, 0.0, 0
         self._hand = self._target = self.model.pose(self.frame, q)
-        self._drive = Drive()
+        self._drive = Twist()
         self._velocity = frozen(np.zeros(self.model.nv))
         self._trouble: str | None = None
-        self._led.tracker.reset()
+        self._led[1].reset()
         self._publish()
 
     def _advance(self) -> None:
         """One update: the target, then the joints."""
-        if self._drive.moves:
-            self._target = self._drive.moved(self._target, self._hand, self._dt, self.lead, turns=self.turns)
-        before = self._q
-        self._trouble = None
+        if np.any(self._drive.linear) or np.any(self._drive.angular):
+            self._target = self._driven()
+        before = q = self._q
+        self._trouble, goal = None, self._target if self.turns else self._target.xyz
         try:
-            self._q = frozen(self._led.go(before, self._target, self._setup.updates, turns=self.turns))
+            for _ in range(self._setup.updates):
+                q = self._led[1].step(q, goal)
+            self._q = frozen(q)
         except (ValueError, RuntimeError, Warning) as error:
             self._trouble = str(error)
-        if self._led.failed:
+        if self._led[1].failed:
             self._trouble = "the step was no finite number, as a singular pose can make it: damp the method"
         self._velocity = frozen(self.model.difference(before, self._q) / self._dt)
         self._hand = self.model.pose(self.frame, self._q)
         self._time, self._ticks = self._time + self._dt, self._ticks + 1
-        if self._recorder is not None:
-            self._recorder.note(self._time, self._q, self._target, self._setup)
-            if self._recorder.numbers > _MOST_NUMBERS:
-                name = self._keep_recording(self._recorder).name
+        if self._recording is not None:
+            self._rows.append((self._time, self._q, self._target, self._setup))
+            if len(self._rows) * (8 + self.model.nq) > _MOST_NUMBERS:
+                name = self._keep_recording(self._recording).name
                 self._trouble = f"the recording of {name!r} has ended, for it is as long as one may be"
 
-    def _keep_recording(self, recorder: "_Recorder") -> Attempt:
-        attempt = recorder.attempt(self.model, self.frame, turns=self.turns)
-        self._attempts, self._recorder = (*self._attempts, attempt), None
+    def _driven(self) -> SE3:
+        """Where the target is a tick later; where nothing turns, it has the rotation of the hand, or its own."""
+        target, hand = self._target.array, self._hand.array
+        if not self.turns:
+            target = np.array([*target[:3], *hand[3:]])
+        lead = replace(self.lead, distance=max(self.lead.distance, math.dist(target[:3], hand[:3])))
+        moved = self._drive.moved(target, hand, self._dt, lead)
+        turned = moved if self.turns and np.any(self._drive.angular) else target
+        return pose_of(np.array([*moved[:3], *turned[3:]]))
+
+    def _keep_recording(self, name: str) -> Attempt:
+        time, q, target, setups = zip(*self._rows, strict=True)
+        attempt = Attempt(
+            name=name, model=self.model, frame=self.frame, turns=self.turns, time=np.array(time) - time[0],
+            q=np.array(q), target=np.array([pose.array for pose in target]),
+            setups=tuple((i, now) for i, now in enumerate(setups) if i == 0 or now is not setups[i - 1]),
+        )  # fmt: skip
+        self._attempts, self._recording, self._rows = (*self._attempts, attempt), None, []
         return attempt
 
     def _refuse_recording(self, what: str) -> None:
-        if self._recorder is not None:
-            raise ValueError(f"the attempt {self._recorder.name!r} is being recorded: stop that first, then {what}")
+        if self._recording is not None:
+            raise ValueError(f"the attempt {self._recording!r} is being recorded: stop that first, then {what}")
 
     def _publish(self) -> None:
         turn = quaternion_log(quaternion_product(self._target.wxyz, conjugate(self._hand.wxyz)))
-        self._snapshot = Snapshot(
+        self._moment = Snapshot(
             time=self._time,
             ticks=self._ticks,
             q=self._q,
+            tasks=self._tasks,
+            goals=self._target.array[None],
+            nearest=self._nearest(),
             velocity=self._velocity,
             target=self._target,
             hand=self._hand,
@@ -443,59 +480,13 @@ class Program:
             rotation_error=float(np.linalg.norm(turn)),
             drive=self._drive,
             paused=self._paused,
-            recording=None if self._recorder is None else self._recorder.name,
+            recording=self._recording,
             setup=self._setup,
             attempts=self._attempts,
             committed=self._committed,
             trouble=self._trouble,
         )
 
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Led:
-    """A method at work, with what it was made from."""
-
-    led_by: tuple[Any, ...]
-    tracker: Tracker
-
-    @property
-    def failed(self) -> bool:
-        """Whether the last step was no finite number."""
-        return self.tracker.failed
-
-    def go(self, q: Array, target: SE3, updates: int, *, turns: bool) -> Array:
-        """(nq,) some updates from q on."""
-        goal = target if turns else target.xyz
-        for _ in range(updates):
-            q = self.tracker.step(q, goal)
-        return q
-
-
-@final
-class _Recorder:
-    """The rows of an attempt that is being recorded."""
-
-    def __init__(self, name: str, since: float) -> None:
-        self.name, self._since = name, since
-        self._time: list[float] = []
-        self._q: list[Array] = []
-        self._target: list[Array] = []
-        self._setups: list[tuple[int, Setup]] = []
-
-    @property
-    def numbers(self) -> int:
-        return len(self._time) * (8 + len(self._q[0]))
-
-    def note(self, time: float, q: Array, target: SE3, setup: Setup) -> None:
-        if not self._setups or self._setups[-1][1] is not setup:
-            self._setups.append((len(self._time), setup))
-        self._time.append(time - self._since)
-        self._q.append(q)
-        self._target.append(target.array)
-
-    def attempt(self, model: Model, frame: str, *, turns: bool) -> Attempt:
-        return Attempt(
-            name=self.name, model=model, frame=frame, turns=turns, time=np.array(self._time),
-            q=np.array(self._q), target=np.array(self._target), setups=tuple(self._setups),
-        )  # fmt: skip
+    def _nearest(self) -> Proximity | None:
+        found = self._body.distance(self._q, self.world) if self._setup.obstacles else None
+        return found if isinstance(found, Proximity) else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, final
 
-from poise.experiments.das import fields, vehicle
+from poise.experiments.das import problem
 from poise.geometry.shapes import Capsule
 from poise.model.model import Model
 from poise.robots.planar import planar
@@ -26,12 +26,12 @@ class Robot:
 
 def ten_links() -> Robot:
     """The planar arm of ten unit links, section 2.4, from the start of `poise reproduce das`."""
-    return Robot(_thick(planar(10)), "tool", fields.START)
+    return Robot(_thick(planar(10)), "tool", problem.START)
 
 
 def truck() -> Robot:
     """A vehicle, which slides along x and y, with three unit links on it, as in `poise reproduce das`; appendix B."""
-    return Robot(_thick(vehicle.truck()), "tool", vehicle.START)
+    return Robot(_thick(problem.truck()), "tool", problem.PARKED)
 
 
 ROBOTS: Final[Mapping[str, Callable[[], Robot]]] = MappingProxyType({"ten-links": ten_links, "truck": truck})

@@ -6,10 +6,11 @@ from typing import Final, final
 
 from poise.checks import finite, not_negative, whole
 from poise.errors import ShapeNotFound
-from poise.geometry.shapes import Rounded
+from poise.geometry.shapes import Rounded, checked_point
 from poise.geometry.world import World
 from poise.methods.base import Method, NullSpaceMethod
 from poise.model.model import Model
+from poise.spatial import SE3, SO3
 from poise.viewer.operator.law import Law
 
 _MOST_UPDATES: Final = 1000
@@ -128,6 +129,22 @@ def surround(world: World, obstacles: Iterable[Obstacle]) -> None:
             world.add(name, shape)
         elif world[name] is not shape:
             world.replace(name, shape)
+
+
+def aimed(goal: object, rotation: SO3) -> SE3:
+    """A target from a pose, as `SE3.parse` takes it, or from a point (3,), which keeps `rotation`.
+
+    Raises ShapeError or ValueError for what is neither.
+    """
+    if isinstance(goal, SE3):
+        pose = goal
+    else:
+        numbers = finite("target", goal)  # type: ignore[arg-type]
+        pose = SE3.from_parts(numbers, rotation) if numbers.shape == (3,) else SE3.parse(numbers, "target")
+    if pose.array.ndim != 1:
+        raise ValueError(f"target must be one pose or point, got a batch of {pose.array.shape[:-1]}")
+    checked_point("target", pose.xyz)
+    return pose
 
 
 def named(what: str, name: object) -> str:

@@ -19,8 +19,8 @@ import numpy as np
 
 from poise.model.model import Model
 from poise.spatial import Array, frozen
+from poise.viewer.files import written_aside
 from poise.viewer.operator.attempt import Attempt, units_of
-from poise.viewer.operator.files import written_aside
 from poise.viewer.operator.scene import (
     SCHEMA,
     Part,

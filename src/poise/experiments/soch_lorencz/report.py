@@ -1,17 +1,39 @@
-"""What the paper claims, each held against our numbers."""
+"""The ellipse of Soch and Lorencz 2005: the pairwise extended Jacobian and the pseudoinverse from a singular start."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
 
-from poise.experiments.base import Claim, judge
-from poise.experiments.soch_lorencz.ellipse import DLS, PINV, ROWS, Run, extended
+from poise.experiments.base import Cell, Claim, Experiment, Table, columns, judge
+from poise.experiments.soch_lorencz.figures import figures
+from poise.experiments.soch_lorencz.problem import (
+    DLS,
+    PINV,
+    ROWS,
+    STEPS,
+    Run,
+    by_rows,
+    condition,
+    extended,
+    follow,
+    limit,
+    methods,
+    pairwise,
+    rank_of_pairs,
+    ranks,
+)
 
 _EXPERIMENT, _PAIRS = "Soch and Lorencz 2005, section 3", "Soch and Lorencz 2005, section 2.3"
 _EARLY: Final = 10
 """Updates that count as leaving the start."""
+
+
+SWEEP: Final = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
+_LENGTH: Final = 100.0
+"""Of the turns, in the form with twists [points]."""
 
 
 @final
@@ -31,6 +53,69 @@ class Results:
     rank_of_pairs: int
     twists: Mapping[float, Run]
     """By w, 100 places, the library's form with twists."""
+
+
+def measure(quick: bool) -> Results:
+    """Run everything; `quick` takes the ends and the middle of the sweep."""
+    sweep = (1.0, 0.1, 0.01, 1e-4) if quick else SWEEP
+    return Results(
+        runs={
+            steps: {ROWS: by_rows(steps)} | {name: follow(method, steps) for name, method in methods().items()}
+            for steps in STEPS
+        },
+        sweep={weight: follow(pairwise(weight), 100) for weight in sweep},
+        limits={weight: limit(weight) for weight in sweep},
+        conditions={weight: condition(weight) for weight in sweep},
+        ranks=ranks(),
+        rank_of_pairs=rank_of_pairs(),
+        twists={weight: follow(pairwise(weight, _LENGTH), 100) for weight in sweep},
+    )
+
+
+def tables(results: Results) -> tuple[Table, ...]:
+    """Every table."""
+    forms = (("printed", results.sweep), ("twists", results.twists))
+    nowhere: tuple[Cell, ...] = (None, None, None)
+    numbers = "error 1:.3g | error 2:.4g | error 3:.4g | leap [rad]:.2g | mean error:.3g | largest:.3g"
+    return (
+        Table(
+            "One revolution on the ellipse from q = 0, counter-clockwise, one update a place of the target",
+            columns(f"steps:d | method | {numbers}"),
+            [[steps, name, *_numbers(run)] for steps, runs in results.runs.items() for name, run in runs.items()],
+            (
+                "error: distance of the effector from its target after the update [points]",
+                "leap: largest change of a joint in the second update",
+                "empty: no finite number",
+            ),
+        ),
+        Table(
+            "The weight of the pairs, 100 steps",
+            columns(
+                f"form | w:g | {numbers} | cond(A^T A) at q = 0:.1e | from the weighted inverse:.1e | "
+                "from the plain:.3f"
+            ),
+            [
+                [form, w, *_numbers(run), *((results.conditions[w], *results.limits[w]) if i == 0 else nowhere)]
+                for i, (form, runs) in enumerate(forms)
+                for w, run in runs.items()
+            ],
+            (
+                "the last two: distance of one step at a bent pose from those of the pseudoinverse weighted by P^T P "
+                "and of the plain one [rad]",
+                "twists: the library's form, with the turns of the pairs times 100 points",
+            ),
+        ),
+        Table(
+            "The rank of the extended Jacobian as printed, w = 1",
+            columns("pose | n:d | rank:d | n-th singular value:.3g"),
+            [[name, n, rank, value] for name, (value, rank, n) in results.ranks.items()],
+        ),
+    )
+
+
+def _numbers(run: Run) -> list[Cell]:
+    values = [*run.errors[:3].tolist(), run.leap, float(run.errors.mean()), float(run.errors.max())]
+    return [value if math.isfinite(value) else None for value in values]
 
 
 def claims(results: Results) -> tuple[Claim, ...]:
@@ -131,3 +216,14 @@ def _list(numbers: Mapping[int, float]) -> str:
 
 def _steps(numbers: Mapping[int, float]) -> str:
     return ", ".join(map(str, numbers))
+
+
+SOCH_LORENCZ: Final = Experiment(
+    name="soch-lorencz",
+    title="The pairwise extended Jacobian against the pseudoinverse on an ellipse, from a singular start",
+    reference="soch2005",
+    measure=measure,
+    tables=tables,
+    claims=claims,
+    figures=figures,
+)

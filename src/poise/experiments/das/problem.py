@@ -1,5 +1,8 @@
-"""The ten-link arm among obstacles, with each term of the law on and off."""
+"""The ten-link arm among obstacles, with each term of the law on and off; an arm on a vehicle, with S and without; and
+how many iterations the transpose, Newton and their hybrid need from random starts to random goals.
+"""
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +10,17 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.methods.base import Method
 from poise.methods.criteria import Clearance, RestPosture
 from poise.methods.das import DasSlotineSheridan
+from poise.methods.hybrid import Hybrid
+from poise.methods.newton import GaussNewton
+from poise.model.builder import ModelBuilder
+from poise.model.model import Model
 from poise.robots.planar import planar
+from poise.solving.solver import Solver
 from poise.solving.tracker import Tracker
-from poise.spatial import Array
+from poise.spatial import SE3, Array
 from poise.tasks.pose import PositionTask
 
 WAYPOINTS: Final = 100
@@ -129,3 +138,95 @@ def cross(field: Field, method: DasSlotineSheridan, *, repeats: int = 1, starts:
 def _clearances(field: Field, path: Array) -> Array:
     """(waypoints,) of a path (waypoints, 10)."""
     return np.linalg.norm(joints(path)[:, :10, None] - np.array(field.obstacles), axis=-1).min(axis=(1, 2))
+
+
+PARKED: Final = (0.0, 0.0, 0.9, 0.8, -0.5)
+FAR: Final = (30.0, 15.0, 0.0)
+BETWEEN: Final = (1.5, 4.5, 0.0)
+"""Targets [links]; the second is at a Q between Q_lim and 1."""
+LIMIT: Final = 0.2
+"""Q_lim."""
+DRIVEN: Final = 60
+
+
+def truck() -> Model:
+    """Two slides, and three unit links that turn about z."""
+    builder = ModelBuilder("truck")
+    builder.joint("x", "prismatic", parent="world", child="rail", axis=(1.0, 0.0, 0.0), limits=(-50.0, 50.0))
+    builder.joint("y", "prismatic", parent="rail", child="link0", axis=(0.0, 1.0, 0.0), limits=(-50.0, 50.0))
+    for i in range(3):
+        origin = SE3.from_parts([0.0 if i == 0 else 1.0, 0.0, 0.0])
+        builder.joint(
+            f"joint{i}", "continuous", parent=f"link{i}", child=f"link{i + 1}", axis=(0.0, 0.0, 1.0), origin=origin
+        )
+    builder.frame("tool", link="link3", origin=SE3.from_parts([1.0, 0.0, 0.0]))
+    return builder.build()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """The way to one target."""
+
+    path: Array
+    """(updates + 1, 5)"""
+    error: float
+    """What is left [links]."""
+
+    @property
+    def arm(self) -> float:
+        """How far the arm's joints turn in the first update [rad], as a Euclidean length."""
+        return float(np.linalg.norm((self.path[1] - self.path[0])[2:]))
+
+    @property
+    def vehicle(self) -> float:
+        """Share of the way to its last place that the vehicle has gone after the first update."""
+        start, one, last = self.path[0, :2], self.path[1, :2], self.path[-1, :2]
+        return 1.0 - float(np.linalg.norm(last - one) / np.linalg.norm(last - start))
+
+
+def drive(target: tuple[float, float, float], limit: float | None) -> Drive:
+    """Follow one target for `DRIVEN` updates."""
+    model = truck()
+    tracker = Tracker(
+        model, PositionTask("tool"), DasSlotineSheridan(vehicle_limit=limit, max_step=np.inf), settle=False
+    )
+    way = tracker.rollout(PARKED, np.tile(target, (DRIVEN, 1, 1)))
+    error = np.linalg.norm(model.pose("tool", way[-1]).xyz - target)
+    return Drive(np.vstack([PARKED, way]), float(error))
+
+
+TRANSPOSE, NEWTON, HYBRID = "transpose", "Newton", "hybrid"
+TOLERANCE: Final = 1e-3
+MOST: Final = 5000
+SPREADS: Final = {"any pose": math.pi, "joints within 0.3 rad": 0.3}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The iterations of the starts that arrived, and how many did not."""
+
+    iterations: Array
+    failed: int
+
+
+def count(pairs: int, spread: float) -> dict[str, Count]:
+    """Each method on the same `pairs` of poses, whose joint angles are at most `spread` [rad]."""
+    arm = planar(10)
+    starts, goals = np.random.default_rng(0).uniform(-spread, spread, (2, pairs, 10))
+    targets = arm.pose("tool", goals).xyz
+    kinds: dict[str, Method] = {
+        TRANSPOSE: DasSlotineSheridan(max_step=np.inf),
+        NEWTON: GaussNewton(max_step=np.inf),
+        HYBRID: Hybrid(max_step=np.inf),
+    }
+    found = {}
+    for name, method in kinds.items():
+        solver = Solver(
+            arm, PositionTask("tool", tolerance=TOLERANCE), method=method, max_restarts=0, max_iterations=MOST
+        )
+        answers = [solver(target, q0=q0) for q0, target in zip(starts, targets, strict=True)]
+        taken = np.array([float(answer.iterations) for answer in answers if answer.success])
+        found[name] = Count(taken, pairs - len(taken))
+    return found
