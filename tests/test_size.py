@@ -10,9 +10,7 @@ SOURCE = Path(poise.__file__).parent
 CORE = ("kernels", "quaternions", "spatial", "geometry", "model", "tasks", "methods", "solving")
 LINES, ARGUMENTS = 500, 8
 LONG = {
-    "kernels/solver/lm_solver.py",
     "solving/search.py",
-    "solving/tracker.py",
 }
 """Files that are longer; none is added."""
 WIDE = {
@@ -20,8 +18,6 @@ WIDE = {
     "kernels/methods/balls.py: turned_within",
     "kernels/solver/lm_solver.py: search",
     "solving/batch.py: run_batch",
-    "solving/path/solve.py: path_of",
-    "solving/path/timing.py: _smooth",
 }
 """Functions that take more; none is added."""
 
