@@ -11,6 +11,7 @@ from poise.kernels.machine.jit import WHOLE, waiting
 from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, Watch, compile_together
 from poise.kernels.methods.routines import ROUTINES
+from poise.kernels.rows.own import own_range_rows, own_sides
 from poise.methods.registry import METHODS
 from poise.solving.scratch import LOOKED_UP
 from poise.tasks.base import Task
@@ -32,8 +33,9 @@ def jobs() -> list[Job]:
     modules()  # one that is imported says which entry points it has
     list(METHODS.values())  # each makes its routines
     methods = {r: (WIDE, NARROW) if r.wide else (NARROW,) for r in ROUTINES.values() if r.kept}
-    rows = dict.fromkeys(kind.routine for kind in task_kinds() if kind.routine is not None)
-    sides = dict.fromkeys(kind.side_routine for kind in task_kinds() if kind.side_routine is not None)
+    kinds = task_kinds()
+    rows = dict.fromkeys([own_range_rows, *(kind.routine for kind in kinds if kind.routine is not None)])
+    sides = dict.fromkeys([own_sides, *(kind.side_routine for kind in kinds if kind.side_routine is not None)])
     return [
         *LOOKED_UP,
         *((entry,) for entry in waiting()),

@@ -6,7 +6,7 @@
 3. A lane has converged: the descents from q0 go on while they may end nearer to it, and of all lanes that have
    converged the nearest wins.  Where the first shall win, nothing is waited for, and no lane is careful.
 4. No start converged: the eight best candidates descend together to where the error falls no more, and the best
-   is the answer, the caller's own unless another is clearly better (see `_BETTER`).
+   is the answer, the caller's own unless another is clearly better.
 
 What lies where is said in `poise.kernels.machine.layout`.
 """
