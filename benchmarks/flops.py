@@ -106,7 +106,7 @@ def count(name: str) -> dict[str, dict[str, int]]:
 
     import poise as pz
     from poise.kernels.kinematics.forward import forward
-    from poise.kernels.machine.layout import total_rows
+    from poise.kernels.machine.packing import total_rows
     from poise.kernels.machine.views import narrow, problem_at
     from poise.kernels.rows.residuals import residuals
     from poise.kernels.solver import lm_solver

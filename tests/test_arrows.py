@@ -13,7 +13,7 @@ SOURCE = Path(poise.__file__).parent
 ROOMS = [
     {"cached", "checks", "errors", "html", "lazy", "progress", "rate", "tables"},
     {"kernels"},
-    {"spatial"},
+    {"quaternions", "spatial"},
     {"geometry"},
     {"model"},
     {"io", "robots"},

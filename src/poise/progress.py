@@ -82,13 +82,13 @@ def shown_or_logged(what: str, total: int, progress: bool | None) -> Iterator[Ca
         with bar(what, total, shown=True, after=0.0 if progress else LONG) as tell:
             yield tell
         return
-    begun = told = monotonic()
+    begun = reported = monotonic()
 
     def log(done: int) -> None:
-        nonlocal told
+        nonlocal reported
         now = monotonic()
-        if now - told >= EVERY and done < total:
-            told = now
+        if now - reported >= EVERY and done < total:
+            reported = now
             left = f", about {(total - done) * (now - begun) / done:.0f} s to go" if done else ""
             logging.getLogger("poise").info(f"{what}: {done:,} of {total:,} in {now - begun:.0f} s{left}")
 

@@ -15,186 +15,37 @@ from typing_extensions import TypeAliasType
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.quaternions import (
+    TOLERANCE,
+    angles_between,
+    canonical,
+    conjugate,
+    is_rotation,
+    matrix_quaternion,
+    normalized,
+    pose_numbers,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_matrix,
+    quaternion_product,
+    rescaled,
+    rotate,
+    rotation_matrices,
+    rpy_quaternion,
+    unit_quaternion,
+)
 
 # By name, so that signatures stay short wherever they are shown.
 ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
 """What NumPy makes an array of: an array, numbers in lists, one number."""
 Array = TypeAliasType("Array", npt.NDArray[np.float64])
 """An array of doubles."""
-_CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
-_TINY: Final = 1e-8
-"""Below this angle [rad] the first terms of a series are exact to rounding."""
 LARGEST: Final = 2.0**50
 """The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
-TOLERANCE: Final = 1e-6
-"""Two motions are close, and a matrix is a rotation, to this [m, rad and its entries]."""
-_ROUNDED: Final = 0.05
-"""A matrix whose singular values are no farther from 1 than this can be a rotation that was rounded."""
 _WIDEST: Final = 2.001 * math.pi
 """No angle that a person states in radians is much more than a whole turn."""
 BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits left"
 """Why a number of a robot is too large, for messages."""
-
-
-def unit_quaternion(name: str, value: ArrayLike) -> Array:
-    """(..., 4) numbers normalised to unit length; raises ValueError for a zero quaternion."""
-    return _unit(name, finite(name, value, 4))
-
-
-def _unit(name: str, wxyz: Array) -> Array:
-    """(..., 4) finite numbers normalised to unit length."""
-    norm = np.linalg.norm(wxyz, axis=-1, keepdims=True)
-    if (norm < 1e-12).any():
-        raise ValueError(f"{name} is a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
-    return wxyz / norm
-
-
-def _split(array: Array) -> Any:
-    """The numbers along the last axis, each with the batch axes.
-
-    Those of a single item are floats: with so few, Python's own arithmetic is ten times as fast as NumPy's.
-    """
-    return array.tolist() if array.ndim == 1 else [array[..., i] for i in range(array.shape[-1])]
-
-
-def _joined(numbers: Sequence[Any]) -> Array:
-    """(..., n) from n numbers as `_split` gives them."""
-    return np.array(numbers) if type(numbers[0]) is float else np.stack(numbers, axis=-1)
-
-
-def quaternion_product(a: Array, b: Array) -> Array:
-    """Hamilton product of (..., 4) quaternions, scalar first: the rotation b, then the rotation a."""
-    aw, ax, ay, az = _split(a)
-    bw, bx, by, bz = _split(b)
-    return _joined(
-        [
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ]
-    )
-
-
-def quaternion_matrix(wxyz: Array) -> Array:
-    """(..., 3, 3) rotation matrices of (..., 4) unit quaternions."""
-    w, x, y, z = _split(wxyz)
-    rows = [
-        *(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        *(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        *(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    ]
-    return _joined(rows).reshape(*wxyz.shape[:-1], 3, 3)
-
-
-def matrix_quaternion(matrix: Array) -> Array:
-    """(..., 4) unit quaternions, scalar first and not negative, of (..., 3, 3) rotation matrices."""
-    m = matrix
-    xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    wx, wy, wz = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
-    xy, xz, yz = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
-    # Each row is 4 * (one component) * quaternion; the row with the largest component divides by no small number.
-    rows = np.stack(
-        [
-            np.stack([1 + xx + yy + zz, wx, wy, wz], axis=-1),
-            np.stack([wx, 1 + xx - yy - zz, xy, xz], axis=-1),
-            np.stack([wy, xy, 1 - xx + yy - zz, yz], axis=-1),
-            np.stack([wz, xz, yz, 1 - xx - yy + zz], axis=-1),
-        ],
-        axis=-2,
-    )
-    best = np.argmax(np.diagonal(rows, axis1=-2, axis2=-1), axis=-1)
-    row = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
-    q = row / np.linalg.norm(row, axis=-1, keepdims=True)
-    return np.where(q[..., :1] < 0, -q, q)
-
-
-def quaternion_exp(rotvec: Array) -> Array:
-    """(..., 4) unit quaternions of (..., 3) rotation vectors [rad]."""
-    angle = np.linalg.norm(rotvec, axis=-1, keepdims=True)
-    half = 0.5 * angle
-    scale = np.where(angle < _TINY, 0.5, np.sin(half) / np.where(angle < _TINY, 1.0, angle))
-    return np.concatenate([np.cos(half), scale * rotvec], axis=-1)
-
-
-def quaternion_log(wxyz: Array) -> Array:
-    """(..., 3) rotation vectors [rad], of length at most pi, of (..., 4) unit quaternions."""
-    q = np.where(wxyz[..., :1] < 0, -wxyz, wxyz)
-    vector = q[..., 1:]
-    sine = np.linalg.norm(vector, axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, q[..., :1])
-    return np.where(sine < _TINY, 2.0, angle / np.where(sine < _TINY, 1.0, sine)) * vector
-
-
-def rotate(wxyz: Array, point: Array) -> Array:
-    """The (..., 3) points turned by the (..., 4) unit quaternions."""
-    w, x, y, z = _split(wxyz)
-    px, py, pz = _split(point)
-    tx, ty, tz = 2.0 * (y * pz - z * py), 2.0 * (z * px - x * pz), 2.0 * (x * py - y * px)
-    return _joined(
-        [
-            px + w * tx + (y * tz - z * ty),
-            py + w * ty + (z * tx - x * tz),
-            pz + w * tz + (x * ty - y * tx),
-        ]
-    )
-
-
-def conjugate(wxyz: Array) -> Array:
-    """The inverse rotations of (..., 4) unit quaternions."""
-    return wxyz * _CONJUGATE
-
-
-def rpy_quaternion(rpy: Array) -> Array:
-    """(..., 4) unit quaternions of (..., 3) roll, pitch, yaw [rad] about fixed x, y, z axes, as URDF has them."""
-    half = 0.5 * rpy
-    cr, cp, cy = _split(np.cos(half))
-    sr, sp, sy = _split(np.sin(half))
-    return _joined(
-        [
-            cr * cp * cy + sr * sp * sy,
-            sr * cp * cy - cr * sp * sy,
-            cr * sp * cy + sr * cp * sy,
-            cr * cp * sy - sr * sp * cy,
-        ]
-    )
-
-
-def rotation_matrices(name: str, value: ArrayLike, *, orthonormalise: bool = False) -> Array:
-    """(..., 3, 3) rotation matrices, or with `orthonormalise` the rotations that are nearest to such as were rounded.
-
-    The nearest is U V^T of the singular value decomposition U S V^T: the least sum of the squares of all changes
-    (Higham 1986, doi:10.1137/0907079).  Raises ShapeError, and ValueError that says what is wrong with which matrix.
-    """
-    m = finite(name, value, 3, 3)
-    off = np.abs(m @ np.swapaxes(m, -1, -2) - np.eye(3)).max(axis=(-2, -1), initial=0.0)
-    mirrored = np.linalg.det(m) < 0.0
-    if not orthonormalise and not (mirrored | (off > TOLERANCE)).any():
-        return m
-    u, sizes, vt = np.linalg.svd(m)
-    far = np.abs(sizes - 1.0).max(axis=-1, initial=0.0)
-    bad = mirrored | (far > _ROUNDED) | (not orthonormalise and off > TOLERANCE)
-    if bad.any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        which = f"{name}[{', '.join(map(str, index))}]" if index else name
-        wanted = "its columns must be orthonormal and right-handed"
-        if mirrored[index] and far[index] <= _ROUNDED:
-            raise ValueError(f"{which} is not a rotation: it is a mirror image, of determinant -1; {wanted}")
-        if far[index] > _ROUNDED:
-            stretch = ", ".join(f"{x:.3g}" for x in sizes[index])
-            raise ValueError(f"{which} is not a rotation: it stretches by {stretch}; {wanted}")
-        raise ValueError(
-            f"{which} is not a rotation to {TOLERANCE:g}: it is off by {off[index]:.2g}, as rounded decimals are; "
-            f"{wanted}; from_matrix(..., orthonormalise=True) takes the nearest rotation"
-        )
-    nearest: Array = u @ vt
-    return nearest
-
-
-def _signed(wxyz: Array) -> Array:
-    """(..., 4) the one of the two quaternions of a rotation whose first number other than 0 is positive; no -0."""
-    first = np.take_along_axis(wxyz, np.argmax(wxyz != 0.0, axis=-1)[..., None], axis=-1)
-    return np.where(first < 0.0, -wxyz, wxyz) + 0.0
 
 
 def ask_for_degrees(
@@ -323,11 +174,11 @@ class SO3:
         Raises TypeError for a 3x3 rotation matrix, whose rows would be taken for points.
         """
         if isinstance(other, SO3):
-            return rotation_of(_rescaled(quaternion_product(self.wxyz, other.wxyz)))
+            return rotation_of(rescaled(quaternion_product(self.wxyz, other.wxyz)))
         if not isinstance(other, (np.ndarray, list, tuple)):
             return NotImplemented
         shape = _shape_of(other)
-        if shape == (3, 3) and _is_rotation(other):
+        if shape == (3, 3) and is_rotation(other):
             raise TypeError(
                 "a 3x3 matrix that is a rotation can be meant as one, or as three points: say SO3.from_matrix(matrix), "
                 "or act(points), which takes a point a row"
@@ -346,7 +197,7 @@ class SO3:
             raise TypeError(
                 f"isclose compares with another SO3, got {type(other).__name__}; see SO3.from_matrix and SO3.from_xyzw"
             )
-        return _told(_angles(self.wxyz, other.wxyz) <= atol)
+        return _flag(angles_between(self.wxyz, other.wxyz) <= atol)
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same rotation to the last bit, for quaternions of either sign; of batches, all.
@@ -355,10 +206,10 @@ class SO3:
         """
         if not isinstance(other, SO3):
             return NotImplemented
-        return np.array_equal(_signed(self.wxyz), _signed(other.wxyz))
+        return np.array_equal(canonical(self.wxyz), canonical(other.wxyz))
 
     def __hash__(self) -> int:
-        return hash((self.wxyz.shape, _signed(self.wxyz).tobytes()))
+        return hash((self.wxyz.shape, canonical(self.wxyz).tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rotation_of, (self.wxyz,)
@@ -379,7 +230,7 @@ class SE3:
 
     def __init__(self, array: ArrayLike) -> None:
         values = finite("pose", array, 7)
-        self.array = np.concatenate([values[..., :3], _unit("pose wxyz", values[..., 3:])], axis=-1)
+        self.array = np.concatenate([values[..., :3], normalized("pose wxyz", values[..., 3:])], axis=-1)
         self.array.flags.writeable = False
 
     @classmethod
@@ -521,7 +372,7 @@ class SE3:
         """
         if isinstance(other, SE3):
             xyz = self.xyz + rotate(self.wxyz, other.xyz)
-            wxyz = _rescaled(quaternion_product(self.wxyz, other.wxyz))
+            wxyz = rescaled(quaternion_product(self.wxyz, other.wxyz))
             return pose_of(np.concatenate([xyz, wxyz], axis=-1))
         if isinstance(other, SO3):
             raise TypeError("an SO3 is no pose: write T @ SE3.from_parts([0, 0, 0], R), or T.rotation @ R")
@@ -543,8 +394,8 @@ class SE3:
             raise TypeError(
                 f"isclose compares with another SE3, got {type(other).__name__}; SE3.parse makes one of numbers"
             )
-        turned = _angles(self.wxyz, other.wxyz) <= atol
-        return _told(turned & (np.linalg.norm(self.xyz - other.xyz, axis=-1) <= atol))
+        turned = angles_between(self.wxyz, other.wxyz) <= atol
+        return _flag(turned & (np.linalg.norm(self.xyz - other.xyz, axis=-1) <= atol))
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same pose to the last bit, for quaternions of either sign; of batches, all.
@@ -553,10 +404,10 @@ class SE3:
         """
         if not isinstance(other, SE3):
             return NotImplemented
-        return np.array_equal(self.xyz, other.xyz) and np.array_equal(_signed(self.wxyz), _signed(other.wxyz))
+        return np.array_equal(self.xyz, other.xyz) and np.array_equal(canonical(self.wxyz), canonical(other.wxyz))
 
     def __hash__(self) -> int:
-        return hash((self.array.shape, (self.xyz + 0.0).tobytes(), _signed(self.wxyz).tobytes()))
+        return hash((self.array.shape, (self.xyz + 0.0).tobytes(), canonical(self.wxyz).tobytes()))
 
     def adjoint(self) -> Array:
         """(..., 6, 6) matrix that takes a twist in b to the same twist in a (linear first)."""
@@ -615,57 +466,6 @@ def rotation_of(wxyz: Array) -> SO3:
     return rotation
 
 
-def pose_numbers(value: Any) -> Array | None:
-    """(7,) read-only, the numbers of one pose that is given as 7 or as a 4x4 matrix; None for all else.
-
-    What is None here may still be a pose, or is refused where it is looked at closely.
-
-    One pose is so few numbers that Python's own arithmetic is ten times as fast on them as NumPy's.
-    """
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        return None
-    if array.dtype.kind not in "fiu":
-        return None
-    if array.shape == (7,):
-        numbers = array.tolist()
-    elif array.shape == (4, 4):
-        numbers = _matrix_numbers(array.tolist())
-    else:
-        return None
-    x, y, z, w, i, j, k = numbers
-    norm = math.sqrt(w * w + i * i + j * j + k * k)
-    if not (math.isfinite(x + y + z) and 1e-12 <= norm < math.inf):
-        return None
-    pose = np.array([x, y, z, w / norm, i / norm, j / norm, k / norm], dtype=np.float64)
-    pose.flags.writeable = False
-    return pose
-
-
-def _matrix_numbers(rows: list[list[float]]) -> tuple[float, ...]:
-    """Place and quaternion w x y z, of any length, of a homogeneous matrix; NaN for what is none."""
-    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = rows
-    off = max(
-        *(abs(a * a + b * b + c * c - 1.0), abs(d * d + e * e + f * f - 1.0), abs(g * g + h * h + i * i - 1.0)),
-        *(abs(a * d + b * e + c * f), abs(a * g + b * h + c * i), abs(d * g + e * h + f * i)),
-    )
-    turning = g * (b * f - c * e) + h * (c * d - a * f) + i * (a * e - b * d)
-    if not (off <= TOLERANCE and turning > 0.0 and last == [0.0, 0.0, 0.0, 1.0]):
-        return (math.nan,) * 7
-    # Four times one component, times the quaternion; the largest component divides by no small number.
-    trace = a + e + i
-    if trace >= max(a, e, i):
-        return x, y, z, 1.0 + trace, h - f, c - g, d - b
-    if a >= max(e, i):
-        wxyz = h - f, 1.0 + a - e - i, b + d, c + g
-    elif e >= i:
-        wxyz = c - g, b + d, 1.0 - a + e - i, f + h
-    else:
-        wxyz = d - b, c + g, f + h, 1.0 - a - e + i
-    return (x, y, z, *(wxyz if wxyz[0] >= 0.0 else (-t for t in wxyz)))
-
-
 def _parts_of(name: str, matrix: ArrayLike, *, orthonormalise: bool = False) -> tuple[Array, SO3]:
     """(..., 3) metres and the rotations of (..., 4, 4) homogeneous matrices; raises as `SE3.from_matrix` does."""
     m = finite(name, matrix, 4, 4)
@@ -675,41 +475,6 @@ def _parts_of(name: str, matrix: ArrayLike, *, orthonormalise: bool = False) -> 
     return m[..., :3, 3], SO3(wxyz=matrix_quaternion(turn))
 
 
-def _is_rotation(matrix: Any) -> bool:
-    """Whether numbers of shape (3, 3) are a rotation matrix."""
-    try:
-        rotation_matrices("matrix", matrix)
-    except ValueError:
-        return False
-    return True
-
-
-def _angles(a: Array, b: Array) -> Array:
-    """(...,) angles between the rotations of (..., 4) unit quaternions [rad]; raises ShapeError for unlike batches."""
-    try:
-        np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise ShapeError(f"batches of {a.shape[:-1]} and {b.shape[:-1]} do not go together") from None
-    angles: Array = np.linalg.norm(quaternion_log(quaternion_product(conjugate(a), b)), axis=-1)
-    return angles
-
-
-def _told(flags: Any) -> Any:
+def _flag(flags: Any) -> Any:
     """A bool for a single item, else the array."""
     return bool(flags) if np.ndim(flags) == 0 else flags
-
-
-def _rescaled(wxyz: Array) -> Array:
-    """(..., 4) quaternions of unit length but for rounding, brought back to it."""
-    return wxyz / np.sqrt(np.einsum("...i,...i->...", wxyz, wxyz))[..., None]
-
-
-def aligning(axis: tuple[float, float, float]) -> Array:
-    """(4,) quaternion w x y z of the shortest turn that takes the z axis to the unit vector `axis`."""
-    x, y, z = axis
-    across = math.hypot(x, y)
-    if across == 0.0:
-        return np.array([1.0, 0.0, 0.0, 0.0]) if z > 0.0 else np.array([0.0, 1.0, 0.0, 0.0])
-    half = 0.5 * math.atan2(across, z)
-    sine = math.sin(half) / across
-    return np.array([math.cos(half), -y * sine, x * sine, 0.0])

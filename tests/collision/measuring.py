@@ -11,21 +11,8 @@ from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import HULL_ROOM, signed_distance
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import packs, workspace
-from poise.kernels.machine.layout import (
-    BOX,
-    FRAME,
-    HALF_SPACE,
-    HULL,
-    POINT,
-    PROXIMITY,
-    SEGMENT,
-    SHAPE,
-    WIDTH,
-    joined,
-    pack,
-    rows_of,
-    total_rows,
-)
+from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, PROXIMITY, SEGMENT, SHAPE, WIDTH
+from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
 from poise.kernels.machine.views import flat, narrow, problem_at, section, wide
 from poise.spatial import Array
 

@@ -8,7 +8,7 @@ from measuring import compiled
 
 import poise as pz
 from poise.kernels.collision.near import place_movers, sweep, travel
-from poise.kernels.machine import layout
+from poise.kernels.machine import layout, packing
 from poise.kernels.machine.views import narrow, problem_at
 from poise.spatial import Array
 
@@ -39,8 +39,8 @@ def test_no_point_goes_farther_than_a_sweep(robot: str, tmp_path: Path) -> None:
         file.write_text(JOINTS)
     model = pz.load(robot if robot != "ball" else str(file))
     scene = pz.CollisionLimit(self_collision=True).scene(model)
-    movers = int(layout.unpack(scene.words, "scene")["movers"][0])
-    bounds = layout.unpack(scene.words, "shapes")["bound"][:movers]
+    movers = int(packing.unpack(scene.words, "scene")["movers"][0])
+    bounds = packing.unpack(scene.words, "shapes")["bound"][:movers]
     rng = np.random.default_rng(0)
     least = np.inf
 

@@ -17,8 +17,6 @@ from poise.solving.requirements import GIVES_WAY
 from poise.spatial import Array
 
 _STEPS = 60
-_UNLIMITED = ("fabrik", "bfgs")
-"""Methods that keep no limits of joints."""
 _KEPT = 1e-9
 
 
@@ -138,8 +136,6 @@ def run(seed: int) -> dict[str, float]:
         "updates": int(rng.integers(1, 4)),
         "limits": [limit for one in asked for limit in one.limits] or True,
     }
-    if method in _UNLIMITED:
-        method = "dls"
     try:
         tracker = pz.Tracker(m, tasks, method, **settings)
     except ValueError:  # of tasks that the method does not follow

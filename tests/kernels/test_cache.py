@@ -92,7 +92,7 @@ EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
     "a digit in a kernel that others call": (replace("0.6366197723675814", "0.64", SINE), {POSES, SOLVE, METHOD}),
     "how it is called": (replace("@kernel", "@(lambda f: kernel(f, inline=True))", SINE), {POSES, SOLVE, METHOD}),
     "a digit in the rows of a task": (replace("1e-24", "1e-20", "tasks/aim.py"), {ROWS}),
-    "a number with a name": (replace("_MU_LOW = 0.03", "_MU_LOW = 0.04", "kernels/solver/lm_solver.py"), {SOLVE}),
+    "a number with a name": (replace("MU_LOW = 0.03", "MU_LOW = 0.04", "kernels/solver/descent.py"), {SOLVE}),
     "the settings of all methods": (
         replace("clamp at_target", "at_target clamp", "kernels/machine/layout.py"),
         {FOLDER},

@@ -17,7 +17,7 @@ from poise.kernels.closed_form.quartic import unit_roots
 from poise.kernels.closed_form.subproblems import facing, level
 from poise.kernels.machine.lanes import WIDTH, load, store, workspace
 from poise.kernels.machine.views import narrow, problem_at, wide
-from poise.kernels.solver.lm_solver import aim_at
+from poise.kernels.solver.ends import aim_at
 from poise.robots import TEXTBOOK
 from poise.solving.closed_form import closed_form
 from poise.solving.problem import pack

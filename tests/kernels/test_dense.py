@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.machine import layout
+from poise.kernels.machine import packing
 from poise.kernels.machine.lanes import load
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import problem_at
@@ -65,7 +65,7 @@ def system(seed: int, blocks: int, velocities: int) -> System:
             jobs.append([i, j, starts[i], starts[j], first, len(pairs)])
     order = rng.permutation(len(jobs))
     return System(
-        layout.pack({"tiles": np.array(jobs)[order], "pairs": np.array(pairs, dtype=np.int64)}, {}),
+        packing.pack({"tiles": np.array(jobs)[order], "pairs": np.array(pairs, dtype=np.int64)}, {}),
         np.ascontiguousarray(np.concatenate(packed)),
         dense,
     )

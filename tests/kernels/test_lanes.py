@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.machine import lanes, views
+from poise.kernels.machine import lanes, plain_views
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import (
     any_of,
@@ -167,7 +167,7 @@ def test_a_section_is_a_view_of_some_rows(width: tuple[int, ...], start: int, co
     np.testing.assert_array_equal(out[:count], before[start : start + count])
     before[start : start + count] *= 2.0
     np.testing.assert_array_equal(work, before)
-    np.testing.assert_array_equal(views._plain_section(work, start, count), work[start : start + count])
+    np.testing.assert_array_equal(plain_views.section(work, start, count), work[start : start + count])
 
 
 def test_a_section_of_a_section_counts_from_it() -> None:

@@ -8,8 +8,9 @@ import numba
 import numpy as np
 import pytest
 
-from poise.kernels.machine import layout, views
-from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UNIT, WIDTH, WORK, Record
+from poise.kernels.machine import layout, packing, plain_views
+from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UNIT, WIDTH, WORK
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section, settings_of, table, wide
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
@@ -18,13 +19,13 @@ MIXED = Record("Mixed", "count codes[2]", "gain limits[3]")
 
 def example() -> Any:
     """A problem with two units, two balls, plain numbers and a little room to work in."""
-    return layout.pack(
+    return packing.pack(
         {
-            "units": layout.joined(UNIT, np.arange(10).reshape(2, 5), 0.5 + np.arange(32.0).reshape(2, 16)),
-            "balls": layout.joined(BALL, [[3, 4, 0], [5, 6, 1]], np.zeros((2, 20))),
+            "units": packing.joined(UNIT, np.arange(10).reshape(2, 5), 0.5 + np.arange(32.0).reshape(2, 16)),
+            "balls": packing.joined(BALL, [[3, 4, 0], [5, 6, 1]], np.zeros((2, 20))),
             "strides": [0.25, 0.5],
             "plan": [7, 8, 9, 10, 11, 12],
-            "settings": layout.joined(MIXED, [[4, 5, 6]], [[0.1, 1.0, 2.0, 3.0]]).view(np.float64),
+            "settings": packing.joined(MIXED, [[4, 5, 6]], [[0.1, 1.0, 2.0, 3.0]]).view(np.float64),
         },
         {"q": 3, "e": 2, "room": 4},
     )
@@ -78,7 +79,7 @@ def fill_wide(words, work):
 
 def test_rows_of_a_workspace_are_where_the_header_says() -> None:
     words = example()
-    work = np.zeros(layout.total_rows(words))
+    work = np.zeros(packing.total_rows(words))
     assert fill_narrow(words, work) == 3 + 40 + 200
     assert work.tolist() == [0, 0, 1, 2, 0, 0, 0, 4, 3]
     lanes = np.zeros((len(work), WIDTH))
@@ -88,16 +89,16 @@ def test_rows_of_a_workspace_are_where_the_header_says() -> None:
 
 def test_what_was_packed_is_unpacked() -> None:
     words = example()
-    assert layout.unpack(words, "balls")["v"].tolist() == [4, 6]
-    assert layout.unpack(words, "units")["placement"].shape == (2, 12)
-    assert layout.unpack(words, "plan").tolist() == [7, 8, 9, 10, 11, 12]
-    again = layout.pack(
+    assert packing.unpack(words, "balls")["v"].tolist() == [4, 6]
+    assert packing.unpack(words, "units")["placement"].shape == (2, 12)
+    assert packing.unpack(words, "plan").tolist() == [7, 8, 9, 10, 11, 12]
+    again = packing.pack(
         {
             name: part.view(np.float64) if PROBLEM[name] == layout.REAL else part
             for name in PROBLEM
-            for part in [layout.words_of(words, name)]
+            for part in [packing.words_of(words, name)]
         },
-        {name: (at := layout.rows_of(words, name)).stop - at.start for name in WORK},
+        {name: (at := packing.rows_of(words, name)).stop - at.start for name in WORK},
     )
     assert np.array_equal(again, words)
 
@@ -129,7 +130,7 @@ def test_an_entry_is_read_at_its_address() -> None:
 
 
 if __name__ == "__main__":
-    assert isinstance(problem_at(example()), views._PlainProblem)
+    assert isinstance(problem_at(example()), plain_views._Problem)
     test_a_kernel_reads_what_was_packed_by_name()
     test_rows_of_a_workspace_are_where_the_header_says()
     test_an_entry_is_read_at_its_address()

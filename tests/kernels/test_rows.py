@@ -44,8 +44,8 @@ def run_ratio(c, out):
 @compiled
 def run_rotation_error(g, r, out):
     e0, e1, e2 = rotation_error(
-        *(load(g, 0), load(g, 1), load(g, 2), load(g, 3), load(g, 4), load(g, 5), load(g, 6), load(g, 7), load(g, 8)),
-        *(load(r, 0), load(r, 1), load(r, 2), load(r, 3), load(r, 4), load(r, 5), load(r, 6), load(r, 7), load(r, 8)),
+        (load(g, 0), load(g, 1), load(g, 2), load(g, 3), load(g, 4), load(g, 5), load(g, 6), load(g, 7), load(g, 8)),
+        (load(r, 0), load(r, 1), load(r, 2), load(r, 3), load(r, 4), load(r, 5), load(r, 6), load(r, 7), load(r, 8)),
     )
     store(out, 0, e0), store(out, 1, e1), store(out, 2, e2)
 

@@ -14,16 +14,17 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, wide
-from poise.kernels.solver import lm_solver
+from poise.kernels.solver import ends
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, direction, hold
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
+from poise.quaternions import quaternion_product
 from poise.robots import TEXTBOOK
 from poise.solving.problem import pack
 from poise.solving.scratch import bind
 from poise.solving.solver import Solver
-from poise.spatial import SE3, SO3, Array, quaternion_product
+from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
@@ -42,7 +43,7 @@ def _descend(p, w, start, before, gain, rejected, bold, count, out):
         store(w.q, i, load(start, i)), store(w.before, i, load(before, i))
     at = 0
     for _ in range(count):
-        cost, score = lm_solver.evaluate(p, w)
+        cost, score = ends.evaluate(p, w)
         damping = cost * load(gain, 0) + FLOOR
         store(out, at, cost), store(out, at + 1, score), store(out, at + 2, damping)
         at += 3
@@ -70,7 +71,7 @@ def descend_alone(words, routines, goal, start, before, gain, rejected, bold, wo
     """`count` steps from `start`, each damped by `gain` times the cost there; see Descent for what is kept of them."""
     p = problem_at(words)
     w = narrow(p, work, routines)
-    if not lm_solver.aim_at(p, goal, w.target):
+    if not ends.aim_at(p, goal, w.target):
         return False
     _descend(p, w, start, before, gain, rejected, bold, count, out)
     return True
@@ -81,7 +82,7 @@ def descend_in_lanes(words, routines, goal, start, before, gain, rejected, bold,
     """The same in eight lanes."""
     p = problem_at(words)
     w = wide(p, work, routines)
-    if not lm_solver.aim_at(p, goal, target):
+    if not ends.aim_at(p, goal, target):
         return False
     for i in range(len(target)):
         store(w.target, i, target[i])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from poise.kernels.algebra.swing_twist import MARGIN, blocked, kept, random_rotation
-from poise.kernels.machine import layout
+from poise.kernels.machine import packing
 from poise.kernels.machine.layout import BALL
 from poise.kernels.machine.views import problem_at
 from poise.model.swing import BallLimits, SwingTwist
-from poise.spatial import quaternion_exp, quaternion_product
+from poise.quaternions import quaternion_exp, quaternion_product
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 LIMITS = [
@@ -38,7 +38,7 @@ def block_all(words, wxyz, turns, out):
     p = problem_at(words)
     for i in range(len(wxyz)):
         w, x, y, z = wxyz[i, 0], wxyz[i, 1], wxyz[i, 2], wxyz[i, 3]
-        held = blocked(p.balls[0], w, x, y, z, turns[i, 0], turns[i, 1], turns[i, 2], 0.0)
+        held = blocked(p.balls[0], (w, x, y, z), (turns[i, 0], turns[i, 1], turns[i, 2]), 0.0)
         for k in range(9):
             out[i, k] = held[k]
 
@@ -51,7 +51,7 @@ def draw_all(words, u, out):
 
 
 def words_of(ball: BallLimits) -> Any:
-    return layout.pack({"balls": layout.joined(BALL, [[0, 0, 1]], [ball.number])}, {"q": 4})
+    return packing.pack({"balls": packing.joined(BALL, [[0, 0, 1]], [ball.number])}, {"q": 4})
 
 
 def turns(count: int, seed: int) -> np.ndarray:

@@ -152,17 +152,12 @@ def test_joints_at_limits_are_left_out_of_the_curvature() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_limits_hold_at_every_update(seed: int) -> None:
+@pytest.mark.parametrize("method", ["bfgs", "lbfgs"])
+def test_limits_hold_at_every_update(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     target = pz.SE3.from_rotvec(3.0 * rng.normal(size=3), rng.uniform(-1.5, 1.5, 3))
-    for q in way(PANDA, POSE, "lbfgs", PANDA.sample(seed=seed), target, 50):
+    for q in way(PANDA, POSE, method, PANDA.sample(seed=seed), target, 50):
         assert PANDA.within_limits(q)
-
-
-def test_without_limits_of_its_own_bfgs_is_refused_where_there_are_some() -> None:
-    with pytest.raises(ValueError, match=r"'bfgs' does not keep joint limits.*limits=False"):
-        pz.Tracker(PANDA, POSE, "bfgs")
-    pz.Tracker(TEXTBOOK["planar3"](), pz.PositionTask(TEXTBOOK["planar3"]().tip), "bfgs")
 
 
 @pytest.mark.parametrize("memory", [0, -1, 2.5, True])

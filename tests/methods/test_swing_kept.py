@@ -252,13 +252,3 @@ def test_loops_stay_closed_within_them(dt: float | None) -> None:
             assert np.linalg.norm(model.pose("left_hand", after).xyz - model.pose("right_hand", after).xyz) < 2e-7
             assert dt is None or np.abs(model.difference(q, after)).max() <= 3.0 * dt * (1.0 + 1e-9)
             q = after
-
-
-def test_what_is_not_kept_with_them_is_refused_in_words() -> None:
-    with pytest.raises(ValueError, match="does not keep joint limits"):
-        pz.Tracker(ARM, pz.PositionTask("palm"), "fabrik")
-    with pytest.raises(ValueError, match="plan does not keep"):
-        pz.plan(ARM, pz.PositionTask("palm"), [[0.5, 0.0, 0.0], [0.4, 0.2, 0.0]])
-    shaped = pz.CollisionLimit(pz.World(), min_distance=0.01)
-    with pytest.raises(ValueError, match="a path beside a CollisionLimit does not keep"):
-        pz.solve_path(guarded(), pz.PositionTask("palm"), [[0.5, 0.0, 0.0], [0.4, 0.2, 0.0]], limits=[shaped])

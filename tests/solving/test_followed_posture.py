@@ -262,24 +262,13 @@ def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
 @pytest.mark.parametrize(
     ("tasks", "method", "settings", "message"),
     [
-        ([pz.PostureTask()], None, {}, "a task beside a PostureTask"),
         ([HAND, pz.PostureTask(), pz.PostureTask()], None, {}, "2 PostureTasks"),
-        ([HAND, pz.PostureTask()], "jt", {}, "follows no PostureTask: choose 'dls' or 'priority'"),
-        ([HAND, pz.PostureTask()], pz.methods.TaskPriority(form="chiaverini"), {}, "form='chiaverini' follows no"),
         (
             [HAND, pz.PostureTask()],
             pz.methods.TaskPriority(null_space=pz.criteria.RestPosture()),
             {},
             "takes the place of RestPosture",
         ),
-        (
-            [HAND, pz.PostureTask()],
-            pz.methods.DampedLeastSquares(null_space=pz.criteria.JointCentring()),
-            {},
-            "no null_space",
-        ),
-        ([HAND, pz.PostureTask()], pz.methods.DampedLeastSquares(damping=pz.damping.GainRatio()), {}, "no GainRatio"),
-        ([HAND, pz.PostureTask()], None, {"explore": True}, "explore=True does not follow a PostureTask"),
         ([HAND, pz.PostureTask(weight={"panda_joint1": 1e5})], None, {}, "from 1 to 100000; in a Tracker"),
     ],
 )

@@ -269,9 +269,6 @@ def test_what_makes_no_sense_is_refused() -> None:
         loop.step(HOME, HERE, measured=HOME * np.nan)
     with pytest.raises(ValueError, match="explore=True keeps no leash"):
         pz.Tracker(PANDA, pz.PositionTask("panda_hand"), dt=DT, explore=True).step(None, HERE.xyz, measured=HOME)
-    free = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), "bfgs", limits=False)
-    with pytest.raises(ValueError, match="the method 'bfgs' keeps no limits of joints, and so no leash"):
-        free.step(None, HERE.xyz, measured=HOME)
 
 
 # In MuJoCo ------------------------------------------------------------------------------------------------------------

@@ -353,8 +353,6 @@ def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_ba
     task = pz.PositionTask("pen", [0.5, 0.5, 0.0])
     path = np.zeros((3, 3))
     refused: list[Any] = [
-        lambda: pz.solve_path(bar, task, path),
-        lambda: pz.plan(bar, task, path),
         lambda: pz.compare(bar, task),
         lambda: pz.reach(bar, "pen"),
     ]
@@ -363,10 +361,6 @@ def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_ba
             call()
     with pytest.raises(ValueError, match=r"a rollout begins with closed loops, and LoopTask\('coupler_end'"):
         pz.Tracker(bar, task).rollout(closed_bar + 0.1 * np.eye(bar.nq)[0], path[:, None])
-    with pytest.raises(ValueError, match="explore=True does not keep loops closed"):
-        pz.Tracker(bar, task, dt=0.01, explore=True)
-    with pytest.raises(ValueError, match=r"the method 'fabrik' .* not LoopTask"):
-        pz.solve(bar, task, method="fabrik", limits=False)
     assert pz.Tracker(bar, task, dt=0.01, limits=[pz.VelocityLimit(1.0)]) is not None
 
 

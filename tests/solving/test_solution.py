@@ -356,7 +356,7 @@ def test_ten_thousand_calls_leave_nothing_behind() -> None:
 def test_solve_keeps_a_bounded_number_of_prepared_problems_and_forgets_the_least_recently_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prepared_module, "_KEPT", 8)
+    monkeypatch.setattr(prepared_module, "_CACHED", 8)
     model = pz.load("planar2")
     prepared = prepared_module._prepared_of(model)
 
@@ -392,7 +392,7 @@ def test_a_model_with_a_prepared_solve_is_freed_without_the_cycle_collector() ->
 
 def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many structures on many threads, while old ones make room: no mixing, no error."""
-    monkeypatch.setattr(prepared_module, "_KEPT", 8)
+    monkeypatch.setattr(prepared_module, "_CACHED", 8)
     model = pz.load("planar3")
     together = threading.Barrier(8)
 

@@ -332,9 +332,6 @@ def test_a_heavier_task_gets_nearer_and_a_prior_one_is_fulfilled() -> None:
     assert session.replace_task(0, replace(tasks[0], weight=3.0))
     # Rows are weighed by w, squares by w^2: 9 to 1.
     assert PLANAR.pose("tool", settled(session).q).xyz == pytest.approx([0.2, 1.5, 0.0], abs=0.25)
-    with refused(session):
-        assert not session.replace_task(1, replace(tasks[1], priority=1))  # dls heeds none
-    assert session.use(None), session.refusal
     assert session.replace_task(1, replace(tasks[1], priority=1)), session.refusal
     session.release()
     assert PLANAR.pose("tool", session.moment.q).xyz == pytest.approx([0.0, 1.5, 0.0], abs=1e-3)

@@ -25,7 +25,7 @@ from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
 from poise.spatial import SE3, Array, ArrayLike
-from poise.tasks.base import Task, required_only
+from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
 _TRACED: Final = 25
@@ -156,8 +156,11 @@ def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     for task in several(tasks):
         if isinstance(task, PostureTask):
             raise ValueError("compare takes no PostureTask: what settles a posture is the same for all methods")
+        if not task.required:
+            raise ValueError(
+                f"compare takes required tasks only, and {task.label} has required=False: leave it out, or use solve"
+            )
         out.append(task)
-    required_only(out, "compare")
     return tuple(out)
 
 

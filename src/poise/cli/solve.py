@@ -147,7 +147,8 @@ class Solve:
         """The rotation of --rpy; warns of what can hardly be radians, with what they would be."""
         import numpy as np
 
-        from poise.spatial import ask_for_degrees, rpy_quaternion
+        from poise.quaternions import rpy_quaternion
+        from poise.spatial import ask_for_degrees
 
         ask_for_degrees("--rpy", rpy, mend=f"write {' '.join(f'{math.radians(angle):.6g}' for angle in rpy)}")
         return pz.SO3(wxyz=rpy_quaternion(np.array(rpy)))

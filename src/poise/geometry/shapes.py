@@ -20,7 +20,8 @@ from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.geometry.spine import around, spine
 from poise.kernels.machine.layout import BOX, HALF_SPACE, HULL, POINT, SEGMENT
-from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, aligning, frozen, pose_of
+from poise.quaternions import aligning
+from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, frozen, pose_of
 
 Point: TypeAlias = Sequence[float] | Array
 _NONE = frozen(np.zeros((0, 3)))

@@ -34,7 +34,8 @@ from poise.io.skeleton import (
     reach,
     unusable,
 )
-from poise.spatial import BOUND, LARGEST, Array, quaternion_product
+from poise.quaternions import quaternion_product
+from poise.spatial import BOUND, LARGEST, Array
 
 _FILE: Final = 512 * 2**20
 """The largest file that is read [bytes]."""

@@ -9,7 +9,8 @@ import numpy as np
 from poise.io.bvh import Z_UP, check_arguments
 from poise.io.bvh_frames import FPS
 from poise.io.skeleton import SkeletonFile
-from poise.spatial import Array, quaternion_matrix
+from poise.quaternions import quaternion_matrix
+from poise.spatial import Array
 
 
 def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None:

@@ -11,7 +11,8 @@ from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.spatial import BOUND, LARGEST, SE3, ask_for_degrees, rpy_quaternion
+from poise.quaternions import rpy_quaternion
+from poise.spatial import BOUND, LARGEST, SE3, ask_for_degrees
 
 Convention = Literal["standard", "modified"]
 

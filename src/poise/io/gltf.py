@@ -22,7 +22,8 @@ import numpy as np
 from poise.errors import ModelError
 from poise.io.gltf_joints import read_joints, some
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, reach
-from poise.spatial import BOUND, LARGEST, Array, conjugate, quaternion_product, rotate
+from poise.quaternions import conjugate, quaternion_product, rotate
+from poise.spatial import BOUND, LARGEST, Array
 
 UPRIGHT: Final = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
 """Turns what is y up a quarter about x, so that z is."""

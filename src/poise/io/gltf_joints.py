@@ -14,7 +14,8 @@ from poise.errors import NameNotFound
 from poise.io.gltf_channels import WIDTHS, Channel, normalised, read_channel, sample_times, unit
 from poise.io.gltf_document import Document, Item, read_document
 from poise.io.skeleton import continuous
-from poise.spatial import BOUND, LARGEST, Array, conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.spatial import BOUND, LARGEST, Array
 
 _FINGERS: Final = ("thumb", "index-finger", "middle-finger", "ring-finger", "pinky-finger")
 _JOINTS: Final = 4096

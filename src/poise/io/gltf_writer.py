@@ -14,7 +14,8 @@ import numpy as np
 from poise.io.gltf import UPRIGHT
 from poise.io.gltf_document import BINARY_CHUNK, FLOAT, GLB, JSON_CHUNK
 from poise.io.skeleton import SkeletonFile
-from poise.spatial import Array, conjugate, quaternion_matrix, quaternion_product, rotate
+from poise.quaternions import conjugate, quaternion_matrix, quaternion_product, rotate
+from poise.spatial import Array
 
 _XYZW: Final = [1, 2, 3, 0]
 _KINDS: Final = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}

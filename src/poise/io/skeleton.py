@@ -15,7 +15,8 @@ from poise.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.spatial import LARGEST, SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import LARGEST, SE3, Array
 
 Flags = npt.NDArray[np.bool_]
 Up = Literal["y", "z"]

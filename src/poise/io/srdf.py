@@ -18,7 +18,7 @@ from poise.model.joint import Joint
 from poise.model.model import Model
 from poise.model.tip import fingers
 from poise.model.units import in_degrees
-from poise.spatial import unit_quaternion
+from poise.quaternions import unit_quaternion
 
 _HOMES = (
     "home",

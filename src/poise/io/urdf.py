@@ -39,7 +39,8 @@ from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic, like_degrees
 from poise.model.model import Model
-from poise.spatial import SE3, pose_of, rpy_quaternion
+from poise.quaternions import rpy_quaternion
+from poise.spatial import SE3, pose_of
 
 _ALIASES = {"ball": "spherical"}
 _READ = {

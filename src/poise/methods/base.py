@@ -26,12 +26,13 @@ from poise.tasks.base import Task
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a method can do; what it cannot is refused before it runs."""
+    """What a method can do by itself; what nothing makes up for is refused before it runs."""
 
     limits: bool = True
-    """Whether it keeps the joint limits; if not, it runs only with `limits=False`."""
+    """Whether it keeps the joint limits; if not, its steps are taken to where they hold."""
     tasks: Literal["any", "poses", "positions"] = "any"
-    """The tasks that it can follow; "poses" are positions, orientations and both."""
+    """The tasks that it can follow, beside loops and ranges, which hold whatever it proposes; "poses" are positions,
+    orientations and both."""
     weights: Literal["any", "blocks", "none"] = "any"
     """The weights of tasks that it heeds; "blocks" are those that are the same along all axes."""
     mimic: bool = True
@@ -39,9 +40,9 @@ class Capabilities:
     slides: bool = True
     """Whether it can move joints that slide."""
     priorities: bool = False
-    """Whether it heeds the tasks' priorities; if not, all tasks must have the same."""
+    """Whether it heeds the tasks' priorities; if not, it leads the first level, and later ones get what that leaves."""
     posture: bool = False
-    """Whether it follows a PostureTask of a Tracker."""
+    """Whether it follows a PostureTask of a Tracker itself; if not, that gets what its step leaves."""
     gain: bool = True
     """Whether it heeds the gains of tasks: it steps by the clamped errors, `w.clamped`."""
     whole: bool = True
@@ -70,6 +71,10 @@ class Case(Protocol):
     @property
     def posture(self) -> bool:
         """Whether a posture is followed, as the last level; `w.phi` then leads to it, `p.shares` are its weights."""
+
+    @property
+    def led(self) -> tuple[int, ...]:
+        """The tasks that another method proposes steps for, by their places; `w.wanted` is such a step."""
 
     @property
     def rows(self) -> int:
@@ -156,6 +161,11 @@ class Method:
     def keeps_inequalities(self) -> bool:
         """Whether it keeps inequalities between joints, as it is set."""
         return False
+
+    @property
+    def follows_posture(self) -> bool:
+        """Whether it follows a PostureTask itself, as it is set."""
+        return self.capabilities.posture
 
     @property
     def reads(self) -> Reads:

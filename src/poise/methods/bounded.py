@@ -35,8 +35,8 @@ from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import allow, jerking, left_to_limits, loosen, stated_limits
 from poise.kernels.methods.memory import CURB
 from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
+from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
-from poise.kernels.solver.lm_solver import evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
 from poise.methods.damping import Curvature, Damping, DampingRule, refuse_all_but_errors, rule_of
 from poise.methods.ranking import ranking
@@ -167,7 +167,7 @@ def _columns_step(p: Any, s: Any, w: Any) -> Any:
         _punish(p, s, w, matrix)
     if way in (LAGRANGE, CLAMPING):
         left_to_limits(p, w, NONE, low, high)
-        _by_multipliers(n, matrix, scratch, rest, low, high, w.gradient, w.free, w.step, way == LAGRANGE)
+        _by_multipliers(w, matrix, scratch, rest, low, high, way == LAGRANGE)
     else:
         _solve_free(n, matrix, scratch, w.gradient, w.free, w.step, rest)
         for a in range(n):
@@ -206,13 +206,12 @@ def _release(n: Any, matrix: Any, low: Any, high: Any, g: Any, free: Any, x: Any
 
 
 @kernel
-def _by_multipliers(
-    n: Any, matrix: Any, scratch: Any, z: Any, low: Any, high: Any, g: Any, free: Any, x: Any, releasing: Any
-) -> Any:
-    """Lagrange's way: solve without limits, hold the entry most outside, and again; let one go whose sign is wrong.
+def _by_multipliers(w: Any, matrix: Any, scratch: Any, z: Any, low: Any, high: Any, releasing: Any) -> Any:
+    """w.step by Lagrange's way: solve without limits, hold the entry most outside, and again; let one go of wrong sign.
 
     Without `releasing`, all that are outside are held at once and for good: the clamping loop of Baerlocher and Boulic.
     """
+    n, g, free, x = len(w.step), w.gradient, w.free, w.step
     for a in range(n):
         x[a] = 0.0
     for _ in range(6 * n + 6):

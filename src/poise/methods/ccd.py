@@ -31,7 +31,7 @@ from poise.kernels.methods.balls import turned_within
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
 from poise.methods.joints import Joints
 
@@ -182,7 +182,7 @@ def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
         for j in range(first, last):
             to = _HELD * moved[j]
             if turning:
-                _turn_effector(p, w, held, moved[j], at, a0, a1, a2, cs, sn)
+                _turn_effector(p, w, held, moved[j], at, (a0, a1, a2), cs, sn)
             if sliding:
                 store(held, to + 9, load(held, to + 9) + slide * a0)
                 store(held, to + 10, load(held, to + 10) + slide * a1)
@@ -250,13 +250,13 @@ def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last:
     a1 = x * load(w.frames, at + 7) + y * load(w.frames, at + 10) + z * load(w.frames, at + 4)
     a2 = x * load(w.frames, at + 8) + y * load(w.frames, at + 11) + z * load(w.frames, at + 5)
     for j in range(first, last):
-        _turn_effector(p, w, held, moved[j], at, a0, a1, a2, cs, sn)
+        _turn_effector(p, w, held, moved[j], at, (a0, a1, a2), cs, sn)
 
 
 @kernel
-def _turn_effector(p: Any, w: Any, held: Any, k: Any, at: Any, a0: Any, a1: Any, a2: Any, cs: Any, sn: Any) -> Any:
+def _turn_effector(p: Any, w: Any, held: Any, k: Any, at: Any, axis: Any, cs: Any, sn: Any) -> Any:
     """Turn what is held of effector k about an axis through the frame whose rows begin at `at`."""
-    to = _HELD * k
+    to, (a0, a1, a2) = _HELD * k, axis
     p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
     d0, d1, d2 = load(held, to + 9) - p0, load(held, to + 10) - p1, load(held, to + 11) - p2
     d0, d1, d2 = turned(a0, a1, a2, cs, sn, d0, d1, d2)

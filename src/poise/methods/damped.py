@@ -62,18 +62,10 @@ class DampedLeastSquares(NullSpaceMethod):
         """The damping rule."""
         return rule_of(self.damping)
 
-    def refuse(self, case: Case) -> None:
-        """Raises ValueError for a posture beside what needs singular values."""
-        if case.posture and (self.form not in ("auto", "rows") or self.null_space is not None):
-            raise ValueError(
-                "with a PostureTask, the method 'dls' takes form='rows' and no null_space: leave them out, or choose "
-                "'priority'"
-            )
-        if case.posture and self.rule.reads != "errors":
-            raise ValueError(
-                f"with a PostureTask, the method 'dls' takes no {type(self.rule).__name__}: choose a rule that reads "
-                "errors alone, such as Curvature()"
-            )
+    @property
+    def follows_posture(self) -> bool:
+        """By rows, with a rule that reads errors alone."""
+        return self.form in ("auto", "rows") and self.null_space is None and self.rule.reads == "errors"
 
     def prepare(self, case: Case) -> Prepared:
         """One of six routines: five for the same step, one for that towards a posture."""

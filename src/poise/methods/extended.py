@@ -38,7 +38,7 @@ from poise.kernels.methods.filters import split
 from poise.kernels.methods.memory import SPLIT
 from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
 from poise.kernels.rows.residuals import weights_at
-from poise.kernels.solver.lm_solver import aim_at, clip_start, evaluate
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, method
 from poise.methods.criteria import Clearance, Criterion, Manipulability, Potential, RestPosture
 

@@ -9,7 +9,7 @@ Step.     Inwards p_i = p_{i+1} + d_i (p_i - p_{i+1}) / |p_i - p_{i+1}| from p_n
           exactly, else all that it moves.  A chain on one line with its target is bent first.
 Use when  chains are long, of balls, or of hinges that all have one direction or meet in pairs: there the joints
           follow exactly, and a few passes serve.
-Not for   rotations, limits and slides; several effectors or other hinges, whose joints cannot follow the points, so
+Not for   rotations and slides; limits and several effectors or other hinges, whose joints cannot follow the points, so
           that it is slow, and may come to rest away from the target.
 Cost      a few operations a joint and pass, no matrix; a turn for each joint that follows.
 Source.   Aristidou and Lasenby 2011.
@@ -29,9 +29,9 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL
 from poise.kernels.machine.views import section, table
 from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.turns import best_turn, turned
+from poise.kernels.methods.turns import best_turn, best_turn_within, turned
 from poise.kernels.methods.update import move, remember, restrain
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
 from poise.methods.joints import Joints
 from poise.spatial import Array
@@ -41,6 +41,7 @@ _ROUNDS: Final = 4
 _LINE: Final = 1e-6
 """Nodes this near to a line, against the length of all links, lie on it."""
 _NODE: Final = 4
+_RULE: Final = 4
 _MOTION: Final = 12
 """Rows of a rigid motion: rotation 9, place 3."""
 _ONE_PLACE: Final = 1e-9
@@ -57,7 +58,7 @@ class Fabrik(Method):
     title: ClassVar[str] = "FABRIK"
     references: ClassVar[tuple[str, ...]] = ("aristidou2011",)
     capabilities: ClassVar[Capabilities] = Capabilities(
-        limits=False, tasks="positions", weights="none", mimic=False, slides=False, gain=False
+        tasks="positions", weights="none", mimic=False, slides=False, gain=False
     )
     iterations: ClassVar[int] = 500
     passes: int = 1
@@ -75,8 +76,8 @@ class Fabrik(Method):
 
         `p.plan` is the number of nodes and of entries in the last part, whether the nodes are one chain; of each node
         `node before, where it is, children, effectors there`, where it is being rows of the frames, or -1 - k for
-        effector k; of each unit `velocity, first, last`; of each effector its node; then the nodes at which the units
-        aim: entries first to last.
+        effector k; of each unit `velocity, first, last, coordinate`; of each effector its node; then the nodes at which
+        the units aim: entries first to last.
         """
         joints = Joints(case)
         frames, errors = case.at_home()
@@ -109,10 +110,10 @@ class Fabrik(Method):
             for u in range(len(origins))
         ]
         onward = [[i for i in row if nodes[i][0] == of_unit[u]] for u, row in enumerate(carried)]
-        aims = onward if _follows(joints, nodes, onward, axes) else carried
+        aims = onward if not _limited(case) and _follows(joints, nodes, onward, axes) else carried
         rules, first = [], 0
         for place, row in zip(joints.places, aims, strict=True):
-            rules.append([joints.velocity[place], first, first + len(row)])
+            rules.append([joints.velocity[place], first, first + len(row), joints.coordinate.get(place, -1)])
             first += len(row)
         chain = all(before == i - 1 for i, (before, *_) in enumerate(nodes)) and len(of_effector) == 1
         lists = [[len(nodes), first, chain], nodes, rules, of_effector, *aims]
@@ -140,6 +141,13 @@ class Fabrik(Method):
         restrain(p, w)
         move(p, w)
         return cost, score
+
+
+def _limited(case: Case) -> bool:
+    """Whether a joint that moves has limits, which it may not follow beyond."""
+    places = case.section("coordinates")["q"]
+    ends = [case.model.lower[places], case.model.upper[places]]
+    return case.limits and bool(np.isfinite(ends).any() or case.section("balls")["limited"].any())
 
 
 def _follows(joints: Joints, nodes: list[list[int]], onward: list[list[int]], axes: Array) -> bool:
@@ -175,7 +183,7 @@ def _place_nodes(p: Any, nodes: Any, w: Any, places: Any, lengths: Any, goals: A
                 x = load(places, 3 * i + c) - load(places, 3 * j + c)
                 square = square + x * x
         store(lengths, i, sqrt(square))
-    of = section(p.plan, 3 + _NODE * n + 3 * len(p.units), len(p.effectors))
+    of = section(p.plan, 3 + _NODE * n + _RULE * len(p.units), len(p.effectors))
     for k in range(len(p.effectors)):
         for c in range(3):
             row = 3 * of[k] + c
@@ -297,8 +305,8 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
     where they are at w.q to where they then are; the first is the world's.
     """
     n, nu = p.plan[0], len(p.units)
-    rules = table(p.plan, 3 + _NODE * n, nu, 3)
-    aims = section(p.plan, 3 + _NODE * n + 3 * nu + len(p.effectors), p.plan[1])
+    rules = table(p.plan, 3 + _NODE * n, nu, _RULE)
+    aims = section(p.plan, 3 + _NODE * n + _RULE * nu + len(p.effectors), p.plan[1])
     one, zero = splat(w.e, 1.0), splat(w.e, 0.0)
     for i in range(_MOTION):
         store(motions, i, one if i < 9 and i % 4 == 0 else zero)
@@ -319,7 +327,7 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
             x = zero
             for _ in range(_ROUNDS if ball and last > first + 1 else 1):
                 if ball:
-                    a0, a1, a2 = _best_axis(places, wanted, motions, to, aims, first, last, p0, p1, p2)
+                    a0, a1, a2 = _best_axis(places, wanted, motions, to, aims, first, last, (p0, p1, p2))
                 cosine, sine, size = zero, zero, zero
                 for j in range(first, last):
                     k = 3 * aims[j]
@@ -331,19 +339,30 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
                     spin = a0 * (d1 * c2 - d2 * c1) + a1 * (d2 * c0 - d0 * c2) + a2 * (d0 * c1 - d1 * c0)
                     sine = sine + spin
                     size = size + (c0 * c0 + c1 * c1 + c2 * c2 + d0 * d0 + d1 * d1 + d2 * d2)
-                x = best_turn(cosine, sine, size)
-                _turn_about(motions, to, a0, a1, a2, p0, p1, p2, x)
+                if ball:
+                    x = best_turn(cosine, sine, size)
+                else:
+                    low, high = _room(p, w, u, rules[u, 3])
+                    x = best_turn_within(cosine, sine, size, low, high)
+                _turn_about(motions, to, (a0, a1, a2), (p0, p1, p2), x)
             if not ball:
                 store(w.step, a, x / p.units[u].multiplier)
             else:
                 _ball_step(w, motions, before, to, at, a)
 
 
+@kernel
+def _room(p: Any, w: Any, u: Any, c: Any) -> Any:
+    """How far the hinge of unit u, which has the coordinate c, may turn back and on."""
+    multiplier, x = p.units[u].multiplier, load(w.q, p.coordinates[c].q)
+    low, high = multiplier * (p.coordinates[c].lower - x), multiplier * (p.coordinates[c].upper - x)
+    return (low, high) if multiplier > 0.0 else (high, low)
+
+
 @functools.partial(kernel, inline=True)
-def _best_axis(
-    places: Any, wanted: Any, motions: Any, to: Any, aims: Any, first: Any, last: Any, p0: Any, p1: Any, p2: Any
-) -> Any:
-    """The unit axis about which the nodes most want to turn; across one of them where none does."""
+def _best_axis(places: Any, wanted: Any, motions: Any, to: Any, aims: Any, first: Any, last: Any, centre: Any) -> Any:
+    """The unit axis through a centre about which the nodes most want to turn; across one of them where none does."""
+    p0, p1, p2 = centre
     y0, y1, y2 = splat(motions, 0.0), splat(motions, 0.0), splat(motions, 0.0)
     size = splat(motions, 1e-280)
     d0, d1, d2 = y0, y1, y2
@@ -364,8 +383,9 @@ def _best_axis(
 
 
 @kernel
-def _turn_about(motions: Any, to: Any, a0: Any, a1: Any, a2: Any, p0: Any, p1: Any, p2: Any, x: Any) -> Any:
-    """Let a turn by x about the unit axis a through p come after a motion."""
+def _turn_about(motions: Any, to: Any, axis: Any, centre: Any, x: Any) -> Any:
+    """Let a turn by x about the unit axis through a centre come after a motion."""
+    (a0, a1, a2), (p0, p1, p2) = axis, centre
     s, c = sincos(x)
     for i in range(3):
         r0, r1, r2 = turned(
@@ -381,18 +401,21 @@ def _turn_about(motions: Any, to: Any, a0: Any, a1: Any, a2: Any, p0: Any, p1: A
 @functools.partial(kernel, inline=True)
 def _ball_step(w: Any, motions: Any, before: Any, to: Any, at: Any, a: Any) -> Any:
     """The turn that a motion has more than the one before, about the axes of the ball."""
-    t0, t1, t2 = rotation_error(
-        load(motions, to), load(motions, to + 1), load(motions, to + 2),
-        load(motions, to + 3), load(motions, to + 4), load(motions, to + 5),
-        load(motions, to + 6), load(motions, to + 7), load(motions, to + 8),
-        load(motions, before), load(motions, before + 1), load(motions, before + 2),
-        load(motions, before + 3), load(motions, before + 4), load(motions, before + 5),
-        load(motions, before + 6), load(motions, before + 7), load(motions, before + 8),
-    )  # fmt: skip
+    t0, t1, t2 = rotation_error(_rotation(motions, to), _rotation(motions, before))
     for c in range(3):
         row = at + (6, 9, 3)[c]
         a0, a1, a2 = _carried(motions, before, load(w.frames, row), load(w.frames, row + 1), load(w.frames, row + 2))
         store(w.step, a + c, a0 * t0 + a1 * t1 + a2 * t2)
+
+
+@kernel
+def _rotation(motions: Any, at: Any) -> Any:
+    """The rotation of a motion, row by row."""
+    return (
+        load(motions, at), load(motions, at + 1), load(motions, at + 2),
+        load(motions, at + 3), load(motions, at + 4), load(motions, at + 5),
+        load(motions, at + 6), load(motions, at + 7), load(motions, at + 8),
+    )  # fmt: skip
 
 
 @kernel

@@ -20,7 +20,7 @@ from poise.kernels.methods.filters import inverses, split
 from poise.kernels.methods.memory import COST, NEWTON
 from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import move, restrain
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, JacobianMethod, Prepared, method
 
 

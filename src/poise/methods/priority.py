@@ -29,13 +29,14 @@ import numpy as np
 
 from poise.checks import not_negative, one_of
 from poise.kernels.algebra.active_set import minimise
-from poise.kernels.algebra.blocks import spread
+from poise.kernels.algebra.blocks import spread, times
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.algebra.working_set import Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import WIDTH, Record
+from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
@@ -47,8 +48,7 @@ from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.criteria import Manipulability
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
-from poise.methods.ranking import ranking
-from poise.tasks.base import levels
+from poise.methods.ranking import led_level, ranking, ranks
 
 Form = Literal["lexicographic", "siciliano-slotine", "chiaverini", "baerlocher-boulic"]
 _RULES: dict[str, tuple[type[DampingRule], ...]] = {
@@ -67,6 +67,8 @@ Against the largest of J_k P itself it would pass rounding for a direction where
 _FIRST = 1e-3
 """Against the later levels' bound by settling, that of the first: it binds where the first level itself overshoots."""
 _CHIAVERINI, _BAERLOCHER_BOULIC = 2, 3
+NONE_LED = -1
+"""No level is another method's."""
 _PROJECTED: Final = Record("Projected", "form", "constant longest")
 """`form` as in the settings; lambda^2 is `constant`, or by MaxNorm's formula where `longest` is not 0."""
 
@@ -76,18 +78,36 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
 
     The errors of a later level count less.
     """
+    return _go_in_levels(p, s, w, NONE_LED)
+
+
+def completing_update(p: Any, s: Any, w: Any) -> Any:
+    """The same where another method proposes: the level that it leads goes as w.wanted would.
+
+    What no level asks for and no posture pulls goes as w.wanted does.
+    """
+    return _go_in_levels(p, s, w, int(s.led))
+
+
+@functools.partial(kernel, inline=True)
+def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
+    """The update, of which another method proposes level `led`, if any."""
     cost, score, levels = _measure(p, w)
     for a in range(len(w.free)):
         w.free[a] = 1.0
     hold_flat(p, w)
     _spread_rows(p, w)
+    if led != NONE_LED:
+        _take_proposal(p, levels, led, w)
     loosen(p, w)
-    share = _within_limits(p, p.plan[0], levels, s.first, w)
+    share = _within_limits(p, p.plan[0], levels, s.first, led, w)
     allow(p, w)
     shorten(p, w, _FIRST * w.memory[CURB])
     if not jerking(p) and bent_by_limits(p, w):
         _spread_rows(p, w)
-        share = _within_limits(p, p.plan[0], levels, s.first, w)
+        if led != NONE_LED and len(p.pull) == 0:
+            _follow_proposal(w)
+        share = _within_limits(p, p.plan[0], levels, s.first, led, w)
     w.memory[SHARE] *= share
     move(p, w)
     return cost, score
@@ -107,6 +127,9 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
 _LEXICOGRAPHIC: Final = Record("Lexicographic", "", "first")
 """The share of its damping that the first level has."""
 _LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, _LEXICOGRAPHIC, wide=False)
+_COMPLETING: Final = Record("Completing", "led", "first")
+"""`led`: the level that another method proposes."""
+_COMPLETING_ROUTINE: Final = updating(completing_update, _COMPLETING, wide=False)
 _PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
 
 
@@ -161,9 +184,7 @@ class TaskPriority(NullSpaceMethod):
         return usual.get(self.form) if self.damping is None else rule_of(self.damping)
 
     def refuse(self, case: Case) -> None:
-        """Raises ValueError for a criterion that needs singular values, and for a posture by inverses."""
-        if case.posture and self.form != "lexicographic":
-            raise ValueError(f"form={self.form!r} follows no PostureTask: choose form='lexicographic'")
+        """Raises ValueError for a criterion that needs singular values."""
         if any(isinstance(term, Manipulability) for term in self.terms):
             raise ValueError("Manipulability is no criterion of the last level of priorities: leave it out")
 
@@ -172,13 +193,21 @@ class TaskPriority(NullSpaceMethod):
         rule = self.rule
         if self.form == "lexicographic":
             numbers = {"first": self.first_damping}
-            return Prepared(_LEXICOGRAPHIC_ROUTINE, numbers, damping=None if rule is None else rule.routine)
+            damping = None if rule is None else rule.routine
+            if case.led:
+                return Prepared(_COMPLETING_ROUTINE, {**numbers, "led": led_level(case)}, damping=damping)
+            return Prepared(_LEXICOGRAPHIC_ROUTINE, numbers, damping=damping)
         numbers = {
             "form": tuple(_RULES).index(self.form),
             "constant": rule.damping**2 if isinstance(rule, Constant) else 0.0,
             "longest": rule.longest if isinstance(rule, MaxNorm) else 0.0,
         }
         return Prepared(_PROJECTED_ROUTINE, numbers)
+
+    @property
+    def follows_posture(self) -> bool:
+        """Whether the minimum in levels is what it goes by."""
+        return self.form == "lexicographic"
 
     @property
     def keeps_inequalities(self) -> bool:
@@ -202,12 +231,12 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
     Ranges may: within them their rows take up nothing, and outside a pose at random may be within.
     """
     tasks, n = case.tasks, case.columns
-    stated = levels(tasks)
-    count = len(stated)
+    places = ranks(case)
+    count = max(places, default=-1) + 1
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
     lasting = np.repeat([not task.sides for task in tasks], [3 * len(task.blocks) for task in tasks])
-    for k, level in enumerate(stated):
-        members = [task for task in tasks if task.level == level]
+    for k in range(count):
+        members = [task for task, place in zip(tasks, places, strict=True) if place == k]
         names, priority = ", ".join(task.label for task in members), members[0].priority
         if not any(task.sides for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
@@ -242,6 +271,25 @@ def _spread_rows(p: Any, w: Any) -> Any:
 
 
 @kernel
+def _take_proposal(p: Any, levels: Any, led: Any, w: Any) -> Any:
+    """The errors of the level that is led become what w.wanted does there."""
+    times(p, w.jacobian, w.wanted, w.y)
+    count = p.plan[0]
+    for r in range(levels[led], levels[led + 1]):
+        i = levels[count + 1 + r]
+        w.clamped[i] = w.y[i]
+    if len(p.pull) == 0:
+        _follow_proposal(w)
+
+
+@kernel
+def _follow_proposal(w: Any) -> Any:
+    """The last level goes as w.wanted does."""
+    for a in range(len(w.phi)):
+        w.phi[a] = w.wanted[a]
+
+
+@kernel
 def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
     """The sum of the levels' squared errors, each counting a little of the one before."""
     cost, share = 0.0, 1.0
@@ -254,7 +302,7 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, share: Any, w: Any) -> Any:
+def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any) -> Any:
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
 
     The share of it that settling leaves to the later levels.
@@ -262,6 +310,8 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, w: Any) -> Any:
     stated = stated_limits(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, stated.squares)
     stated.squares[0] *= share
+    if led != NONE_LED:
+        stated.squares[led] = 0.0
     if len(p.shares) > 0:
         _weigh_columns(p, w, stated.limits)
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
@@ -270,7 +320,7 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, w: Any) -> Any:
     if w.memory[CURB] > 0.0 and count + int(p.common[0].null) > 1:
         for a in range(len(w.step)):
             w.other[a] = w.step[a]
-        alone = Levels(1, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
+        alone = Levels(max(led, 0) + 1, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
         minimise(alone, stated.limits, w.step, stated.side, stated.room)
         for a in range(len(p.shares)):
             w.other[a] = w.other[a] * p.shares[a]
@@ -369,7 +419,7 @@ def _by_projectors(p: Any, s: Any, count: Any, levels: Any, w: Any) -> Any:
                     store_pack(part, r * wide + c, load_pack(w.rows, order[r] * wide + c))
             identity(size, w.spare)
             decompose(size, n, part, w.spare, w.sigma)
-            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, 0.0, own)
+            _add_inverse(w, size, part, least, 0.0, own)
         _project(size, n, order, w.rows, left, part)
         identity(size, w.spare)
         decompose(size, n, part, w.spare, w.sigma)
@@ -382,7 +432,7 @@ def _by_projectors(p: Any, s: Any, count: Any, levels: Any, w: Any) -> Any:
                 damping = _level_damping(s, size, w.sigma, w.along, least)
                 if k == 0:
                     w.memory[DAMPING] = damping
-            _add_inverse(size, n, part, w.spare, w.sigma, w.along, least, damping, own)
+            _add_inverse(w, size, part, least, damping, own)
             for a in range(n):
                 w.step[a] += own[a]
         for r in range(size):
@@ -418,11 +468,10 @@ def _project(size: Any, n: Any, order: Any, rows: Any, left: Any, part: Any) -> 
 
 
 @kernel
-def _add_inverse(
-    size: Any, n: Any, part: Any, turn: Any, sigma: Any, error: Any, least: Any, damping: Any, out: Any
-) -> Any:
+def _add_inverse(w: Any, size: Any, part: Any, least: Any, damping: Any, out: Any) -> Any:
     """out += sum sigma_i / (sigma_i^2 + lambda^2) v_i u_i^T e, over the singular values of more than `least`."""
-    wide, side = packs(part, n), pitch(turn, size)
+    turn, sigma, error = w.spare, w.sigma, w.along
+    wide, side = packs(part, len(w.step)), pitch(turn, size)
     for r in range(size):
         if sigma[r] > least:
             along = 0.0

@@ -4,8 +4,8 @@ Idea.     Inverse kinematics is minimisation: the goals add up to f(q) = |e|^2, 
           product.  How the gradient changed along the steps taken so far tells the curvature of f, without second
           derivatives and without a system to solve.
 Step.     dq = -H grad f, shortened until f falls enough.  BFGS keeps H, the estimate of the inverse Hessian, as an
-          n x n matrix; L-BFGS-B only the last few steps, and from them takes H between the joints that no limit
-          holds, while the step is bent into the limits.  The first step is the Jacobian transpose's.
+          n x n matrix; L-BFGS-B only the last few steps.  H is taken between the joints that no limit holds, while the
+          step is bent into the limits.  The first step is the Jacobian transpose's.
 Use when  many goals of few rows act on many joints, or as the yardstick from optimisation for the methods of robotics.
 Not for   the fewest iterations: f is a square, which least-squares methods know and these must learn, so convergence
           is superlinear at best, and slow where the Jacobian is singular.
@@ -20,14 +20,14 @@ from typing import Any, ClassVar, Final, final
 from poise.checks import positive, whole
 from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.layout import Record
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.memory import FRESH, PAIRS, STEP
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain
-from poise.kernels.solver.lm_solver import evaluate
+from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Prepared, method
 
 _ARMIJO = 1e-4
@@ -90,12 +90,12 @@ class _QuasiNewton(Method):
 @final
 @dataclass(frozen=True, kw_only=True)
 class BFGS(_QuasiNewton):
-    """dq = -H grad f with the whole matrix H, without limits; see the module."""
+    """dq = -H grad f with the whole matrix H; see the module."""
 
     name: ClassVar[str] = "bfgs"
     title: ClassVar[str] = "BFGS"
     references: ClassVar[tuple[str, ...]] = ("zhao1994", "nocedal1980")
-    capabilities: ClassVar[Capabilities] = Capabilities(limits=False, gain=False, characters=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(gain=False, characters=False)
     iterations: ClassVar[int] = 300
 
     def prepare(self, case: Case) -> Prepared:
@@ -191,13 +191,13 @@ def _learn(p: Any, s: Any, w: Any) -> Any:
 
 @kernel
 def _through_matrix(w: Any) -> Any:
-    """w.step = H 2 J^T e, H (n x n) the estimate of the inverse Hessian."""
+    """w.step = H 2 J^T e between the joints that w.free leaves, H (n x n) the estimate of the inverse Hessian."""
     n = len(w.step)
     for a in range(n):
         total = 0.0
         for b in range(n):
             total += w.room[a * n + b] * w.gradient[b]
-        w.step[a] = 2.0 * total
+        w.step[a] = 2.0 * total * w.free[a]
 
 
 @kernel

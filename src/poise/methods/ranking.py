@@ -5,7 +5,21 @@ import numpy as np
 from poise.kernels.algebra.working_set import room_for
 from poise.kernels.machine.layout import WIDTH
 from poise.methods.base import Case, Plan
-from poise.tasks.base import levels
+
+
+def ranks(case: Case) -> list[int]:
+    """The number of each task's level.
+
+    Where another method leads some tasks, the others of their level, which must hold anyway, come before them.
+    """
+    places = [(task.level, k in case.led) for k, task in enumerate(case.tasks)]
+    order = sorted(set(places))
+    return [order.index(place) for place in places]
+
+
+def led_level(case: Case) -> int:
+    """The level that another method leads."""
+    return ranks(case)[case.led[0]]
 
 
 def ranking(case: Case) -> Plan:
@@ -14,10 +28,10 @@ def ranking(case: Case) -> Plan:
     `p.plan` is the number of levels, the first place of each and the end of the last, then the rows' numbers in the
     order of the levels.
     """
-    m, n, stated, steps = case.rows, case.columns, case.stated, levels(case.tasks)
-    counts = np.array([3 * len(task.blocks) for task in case.tasks])
-    ranks = np.repeat([steps.index(task.level) for task in case.tasks], counts)
-    first = np.searchsorted(np.sort(ranks), range(len(steps) + 1))
-    numbers = np.concatenate([[len(steps)], first, np.argsort(ranks, kind="stable")])
-    room = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + len(steps) + room_for(m, n, stated)
+    m, n, stated, places = case.rows, case.columns, case.stated, ranks(case)
+    count = max(places, default=-1) + 1
+    rows = np.repeat(np.array(places, dtype=np.int64), [3 * len(task.blocks) for task in case.tasks])
+    first = np.searchsorted(np.sort(rows), range(count + 1))
+    numbers = np.concatenate([[count], first, np.argsort(rows, kind="stable")])
+    room = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + count + room_for(m, n, stated)
     return Plan(numbers.astype(np.int64), rows=room)

@@ -5,7 +5,7 @@ import math
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from poise.kernels.machine.layout import Record
+from poise.kernels.machine.record import Record
 
 
 def record_of(kind: type[Any]) -> Record:

@@ -1,7 +1,6 @@
 """Build a model in code, link by link; every reader goes through here, so every rule of a tree is checked once."""
 
 import functools
-import heapq
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,16 +16,13 @@ from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
+from poise.model.structure import check_mimics, parents_first
 from poise.model.swing import SwingTwist
 from poise.spatial import BOUND, LARGEST, SE3, ArrayLike
 
 Base = Literal["fixed", "planar", "floating"]
-_LONGEST = 100
-"""The most joints of which each follows the one before."""
 _SLOWEST = 1e-100
 """The least speed of a joint that moves [rad/s or m/s]."""
-_STEEPEST = 1e6
-"""The largest multiplier of a joint that follows another."""
 
 
 @final
@@ -273,8 +269,8 @@ class ModelBuilder:
         """
         links = self._check_links(declared)
         known = {*links, WORLD}
-        joints = self._in_order(links)
-        self._check_mimics()
+        joints = parents_first(self._joints, links, self._refusal)
+        check_mimics(self._joints, self._refusal)
         carried = {joint.child for joint in joints}
         roots = [link for link in links if link not in carried]
         grounded = [] if base == "fixed" else [self._grounding(base, root, len(roots)) for root in roots]
@@ -293,21 +289,11 @@ class ModelBuilder:
         for link in self._end_effectors:
             if link not in known:
                 raise self._error(f"an arm or a leg ends at the link {link!r}, which does not exist")
-        for link in self._masses:
-            if link not in known:
-                raise self._error(
-                    f"a mass is given to the link {link!r}, which does not exist", self._lines["mass " + link]
-                )
-        for link in self._shapes:
-            if link not in known:
-                raise self._error(
-                    f"a shape is given to the link {link!r}, which does not exist", self._lines["shape " + link]
-                )
-        for link in self._visuals:
-            if link not in known:
-                raise self._error(
-                    f"a visual is given to the link {link!r}, which does not exist", self._lines["visual " + link]
-                )
+        for what, given in (("mass", self._masses), ("shape", self._shapes), ("visual", self._visuals)):
+            for link in given:
+                if link not in known:
+                    line = self._lines[f"{what} {link}"]
+                    raise self._error(f"a {what} is given to the link {link!r}, which does not exist", line)
         for pair, line in self._disabled.items():
             for link in sorted(pair - known):
                 raise self._error(f"collisions are disabled for the link {link!r}, which does not exist", line)
@@ -340,6 +326,9 @@ class ModelBuilder:
 
     def _error(self, message: str, line: int | None = None) -> ModelError:
         return ModelError(message, file=self._file, line=line)
+
+    def _refusal(self, message: str, joint: str) -> ModelError:
+        return self._error(message, self._lines[joint])
 
     def _name(self, noun: str, name: str, line: int | None) -> None:
         if not name:
@@ -397,81 +386,6 @@ class ModelBuilder:
                     )
                 links[link] = None
         return list(links)
-
-    def _in_order(self, links: list[str]) -> list[Joint]:
-        """Parents first, otherwise in the order given."""
-        carrier: dict[str, Joint] = {}
-        carried: dict[str, list[Joint]] = {}
-        for joint in self._joints.values():
-            if joint.child in carrier:
-                raise self._error(
-                    f"link {joint.child!r} has two parents: the joints {carrier[joint.child].name!r} and "
-                    f"{joint.name!r}; a closed loop needs one of them cut",
-                    self._lines[joint.name],
-                )
-            carrier[joint.child] = joint
-            carried.setdefault(joint.parent, []).append(joint)
-        placed = {link for link in links if link not in carrier} | {WORLD}
-        rank = {name: i for i, name in enumerate(self._joints)}
-        ready = [rank[j.name] for link in placed for j in carried.get(link, ())]
-        heapq.heapify(ready)
-        inputs = list(self._joints.values())
-        out = []
-        while ready:
-            joint = inputs[heapq.heappop(ready)]
-            out.append(joint)
-            for child in carried.get(joint.child, ()):
-                heapq.heappush(ready, rank[child.name])
-        if len(out) < len(inputs):
-            ordered = {joint.name for joint in out}
-            stuck = next(joint for joint in inputs if joint.name not in ordered)
-            raise self._error(
-                f"the links form a cycle through joint {stuck.name!r}: no link of it is a root", self._lines[stuck.name]
-            )
-        return out
-
-    def _check_mimics(self) -> None:
-        for joint in self._joints.values():
-            seen = {joint.name}
-            at = joint
-            while at.mimic:
-                source = self._joints.get(at.mimic.joint)
-                if source is None:
-                    raise self._error(
-                        f"joint {at.name!r} mimics {at.mimic.joint!r}, which does not exist", self._lines[at.name]
-                    )
-                if source.size != 1:
-                    raise self._error(
-                        f"joint {at.name!r} mimics {source.name!r}, which is {source.kind.value}; "
-                        "only one-axis joints can be mimicked",
-                        self._lines[at.name],
-                    )
-                if source.name in seen:
-                    raise self._error(
-                        f"joint {joint.name!r} mimics itself, through {at.name!r}", self._lines[joint.name]
-                    )
-                seen.add(source.name)
-                if len(seen) > _LONGEST:
-                    raise self._error(
-                        f"joint {joint.name!r} follows through more than {_LONGEST} others; let it follow the first of "
-                        "them itself",
-                        self._lines[joint.name],
-                    )
-                at = source
-            self._check_multiplier(joint)
-
-    def _check_multiplier(self, joint: Joint) -> None:
-        """What a joint makes of the one that it follows, through all between."""
-        multiplier, at = 1.0, joint
-        while at.mimic:
-            multiplier *= at.mimic.multiplier
-            at = self._joints[at.mimic.joint]
-            if not abs(multiplier) <= _STEEPEST:
-                raise self._error(
-                    f"joint {joint.name!r} mimics {at.name!r} with the multiplier {multiplier:g}; no gear makes more "
-                    f"than {_STEEPEST:g} of a motion",
-                    self._lines[joint.name],
-                )
 
     def _check_positions(self, model: Model) -> None:
         """Every name of a coordinate is one joint's alone, and what follows a joint has digits where that may stand."""

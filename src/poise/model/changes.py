@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from poise.checks import finite
-from poise.errors import ModelError
+from poise.errors import FrameNotFound, ModelError
+from poise.geometry.meshes import SHAPES, LinkShape
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
 from poise.model.swing import SwingTwist
@@ -50,6 +51,28 @@ def loaded(model: "Model", mass: float, link: str, centre: ArrayLike) -> dict[st
     before, at = model.masses.get(carrier.link, (0.0, np.zeros(3)))
     whole = before + float(mass)
     return {**model.masses, carrier.link: (whole, at + (place - at) * (float(mass) / whole))}
+
+
+def shaped(
+    model: "Model", shapes: Mapping[str, LinkShape | Sequence[LinkShape]], disabled: Iterable[tuple[str, str]] | None
+) -> dict[str, Any]:
+    """The shapes of `Model.with_shapes`, and the pairs that are disabled, where they are given."""
+    links = dict.fromkeys([*model.links, WORLD])
+    carried = {link: (those,) if isinstance(those, LinkShape) else tuple(those) for link, those in shapes.items()}
+    pairs = None if disabled is None else [frozenset(pair) for pair in disabled]
+    for link in (*carried, *(link for pair in pairs or () for link in sorted(pair))):
+        if link not in links:
+            raise FrameNotFound(link, links, owner=model.name)
+    for link, those in carried.items():
+        for shape in those:
+            if not isinstance(shape, LinkShape):
+                raise TypeError(f"link {link!r} is given {shape!r} as a shape; {SHAPES}")
+    if pairs is None:
+        return {"shapes": carried}
+    for pair in pairs:
+        if len(pair) != 2:
+            raise ValueError(f"disabled holds {tuple(sorted(pair))}; a pair is two links")
+    return {"shapes": carried, "disabled": pairs}
 
 
 def mounted(model: "Model", pose: Any) -> list[Joint]:

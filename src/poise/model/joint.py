@@ -23,7 +23,8 @@ from typing import final
 import numpy as np
 
 from poise.model.swing import SwingTwist
-from poise.spatial import SE3, Array, aligning
+from poise.quaternions import aligning
+from poise.spatial import SE3, Array
 
 _DEGREES = (20.0, 360.0)
 """Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from poise.kernels.kinematics import manipulability, query
-from poise.kernels.machine import layout
+from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT, joined
+from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
+from poise.kernels.machine.packing import joined
 from poise.model.frame import Frame
 from poise.model.tree import (
     Columns,
@@ -22,7 +23,8 @@ from poise.model.tree import (
     unit_arrays,
     unit_columns,
 )
-from poise.spatial import Array, frozen, quaternion_matrix
+from poise.quaternions import quaternion_matrix
+from poise.spatial import Array, frozen
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -39,7 +41,7 @@ class _Query:
     __slots__ = ("address", "bodies", "columns", "frames", "words")
 
     def __init__(self, units: UnitArrays, columns: Columns, **parts: Any) -> None:
-        self.words = layout.pack(
+        self.words = packing.pack(
             {
                 "units": joined(UNIT, units.numbers, units.places),
                 "columns": joined(COLUMN, columns.raw, columns.scales),
@@ -148,9 +150,9 @@ def frame_manipulability(model: "Model", frame: Frame, q: Array, basis: Array) -
     if count:
         small = min(len(basis), joints)
         linear, angular = np.empty(f.columns), np.empty(f.columns)
-        seen, gram, held = np.empty(len(basis) * joints), np.empty(small * small), np.empty(f.frames)
+        scratch, held = np.empty(len(basis) * joints + small * small), np.empty(f.frames)
         rows = np.array(basis, dtype=np.float64, order="C")
-        manipulability.manipulabilities(f.address, rows, _rows(q), held, linear, angular, seen, gram, out)
+        manipulability.manipulabilities(f.address, rows, _rows(q), held, linear, angular, scratch, out)
     return out.reshape(q.shape[:-1])
 
 

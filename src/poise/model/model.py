@@ -6,10 +6,8 @@ The order is the file's, parents first; fixed joints and joints that mimic other
 
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
 
@@ -17,37 +15,23 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.cached import cached_property
-from poise.checks import finite, not_negative
+from poise.checks import not_negative
 from poise.errors import (
     FrameNotFound,
-    JointNotFound,
-    ModelError,
-    ModelWarning,
     NameNotFound,
-    ShapeError,
-    nearest_names,
 )
-from poise.geometry.meshes import SHAPES, LinkShape
+from poise.geometry.meshes import LinkShape
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
+from poise.model.configurations import ConfigurationSpace
 from poise.model.frame import WORLD, Frame
-from poise.model.joint import Joint, JointKind
-from poise.model.loop import Loop, named
-from poise.model.swing import BallLimits, SwingTwist
-from poise.spatial import (
-    LARGEST,
-    SE3,
-    Array,
-    ArrayLike,
-    conjugate,
-    frozen,
-    pose_of,
-    quaternion_exp,
-    quaternion_log,
+from poise.model.joint import Joint
+from poise.model.loop import Loop
+from poise.model.swing import SwingTwist
+from poise.quaternions import (
     quaternion_matrix,
-    quaternion_product,
-    unit_quaternion,
 )
+from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
 
 if TYPE_CHECKING:
     from poise.geometry.world import World
@@ -55,43 +39,21 @@ if TYPE_CHECKING:
     from poise.model.proximity import Proximities, Proximity
     from poise.model.tree import Tree
 
-_WIDE = 20.0
-"""Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""
 _IMMUTABLE = (
     "a Model does not change; make another with its chain, lock or with_limits, with ModelBuilder or poise.load"
 )
 _I = SE3.identity()
-_ALIKE = 1e-6
-"""How far a joint that mimics another may be from where that takes it, relative to what is more than 1 [rad or m]."""
 
 
 @final
-class Model:
+class Model(ConfigurationSpace):
     """An immutable kinematic tree.  Make one with `poise.load`, `poise.ModelBuilder` or `poise.from_dh`.
 
     Threads can share it.  What is prepared from it is kept beside it, and does not go with it into a pickle or a copy.
     """
 
-    name: str
-    joints: tuple[Joint, ...]
-    """Every joint, fixed ones and mimics too, parents before children."""
     links: tuple[str, ...]
     """Every link, parents before children."""
-    nq: int
-    """Numbers in a configuration q."""
-    nv: int
-    """Numbers in a velocity v."""
-    lower: Array
-    """(nq,) lower limits [rad or m], narrowed by the limits of joints that mimic; -inf where there is none."""
-    upper: Array
-    """(nq,) upper limits [rad or m]; inf where there is none."""
-    velocity: Array
-    """(nv,) largest speeds [rad/s or m/s], narrowed by those of joints that mimic; inf where there is none."""
-    farthest: Array
-    """(nq,) the largest numbers that a configuration may hold, 2^50 rad or m, or what takes a joint that mimics there:
-    beyond, a double has no digits left to compute with."""
-    home: Array
-    """(nq,) the posture to start from: the file's home state if it has one, else `neutral` within the limits."""
     groups: Mapping[str, tuple[str, ...]]
     """Named sets of joints, from an SRDF."""
     postures: Mapping[str, Array]
@@ -115,10 +77,7 @@ class Model:
     them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
     queries: dict[Any, Any]
     """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
-    _joint_at: dict[str, int]
     _frames: dict[str, Frame]
-    _q_at: dict[str, int]
-    _v_at: dict[str, int]
 
     def __init__(
         self,
@@ -139,16 +98,10 @@ class Model:
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
-        own["name"], own["joints"], own["links"] = name, tuple(joints), tuple(links)
-        own["_joint_at"] = {joint.name: i for i, joint in enumerate(self.joints)}
+        super().__init__(name, joints, home)
+        own["links"] = tuple(links)
         own["_frames"] = {link: Frame(name=link, link=link) for link in self.links} | {f.name: f for f in frames}
         self._frames.setdefault(WORLD, Frame(name=WORLD, link=WORLD))
-        moving = [joint for joint in self.joints if joint.nq]
-        own["_q_at"], own["nq"] = _places(moving, [joint.nq for joint in moving])
-        own["_v_at"], own["nv"] = _places(moving, [joint.nv for joint in moving])
-        own["lower"], own["upper"] = self._limits()
-        own["velocity"] = self._velocities()
-        own["farthest"] = self._farthest()
         own["end_effectors"] = MappingProxyType({k: tuple(names) for k, names in (end_effectors or {}).items()})
         named = {k: tuple(names) for k, names in (groups or {}).items()}
         own["groups"] = MappingProxyType(_Named(named, "group", name))
@@ -159,8 +112,6 @@ class Model:
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
         own["loops"] = tuple(loops)
-        start = self.neutral if home is None else finite("home", home, self.nq)
-        own["home"] = frozen(self.clip(start))
         own["queries"] = {}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -175,16 +126,6 @@ class Model:
     # What there is -----------------------------------------------------------------------------------------------
 
     @property
-    def joint_names(self) -> tuple[str, ...]:
-        """The joints that have a place in q, in its order."""
-        return tuple(self._q_at)
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """A name for each number in q."""
-        return tuple(c for joint in self.joints if joint.nq for c in joint.coordinates)
-
-    @property
     def frames(self) -> tuple[str, ...]:
         """The frames that a task may name: links, then sites and tools, and the world."""
         return tuple(self._frames)
@@ -196,36 +137,12 @@ class Model:
 
         return tip_of(self)
 
-    def joint(self, name: str) -> Joint:
-        """The joint `name`; raises JointNotFound, with the nearest names."""
-        try:
-            return self.joints[self._joint_at[name]]
-        except KeyError:
-            near = nearest_names(name, self._joint_at)
-            stiff = {other for other in near if not (self.joint(other).nq or self.joint(other).mimic)}
-            known = self._joint_at.keys() - stiff if len(stiff) < len(near) else self._joint_at
-            raise JointNotFound(name, [other for other in self._joint_at if other in known], owner=self.name) from None
-
     def frame(self, name: str) -> Frame:
         """The frame `name`; raises FrameNotFound, with the nearest names."""
         try:
             return self._frames[name]
         except KeyError:
             raise FrameNotFound(name, self._frames, owner=self.name) from None
-
-    def index(self, joint: str) -> slice:
-        """Where the joint's numbers stand in q; raises JointNotFound if it has none."""
-        if joint not in self._q_at:
-            self.joint(joint)
-            raise JointNotFound(joint, self._q_at, owner=f"the configuration of {self.name}")
-        start = self._q_at[joint]
-        return slice(start, start + self.joint(joint).nq)
-
-    def velocity_index(self, joint: str) -> slice:
-        """Where the joint's numbers stand in v; raises JointNotFound if it has none."""
-        self.index(joint)
-        start = self._v_at[joint]
-        return slice(start, start + self.joint(joint).nv)
 
     def root_path(self, link: str) -> tuple[Joint, ...]:
         """The joints from the world to `link`, in this order."""
@@ -239,15 +156,6 @@ class Model:
     @cached_property
     def _by_child(self) -> dict[str, Joint]:
         return {joint.child: joint for joint in self.joints}
-
-    def follows(self, joint: Joint) -> tuple[str, float, float]:
-        """The joint with a place in q that sets this one's position, as (name, multiplier, offset)."""
-        multiplier, offset = 1.0, 0.0
-        while joint.mimic:
-            offset += multiplier * joint.mimic.offset
-            multiplier *= joint.mimic.multiplier
-            joint = self.joint(joint.mimic.joint)
-        return joint.name, multiplier, offset
 
     @cached_property
     def shape_fit(self) -> "ShapeFit":
@@ -266,217 +174,6 @@ class Model:
         without = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
         shapes = self.shapes if without else self.shape_fit.model.shapes
         return cast(Mapping[str, tuple[Shape, ...]], shapes)
-
-    # Configurations ----------------------------------------------------------------------------------------------
-
-    @cached_property
-    def neutral(self) -> Array:
-        """(nq,) zeros, with identity quaternions."""
-        q = np.zeros(self.nq)
-        for at in self._quaternions:
-            q[at] = 1.0
-        return frozen(q)
-
-    @cached_property
-    def _quaternions(self) -> tuple[int, ...]:
-        """Where unit quaternions start in q."""
-        moving = [joint for joint in self.joints if joint.nq]
-        return tuple(self._q_at[j.name] + j.quaternion_at for j in moving if j.quaternion_at is not None)
-
-    @cached_property
-    def ball_limits(self) -> tuple[BallLimits, ...]:
-        """The limits of the spherical joints that have any, in the order of q."""
-        return tuple(j.ball.at(self._q_at[j.name]) for j in self.joints if j.ball is not None)
-
-    @cached_property
-    def _plain(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Places in q and in v of the coordinates that add like numbers."""
-        at_q: list[int] = []
-        at_v: list[int] = []
-        for joint in self.joints:
-            if joint.nq:
-                count = joint.nq if joint.quaternion_at is None else joint.quaternion_at
-                at_q += range(self._q_at[joint.name], self._q_at[joint.name] + count)
-                at_v += range(self._v_at[joint.name], self._v_at[joint.name] + count)
-        return np.array(at_q, dtype=np.intp), np.array(at_v, dtype=np.intp)
-
-    @cached_property
-    def _turning(self) -> tuple[tuple[int, int], ...]:
-        """(place in q, place in v) of every unit quaternion and its angular velocity."""
-        moving = [joint for joint in self.joints if joint.quaternion_at is not None and joint.nq]
-        return tuple(
-            (self._q_at[j.name] + (j.quaternion_at or 0), self._v_at[j.name] + (j.quaternion_at or 0)) for j in moving
-        )
-
-    def check_q(self, q: ArrayLike, name: str = "q") -> Array:
-        """`q` as (..., nq) float64; raises ShapeError, or ValueError naming an entry that is no number or too large."""
-        if (
-            type(q) is np.ndarray
-            and q.dtype == np.float64
-            and q.shape[-1:] == (self.nq,)
-            and (np.abs(q) <= self.farthest).all()
-        ):
-            return q  # the commonest case, in one look
-        array = self._check(q, name, self.nq, "nq")
-        if (np.abs(array) > self.farthest).any():
-            index = tuple(int(i) for i in np.argwhere(np.abs(array) > self.farthest)[0])
-            raise ValueError(
-                f"{name}[{', '.join(map(str, index))}], {self.coordinates[index[-1]]!r}, is {array[index]:g}: beyond "
-                f"{self.farthest[index[-1]]:.3g} a double has no digits left to compute with; give it nearer to 0"
-            )
-        return array
-
-    def check_v(self, v: ArrayLike, name: str = "v") -> Array:
-        """`v` as (..., nv) float64; raises ShapeError, or ValueError naming the entry that is not finite."""
-        return self._check(v, name, self.nv, "nv")
-
-    def _check(self, value: ArrayLike, name: str, size: int, word: str) -> Array:
-        shape = np.shape(value)
-        if not shape or shape[-1] != size:
-            raise ShapeError(f"{name} must have {size} numbers ({word} of {self.name}), got shape {shape}")
-        return finite(name, value, size)
-
-    def normalize(self, q: ArrayLike, name: str = "q") -> Array:
-        """`q` (..., nq) with its quaternions scaled to unit length; raises ValueError for a zero quaternion."""
-        out = np.array(self.check_q(q, name))
-        for at in self._quaternions:
-            out[..., at : at + 4] = unit_quaternion(f"{name}[{at}:{at + 4}]", out[..., at : at + 4])
-        return out
-
-    def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time."""
-        start, step = self.check_q(q), self.check_v(v)
-        batch = np.broadcast_shapes(start.shape[:-1], step.shape[:-1])
-        out = np.array(np.broadcast_to(start, (*batch, self.nq)))
-        step = np.broadcast_to(step, (*batch, self.nv))
-        at_q, at_v = self._plain
-        out[..., at_q] += step[..., at_v]
-        for iq, iv in self._turning:
-            turned = quaternion_product(quaternion_exp(step[..., iv : iv + 3]), out[..., iq : iq + 4])
-            out[..., iq : iq + 4] = turned / np.linalg.norm(turned, axis=-1, keepdims=True)
-        return out
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
-        """(..., nv) the velocity that leads from `q0` to `q1` in unit time: `integrate(q0, difference(q0, q1))` is q1.
-
-        Angles differ as numbers, without wrapping; quaternions take the shorter way round.
-        """
-        a, b = np.broadcast_arrays(self.check_q(q0, "q0"), self.check_q(q1, "q1"))
-        out = np.zeros((*a.shape[:-1], self.nv))
-        at_q, at_v = self._plain
-        out[..., at_v] = b[..., at_q] - a[..., at_q]
-        for iq, iv in self._turning:
-            back = conjugate(a[..., iq : iq + 4])
-            out[..., iv : iv + 3] = quaternion_log(quaternion_product(b[..., iq : iq + 4], back))
-        return out
-
-    def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> Array:
-        """(..., nq) on the way from `q0` (t = 0) to `q1` (t = 1); `t` may be an array, which leads the shape."""
-        return self.integrate(q0, np.asarray(t, dtype=np.float64)[..., None] * self.difference(q0, q1))
-
-    def sample(self, shape: int | tuple[int, ...] = (), *, seed: int | np.random.Generator) -> Array:
-        """(*shape, nq) random configurations within the limits.
-
-        Unlimited turns are uniform over a full turn, unlimited slides within 1 m of home, quaternions over all
-        rotations; of a spherical joint with limits the swing is uniform over its ellipse, the twist over its interval.
-        The same seed gives the same numbers.
-        """
-        rng = np.random.default_rng(seed)
-        batch = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        lower, upper = self.sampling_box
-        q = rng.uniform(lower, upper, (*batch, self.nq))
-        for at in self._quaternions:
-            wxyz = rng.normal(size=(*batch, 4))
-            q[..., at : at + 4] = wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True)
-        for ball in self.ball_limits:
-            q[..., ball.place : ball.place + 4] = ball.sample(batch, rng)
-        return np.clip(q, self.lower, self.upper)
-
-    def clip(self, q: ArrayLike) -> Array:
-        """(..., nq) the nearest to `q` (..., nq) within the limits: every number, and every rotation, by itself.
-
-        What keeps its limits stays as it is, to the last bit; quaternions are taken to be of unit length.
-        """
-        out = np.clip(self.check_q(q), self.lower, self.upper)
-        for ball in self.ball_limits:
-            out[..., ball.place : ball.place + 4] = ball.pulled_in(out[..., ball.place : ball.place + 4])
-        return out
-
-    @cached_property
-    def sampling_box(self) -> tuple[Array, Array]:
-        """(nq,) and (nq,) finite bounds to draw random configurations from; the limits where there are any."""
-        reach = np.ones(self.nq)
-        for joint in self.joints:
-            if joint.nq == 1 and joint.kind in (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.HELICAL):
-                reach[self.index(joint.name)] = math.pi
-            elif joint.nq and joint.kind is JointKind.PLANAR:
-                reach[self.index(joint.name).stop - 1] = math.pi
-        # Some files write a large number for "none"; nobody wants to start a million turns away.
-        near = np.minimum(np.maximum(self.home, self.lower), self.upper)
-        bounded = self.upper - self.lower <= _WIDE * reach
-        lower = np.where(bounded, self.lower, np.maximum(near - reach, self.lower))
-        upper = np.where(bounded, self.upper, np.minimum(near + reach, self.upper))
-        return frozen(lower), frozen(upper)
-
-    def within_limits(self, q: ArrayLike) -> bool:
-        """Whether every configuration in `q` (..., nq) keeps the limits, with no slack."""
-        q = self.check_q(q)
-        if not ((q >= self.lower) & (q <= self.upper)).all():
-            return False
-        return all(bool(ball.inside(q[..., ball.place : ball.place + 4]).all()) for ball in self.ball_limits)
-
-    def named(self, q: ArrayLike) -> dict[str, float]:
-        """The numbers of `q` (nq,) by coordinate name, those of mimicking joints after them."""
-        q = self.check_q(q)
-        if q.ndim != 1:
-            raise ShapeError(f"named takes one configuration of shape ({self.nq},), got {q.shape}")
-        out = dict(zip(self.coordinates, map(float, q), strict=True))
-        for joint in self.joints:
-            if joint.mimic:
-                source, multiplier, offset = self.follows(joint)
-                out[joint.name] = multiplier * float(q[self._q_at[source]]) + offset
-        return out
-
-    def q(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> Array:
-        """(nq,) `home` with the named joints or coordinates set: `arm.q(panda_joint4=-2.1)`.
-
-        A joint that mimics another has no place in q: it may be named where it is as the other one has it, to 1e-6, so
-        that `model.q(model.named(q))` is q.  Raises JointNotFound for a name that has no place in q, ShapeError for a
-        wrong count of numbers, ValueError for a joint that contradicts the one that it mimics.  Warns of an angle far
-        beyond the limits that is within them as degrees.
-        """
-        from poise.model.units import in_degrees
-
-        out = np.array(self.home)
-        at = {name: slice(i, i + 1) for i, name in enumerate(self.coordinates)}
-        at |= {name: self.index(name) for name in self._q_at}
-        following: dict[str, float] = {}
-        for name, value in {**(values or {}), **joints}.items():
-            given = np.atleast_1d(np.asarray(value))
-            if name in at:
-                out[at[name]] = finite(name, given, at[name].stop - at[name].start)
-            elif (joint := self.joint(name)).mimic:
-                following[name] = float(finite(name, given, 1)[0])
-            else:
-                self.index(joint.name)
-        for name, value in following.items():
-            source, multiplier, offset = self.follows(self.joint(name))
-            leads = float(out[self._q_at[source]])
-            wanted = multiplier * leads + offset
-            if abs(value - wanted) > _ALIKE * max(1.0, abs(wanted)):
-                raise ValueError(
-                    f"{name} is {value:.6g}, but it mimics {source}, which at {leads:.6g} takes it to {wanted:.6g}: "
-                    f"leave {name} out, or set {source} to what you mean"
-                )
-        asked = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
-        if asked:
-            warnings.warn(
-                f"{asked[0]} is {_plain(out[at[asked[0]]])} rad, far beyond its limits: degrees? numpy.radians makes "
-                "them radians",
-                UserWarning,
-                stacklevel=2,
-            )
-        return out
 
     # Kinematics --------------------------------------------------------------------------------------------------
 
@@ -601,63 +298,18 @@ class Model:
         world, unless `base` is the world or its first link.
         Raises FrameNotFound for an unknown name, ModelError if `base` does not carry `tip`.
         """
-        root, end = self.frame(base), self.frame(tip)
-        path = list(self.root_path(end.link))
-        links = [path[0].parent if path else end.link, *(joint.child for joint in path)]
-        if root.link != WORLD and root.link not in links:
-            raise ModelError(
-                f"{base!r} does not carry {tip!r} in {self.name}; the way to {tip!r} is {' > '.join(links)}"
-            )
-        first = links.index(root.link) if root.link in links else 0
-        kept = path[first:]
-        names = {joint.name for joint in kept}
-        inside = [links[first], *(joint.child for joint in kept)]
-        inside = [link for link in inside if link != WORLD]
-        frames = [f for f in self._frames.values() if f.link in inside and f.name not in inside and f.name != WORLD]
-        for joint in kept:
-            if joint.mimic and joint.mimic.joint not in names:
-                raise ModelError(
-                    f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not between {base!r} and {tip!r}; "
-                    f"lock it first: model.lock({joint.name}=...)"
-                )
-        # What stands in the world stays where it was only if `base` does.
-        world = set() if self.root_path(root.link) else {WORLD}
-        return self._derived(f"{self.name}[{base}..{tip}]", kept, inside, frames, {*inside} | world, {end.name: ()})
+        from poise.model.parts import between
+
+        return Model(**between(self, self._own_frames(), base, tip))
 
     def lock(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> "Model":
         """The model with the named joints fixed at the given positions; joints that mimic them are fixed too.
 
         Raises JointNotFound for an unknown joint, ValueError for a position outside the joint's limits.
         """
-        from poise.model.units import in_degrees
+        from poise.model.parts import locked
 
-        held = {}
-        for name, value in {**(values or {}), **joints}.items():
-            joint = self.joint(name)
-            position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
-            if ((position < joint.lower) | (position > joint.upper)).any():
-                ends, question = f"{_plain(joint.lower)} to {_plain(joint.upper)}", ""
-                if name in self._q_at:
-                    q, at = np.array(self.home), self.index(name)
-                    q[at] = position
-                    question = "; degrees? numpy.radians makes them radians" if in_degrees(self, q, at) else ""
-                raise ValueError(f"cannot lock {name!r} at {_plain(position)}: its limits are {ends}{question}")
-            if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
-                raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]")
-            held[name] = position
-        kept = []
-        for joint in self.joints:
-            source, multiplier, offset = self.follows(joint)
-            if joint.name not in held and joint.mimic and source in held:
-                held[joint.name] = multiplier * held[source] + offset
-            if joint.name in held:
-                origin = joint.origin @ joint.motion(held[joint.name])
-                joint = Joint(
-                    name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin
-                )
-            kept.append(joint)
-        bodies = {*self.links, WORLD}
-        return self._derived(self.name, kept, self.links, self._own_frames(), bodies, self.end_effectors)
+        return Model(**locked(self, self._own_frames(), {**(values or {}), **joints}))
 
     def with_shapes(
         self,
@@ -671,23 +323,9 @@ class Model:
         `disabled` are pairs of links that need never be looked at; None: those that it has.  Raises FrameNotFound for
         an unknown link, TypeError for what is no shape, ValueError for what is no pair.
         """
-        known = dict.fromkeys([*self.links, WORLD])
-        carried: dict[str, Any] = {}
-        carried["shapes"] = {link: (s,) if isinstance(s, LinkShape) else tuple(s) for link, s in shapes.items()}
-        for link, those in carried["shapes"].items():
-            self._check_link(link, known)
-            for shape in those:
-                if not isinstance(shape, LinkShape):
-                    raise TypeError(f"link {link!r} is given {shape!r} as a shape; {SHAPES}")
-        if disabled is not None:
-            pairs = [frozenset(pair) for pair in disabled]
-            for pair in pairs:
-                for link in sorted(pair):
-                    self._check_link(link, known)
-                if len(pair) != 2:
-                    raise ValueError(f"disabled holds {tuple(sorted(pair))}; a pair is two links")
-            carried["disabled"] = pairs
-        return self._with(**carried)
+        from poise.model.changes import shaped
+
+        return self._with(**shaped(self, shapes, disabled))
 
     def with_frame(self, name: str, *, link: str, origin: SE3 | ArrayLike = _I) -> "Model":
         """The model with one more frame, `name`, at the pose `origin` in `link`, which may be any frame: a tool.
@@ -777,10 +415,6 @@ class Model:
             **(self._carried() | carried),
         )
 
-    def _check_link(self, link: str, known: Iterable[str]) -> None:
-        if link not in known:
-            raise FrameNotFound(link, known, owner=self.name)
-
     def _carried(self) -> dict[str, Any]:
         """What a model has besides its joints, links and frames, as its constructor takes it."""
         return {
@@ -795,104 +429,11 @@ class Model:
             "loops": self.loops,
         }
 
-    def _derived(
-        self,
-        name: str,
-        joints: list[Joint],
-        links: Sequence[str],
-        frames: Iterable[Frame],
-        bodies: set[str],
-        end_effectors: Mapping[str, Sequence[str]],
-    ) -> "Model":
-        """The model of these joints, links and frames; what may collide and what is drawn is left on `bodies`."""
-        kept = [joint.name for joint in joints if joint.nq]
-        places = [i for joint in kept for i in range(*self.index(joint).indices(self.nq))]
-        postures = {key: q[places] for key, q in self.postures.items()}
-        groups = {key: tuple(n for n in names if n in kept) for key, names in self.groups.items()}
-        masses = {link: mass for link, mass in self.masses.items() if link in links}
-        frames = tuple(frames)
-        return Model(
-            name,
-            joints,
-            links,
-            frames,
-            loops=self._loops_left({*links, *(frame.name for frame in frames), WORLD}, kept),
-            home=self.home[places],
-            groups=groups,
-            postures=postures,
-            end_effectors=end_effectors,
-            masses=masses,
-            shapes={link: shapes for link, shapes in self.shapes.items() if link in bodies},
-            visuals={link: visuals for link, visuals in self.visuals.items() if link in bodies},
-            disabled=[pair for pair in self.disabled if pair <= bodies],
-        )
-
-    def _loops_left(self, frames: set[str], kept: Sequence[str]) -> list[Loop]:
-        """The loops that the `kept` joints still move, both frames being there.
-
-        Warns (ModelWarning) of those that lose a frame, though joints that are kept move them.
-        """
-        left: list[Loop] = []
-        lost: list[Loop] = []
-        for loop in self.loops:
-            one, other = (set(self.root_path(self.frame(name).link)) for name in (loop.first, loop.second))
-            if {self.follows(joint)[0] for joint in one ^ other}.intersection(kept):
-                (left if {loop.first, loop.second} <= frames else lost).append(loop)
-        if lost:
-            warnings.warn(
-                f"{named(lost)} of {self.name} is lost, for the frames are not all kept: the chain that is left is "
-                "open, and its joints move by themselves",
-                ModelWarning,
-                stacklevel=4,
-            )
-        return left
-
     # Details -----------------------------------------------------------------------------------------------------
 
     def _own_frames(self) -> list[Frame]:
         """The frames that are neither a link's nor the world's."""
         return [frame for frame in self._frames.values() if frame.name != frame.link]
-
-    def _limits(self) -> tuple[Array, Array]:
-        moving = [joint for joint in self.joints if joint.nq]
-        lower = np.array([x for joint in moving for x in joint.lower], dtype=np.float64)
-        upper = np.array([x for joint in moving for x in joint.upper], dtype=np.float64)
-        for joint in self.joints:
-            if joint.mimic:
-                source, multiplier, offset = self.follows(joint)
-                if multiplier == 0.0:
-                    continue
-                ends = ((joint.lower[0] - offset) / multiplier, (joint.upper[0] - offset) / multiplier)
-                at, low, high = self._q_at[source], min(ends), max(ends)
-                # Beyond what a configuration can hold, a limit is none.
-                lower[at] = max(lower[at], low if low >= -LARGEST else -math.inf)
-                upper[at] = min(upper[at], high if high <= LARGEST else math.inf)
-                if lower[at] > upper[at] or low > LARGEST or high < -LARGEST:
-                    raise ModelError(
-                        f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
-                    )
-        return frozen(lower + 0.0), frozen(upper + 0.0)  # no negative zeros
-
-    def _velocities(self) -> Array:
-        velocity = np.array([x for joint in self.joints if joint.nq for x in joint.velocity], dtype=np.float64)
-        for joint in self.joints:
-            if joint.mimic:
-                source, multiplier, _ = self.follows(joint)
-                if multiplier != 0.0:
-                    at = self._v_at[source]
-                    velocity[at] = min(velocity[at], joint.velocity[0] / abs(multiplier))
-        return frozen(velocity)
-
-    def _farthest(self) -> Array:
-        farthest = np.full(self.nq, LARGEST)
-        for at in self._quaternions:
-            farthest[at : at + 4] = 1e300  # of any length, until they are normalised
-        for joint in self.joints:
-            if joint.mimic:
-                source, multiplier, _ = self.follows(joint)
-                at = self._q_at[source]
-                farthest[at] = min(farthest[at], LARGEST / max(abs(multiplier), 1.0))
-        return frozen(farthest)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -905,27 +446,9 @@ class Model:
         return f"Model({self.name!r}, {len(self.joints)} joints, nq={self.nq}, nv={self.nv}{loops})"
 
     def __str__(self) -> str:
-        head = ("joint", "kind", "lower", "upper", "parent", "child")
-        rows = [head]
-        for joint in self.joints:
-            if joint.kind is JointKind.FIXED:
-                continue
-            if joint.mimic:
-                limits = (f"= {joint.mimic.multiplier:g} {joint.mimic.joint}", f"+ {joint.mimic.offset:g}")
-            elif joint.size == 1:
-                at = self._q_at[joint.name]
-                limits = (f"{self.lower[at]:.4g}", f"{self.upper[at]:.4g}")
-            elif joint.ball is not None:
-                limits = joint.ball.words
-            else:
-                limits = ("", "")
-            rows.append((joint.name, joint.kind.value, *limits, joint.parent, joint.child))
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        fixed = sum(joint.kind is JointKind.FIXED for joint in self.joints)
-        title = f"{self.name}: nq {self.nq}, nv {self.nv}, {len(self.links)} links, {fixed} fixed joints [rad, m]"
-        lines += [f"{loop.first} stays with {loop.second}, a {loop.kind}" for loop in self.loops]
-        return "\n".join([title, *lines])
+        from poise.model.notebook import table_of
+
+        return table_of(self)
 
 
 def a_model(model: Any) -> Model:
@@ -948,18 +471,6 @@ class _Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NameNotFound(name, self, owner=self._owner, noun=self._noun)
-
-
-def _plain(values: Sequence[float] | Array) -> str:
-    """One number, or several in brackets."""
-    told = [f"{x:g}" for x in values]
-    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-
-
-def _places(joints: Sequence[Joint], sizes: Sequence[int]) -> tuple[dict[str, int], int]:
-    """Where each joint's numbers start, by its name, and how many there are in all."""
-    ends = list(accumulate(sizes))
-    return {joint.name: end - size for joint, size, end in zip(joints, sizes, ends, strict=True)}, sum(sizes)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a notebook shows of a model: its joints and its frames."""
+"""What is shown of a model: its joints as text, and in a notebook its frames too."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -19,6 +19,31 @@ _UNITS = {
     JointKind.FLOATING: "m, quaternion",
 }
 """Of what a joint has in q; that of the others is rad."""
+
+
+def table_of(model: "Model") -> str:
+    """The joints that are not fixed, a line each, and the loops."""
+    head = ("joint", "kind", "lower", "upper", "parent", "child")
+    rows = [head]
+    for joint in model.joints:
+        if joint.kind is JointKind.FIXED:
+            continue
+        if joint.mimic:
+            limits = (f"= {joint.mimic.multiplier:g} {joint.mimic.joint}", f"+ {joint.mimic.offset:g}")
+        elif joint.size == 1:
+            at = model.index(joint.name).start
+            limits = (f"{model.lower[at]:.4g}", f"{model.upper[at]:.4g}")
+        elif joint.ball is not None:
+            limits = joint.ball.words
+        else:
+            limits = ("", "")
+        rows.append((joint.name, joint.kind.value, *limits, joint.parent, joint.child))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    fixed = sum(joint.kind is JointKind.FIXED for joint in model.joints)
+    title = f"{model.name}: nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints [rad, m]"
+    lines += [f"{loop.first} stays with {loop.second}, a {loop.kind}" for loop in model.loops]
+    return "\n".join([title, *lines])
 
 
 def html_of(model: "Model") -> str:

@@ -279,10 +279,10 @@ def _sampled(model: "Model", shapes: Mapping[str, Sequence[Shape]]) -> frozenset
 def _meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
     """(groups, groups) how often two groups meet at q (n, nq), and how near they come; symmetric."""
     count = len(scene.groups)
-    hits, last, least = np.zeros((count, count)), np.zeros(count**2), np.full((count, count), math.inf)
+    hits, least = np.zeros((2, count, count)), np.full((count, count), math.inf)
     prepare(queries.meetings)
-    queries.meetings(*scene.addresses, np.array(q).ravel(), margin, hits.reshape(-1), last, least.reshape(-1), len(q))
-    return hits + hits.T, np.minimum(least, least.T)
+    queries.meetings(*scene.addresses, np.array(q).ravel(), margin, hits.reshape(-1), least.reshape(-1), len(q))
+    return hits[0] + hits[0].T, np.minimum(least, least.T)
 
 
 def _joined(model: "Model", links: Sequence[str]) -> frozenset[frozenset[str]]:

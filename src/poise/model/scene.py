@@ -18,7 +18,7 @@ from poise.geometry.world import Entry, Snapshot, World
 from poise.kernels.collision import queries
 from poise.kernels.collision.near import measure
 from poise.kernels.collision.proximity import HULL_ROOM
-from poise.kernels.machine import layout
+from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import WHOLE, address, prepare
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import (
@@ -36,11 +36,12 @@ from poise.kernels.machine.layout import (
     SHAPE,
     UNIT,
     WIDTH,
-    joined,
 )
-from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.packing import joined
+from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
-from poise.spatial import SE3, Array, quaternion_matrix
+from poise.quaternions import quaternion_matrix
+from poise.spatial import SE3, Array
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -173,7 +174,7 @@ class Scene:
         row = WIDTH * -(-bounded // WIDTH)
         unmet, group = _apart(groups, pieces, self._apart, self._allowed), [groups.index(p.group) for p in pieces]
         eases = _between_links(groups, self._eases)
-        self.words = layout.pack(
+        self.words = packing.pack(
             {
                 "units": joined(UNIT, arrays.numbers, arrays.places),
                 "shapes": shapes.view(np.int64),
@@ -206,7 +207,7 @@ class Scene:
                 "room": HULL_ROOM,
             },
         )
-        self.narrow: Array = workspace(layout.total_rows(self.words))
+        self.narrow: Array = workspace(packing.total_rows(self.words))
         self.wide: Array | None = None
         self.rows("q")[:], self.rows("near")[0] = model.home, -1.0
         self._reach = self.rows("reach").reshape(movers, row)
@@ -225,7 +226,7 @@ class Scene:
 
     def _move(self, now: Snapshot) -> None:
         """Put the shapes of the world where they are now."""
-        shapes, vertices = layout.unpack(self.words, "shapes"), layout.unpack(self.words, "vertices").reshape(-1, 3)
+        shapes, vertices = packing.unpack(self.words, "shapes"), packing.unpack(self.words, "vertices").reshape(-1, 3)
         for entry in now.entries:
             if self._entries.get(entry.name) is entry:
                 continue
@@ -251,7 +252,7 @@ class Scene:
 
     def rows(self, name: str) -> Array:
         """A section of the workspace of one configuration."""
-        return self.narrow[layout.rows_of(self.words, name)]
+        return self.narrow[packing.rows_of(self.words, name)]
 
     @property
     def lanes(self) -> tuple[int, int, int]:
@@ -263,7 +264,7 @@ class Scene:
         return int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE)
 
     def _place_lanes(self, wide: Array) -> None:
-        wide[layout.rows_of(self.words, "q")] = self._model.home[:, None]
+        wide[packing.rows_of(self.words, "q")] = self._model.home[:, None]
         prepare(queries.place_in_lanes)
         queries.place_in_lanes(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
 

@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
-from poise.spatial import Array, ArrayLike, aligning, conjugate, quaternion_matrix, quaternion_product
+from poise.quaternions import aligning, conjugate, quaternion_matrix, quaternion_product
+from poise.spatial import Array, ArrayLike
 
 _ALONG = 1e-6
 """The sine of an angle to its axis that a direction across it must have."""
@@ -92,6 +93,13 @@ class BallLimits:
         """(...) whether unit quaternions (..., 4) keep the limits, with no slack."""
         swing, twist = self.parts(wxyz)
         return np.asarray((_level(swing, self.quarter(swing)) <= 1.0) & (np.abs(twist) <= self.half))
+
+    def room(self, wxyz: Array) -> Array:
+        """(...) how far unit quaternions (..., 4) are from the nearest limit [rad]; negative outside."""
+        swing, twist = self.parts(wxyz)
+        angle, root = np.linalg.norm(swing, axis=-1), np.sqrt(_level(swing, self.quarter(swing)))
+        far = np.where(root > 0.0, angle * (1.0 / np.where(root > 0.0, root, 1.0) - 1.0), FREE)
+        return np.asarray(np.minimum(far, self.half - np.abs(twist)))
 
     def met(self, wxyz: Array, slack: float) -> dict[str, tuple[float, float]]:
         """Of one rotation (4,), "swing" and "twist" where no more than `slack` [rad] is left of them, and their limits.

@@ -8,7 +8,7 @@ from poise.model.joint import JointKind
 from poise.spatial import Array
 
 if TYPE_CHECKING:
-    from poise.model.model import Model
+    from poise.model.configurations import ConfigurationSpace
 
 _MANY: Final = 20.0
 """No turn that is meant in radians is so far beyond limits."""
@@ -16,7 +16,7 @@ _ROUNDED: Final = 0.01
 """Degrees that were rounded may be this far over a limit [rad]."""
 
 
-def units(model: "Model") -> dict[str, str]:
+def units(model: "ConfigurationSpace") -> dict[str, str]:
     """The unit of every coordinate, also of joints that mimic: m, rad, or nothing for a part of a quaternion."""
     return {
         coordinate: _unit(joint.kind, coordinate.removeprefix(joint.name))
@@ -31,7 +31,7 @@ def _unit(kind: JointKind, part: str) -> str:
     return "" if part.startswith(".q") else "rad"
 
 
-def in_degrees(model: "Model", q: Array, among: slice = slice(None)) -> bool:
+def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)) -> bool:
     """Whether `q` (nq,), or what is `among` these places, is beyond the limits by more than turns can be meant, and
     within them as degrees."""
     q, lower, upper = q[among], model.lower[among], model.upper[among]

@@ -18,7 +18,8 @@ from poise.errors import ModelWarning, ShapeError
 from poise.io.bvh import Z_UP, check_arguments
 from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, continuous, unusable
 from poise.motion.clip import Motion, of_skeleton
-from poise.spatial import BOUND, Array, ArrayLike, conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.spatial import BOUND, Array, ArrayLike
 
 _JOINTS: Final = 4096
 """The most joints of a skeleton."""

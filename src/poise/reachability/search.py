@@ -12,13 +12,14 @@ from poise.errors import ShapeError
 from poise.model.kinematics import frame_manipulability, twists
 from poise.model.model import Model, a_model
 from poise.progress import shown_or_logged
+from poise.quaternions import rotate
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
 from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
-from poise.spatial import SO3, ArrayLike, rotate
+from poise.spatial import SO3, ArrayLike
 from poise.tasks.pose import PoseTask, PositionTask
 
 _TARGETS: Final = 2**17

@@ -14,7 +14,8 @@ import numpy as np
 from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, PRISMATIC
 from poise.model.model import Model
 from poise.model.tree import Unit
-from poise.spatial import Array, quaternion_matrix
+from poise.quaternions import quaternion_matrix
+from poise.spatial import Array
 
 _SWEEPS: Final = 50
 """Over all axes; each makes the walk shorter, and any walk is a bound."""

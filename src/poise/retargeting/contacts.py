@@ -148,15 +148,15 @@ def contacts(
     for i, part in enumerate(paths):
         whole = _lasting(np.asarray(standing[part].any(axis=1)), when)
         calm = _steady(paths[part], standing[part], when, scale)
-        stays = [
+        stances = [
             (start + first, start + last)
-            for start, stop in _stays(paths[part], standing[part], whole, when, scale)
+            for start, stop in _stances(paths[part], standing[part], whole, when, scale)
             for first, last in runs(_lasting(calm[start:stop], when[start:stop]))
         ]
-        for start, stop in stays:
+        for start, stop in stances:
             on[start:stop, i] = True
         points[part] = standing[part] & on[:, i, None]
-        for start, stop in stays:
+        for start, stop in stances:
             those = points[part][start:stop]
             here = those.mean(axis=0) >= 0.5 * those.mean(axis=0).max()
             if ground is None:
@@ -245,8 +245,8 @@ def _levels(
 def _low(above: Array, speed: Array, scale: float) -> Flags:
     """(frames, points) which points stand on the lowest ground, from heights above where they do and their speeds."""
     enter = (speed < _SLOW * scale) & (above < _LOW * scale)
-    stay = (speed < _FAST * scale) & (above < _HIGH * scale)
-    return np.stack([_holding(enter[:, k], stay[:, k]) for k in range(above.shape[1])], axis=1)
+    hold = (speed < _FAST * scale) & (above < _HIGH * scale)
+    return np.stack([_holding(enter[:, k], hold[:, k]) for k in range(above.shape[1])], axis=1)
 
 
 def _step_up(
@@ -282,10 +282,10 @@ def _step_up(
             standing[part][rest, k] = True
 
 
-def _holding(enter: Flags, stay: Flags) -> Flags:
-    """(frames,) the runs of frames that may stay in which there is one that may enter."""
+def _holding(enter: Flags, hold: Flags) -> Flags:
+    """(frames,) the runs of frames that may hold a stance in which there is one that may begin it."""
     out = np.zeros(len(enter), dtype=bool)
-    for start, stop in runs(stay):
+    for start, stop in runs(hold):
         out[start:stop] = enter[start:stop].any()
     return out
 
@@ -337,7 +337,7 @@ def _shelves(height: Array, slow: Flags, times: Array, scale: float) -> list[sli
     return out
 
 
-def _stays(path: Array, points: Flags, on: Flags, times: Array, scale: float) -> list[tuple[int, int]]:
+def _stances(path: Array, points: Flags, on: Flags, times: Array, scale: float) -> list[tuple[int, int]]:
     """The times over which a part stands, anew where all points that stand are far from where they began to.
 
     Where it is at one of several places for a moment only, or goes up or down all the time, it does not stand.
@@ -389,8 +389,8 @@ def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
             near = np.flatnonzero(
                 np.linalg.norm(here[first : first + last] - mean[last // 2], axis=1) < 0.5 * _STRAY * scale
             )
-            stay = int(near[-1]) + 1 if len(near) else 1
-            out[start + first + stay : start + first + last] = False
+            until = int(near[-1]) + 1 if len(near) else 1
+            out[start + first + until : start + first + last] = False
             out[start + first + last] = False
             first += last + 1
     return out

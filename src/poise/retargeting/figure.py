@@ -22,7 +22,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.retargeting.matching import label_of
+from poise.retargeting.naming import label_of
 from poise.retargeting.parts import LIMBS, PARENTS, SIDES
 from poise.retargeting.soles import sole
 from poise.spatial import SE3, Array

@@ -20,6 +20,7 @@ from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
@@ -29,7 +30,7 @@ from poise.solving.arguments import AnyTask
 from poise.solving.collision import CollisionLimit
 from poise.solving.inequalities import Constraint, Limit
 from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
@@ -190,10 +191,10 @@ class Follower:
         if key not in self._trackers:
             stated = tasks(self.robot, standing)
             if not stated:
-                stays = "; base='floating' lets it move" if self.robot.stays else ""
+                hint = "; base='floating' lets it move" if self.robot.fixed_base else ""
                 raise ValueError(
                     f"no joint of {self.robot.model.name} moves one of {', '.join(self.robot.frames)} against another, "
-                    f"so there is nothing to follow{stays}"
+                    f"so there is nothing to follow{hint}"
                 )
             asked: list[AnyTask] = [*stated]
             method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
@@ -305,7 +306,7 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
     made: list[Task] = []
     for part, parent in ancestors(robot.frames).items():
         frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
-        if part in robot.soles and not robot.stays:
+        if part in robot.soles and not robot.fixed_base:
             level = 0 if part in standing else 1
             if between(model, robot.frames[robot.root], frame) < FREE:
                 made.append(PositionTask(frame, priority=level, offset=place))
@@ -319,7 +320,7 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
             balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
             made += [RegionTask(frame, above, priority=level, offset=ball) for ball in balls]
         elif parent is None:
-            if not robot.stays:
+            if not robot.fixed_base:
                 made.append(PoseTask(frame, priority=1, offset=place))
         elif not between(model, robot.frames[robot.root if part in ENDS else parent], frame):
             continue  # a hand without a wrist is moved by its elbow

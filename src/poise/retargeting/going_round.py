@@ -30,7 +30,7 @@ _FREE: Final = 0.5
 _STARTS: Final = 12
 _LOOKS: Final = 3
 """Moments of a time at a limit at which a better posture is looked for."""
-_PACE: Final = 0.9
+_SPEED_SHARE: Final = 0.9
 """The share of their speeds at which joints go round."""
 _FASTEST: Final = 10.0
 """And no joint goes faster than this [rad/s or m/s]."""
@@ -95,7 +95,7 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
     for kind, parts in LIMBS.items():
         known = [part for part in parts if part in robot.frames]
         end = parts[-1]
-        if end not in known or (end in robot.soles and not robot.stays) or known == [robot.root]:
+        if end not in known or (end in robot.soles and not robot.fixed_base) or known == [robot.root]:
             continue
         carrier = carriers[known[0]]
         carried = () if carrier is None else model.root_path(model.frame(robot.frames[carrier]).link)
@@ -175,7 +175,7 @@ def _goal(robot: Robot, limb: Limb, targets: Targets, q: Array, frame: int, sett
 def _duration(model: Model, limb: Limb, way: Array, dt: float, speed: float) -> int:
     """How many frames the joints of a limb need for a way (k,) [rad]."""
     speeds = np.concatenate([np.atleast_1d(model.velocity[model.velocity_index(name)]) for name in limb.joints])
-    longest = _PEAK * float((np.abs(way) / np.minimum(_PACE * speed * speeds, _FASTEST)).max())
+    longest = _PEAK * float((np.abs(way) / np.minimum(_SPEED_SHARE * speed * speeds, _FASTEST)).max())
     return int(np.ceil(max(longest, _LEAST) / dt))
 
 

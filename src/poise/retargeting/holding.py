@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from poise.spatial import Array, conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.spatial import Array
 
 Span: TypeAlias = tuple[int, int]
 """The first frame, and the frame after the last."""
@@ -36,11 +37,11 @@ def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: 
     return moved
 
 
-def held_turns(turns: Array, spans: Sequence[Span], stays: Array, times: Array, ease: float) -> Array:
+def held_turns(turns: Array, spans: Sequence[Span], stances: Array, times: Array, ease: float) -> Array:
     """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span; quaternions w x y z."""
     out = turns.copy()
-    for share, stay in zip(shares(spans, times, ease), stays, strict=True):
+    for share, stance in zip(shares(spans, times, ease), stances, strict=True):
         near = share > 0.0
-        way = quaternion_log(quaternion_product(conjugate(turns[near]), stay))
+        way = quaternion_log(quaternion_product(conjugate(turns[near]), stance))
         out[near] = quaternion_product(turns[near], quaternion_exp(share[near, None] * way))
     return out

@@ -8,7 +8,7 @@ elbow or a knee does; in a skeleton of balls it stands between the two longest b
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, final
@@ -19,42 +19,16 @@ from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.model.tip import SENSOR, fingers, words
+from poise.retargeting.naming import groups_of, label_of, missing_part, side_of
 from poise.retargeting.parts import LIMBS, PARENTS, SIDES
 from poise.spatial import Array
 
-_CORNERS: Final = {
-    corner: (side, end)
-    for side in SIDES
-    for end, letters in (("front", "f"), ("hind", "hrb"))
-    for letter in letters
-    for corner in (side[0] + letter, letter + side[0])
-} | {"rr": ("right", "hind")}
-"""What the legs of a body with four are called: LF, FL, hind as H, R or B."""
-_ENDS: Final = {"front": "front", "fore": "front", "hind": "hind", "rear": "hind", "back": "hind"}
-_LABELS: Final = re.compile(
-    r"(?P<toe>toe|ball|metatars)"
-    r"|(?P<ankle>ankle|talus)"
-    r"|(?P<foot>foot)"
-    r"|(?P<knee>knee|shin|calf|shank|tibia|low(er)?leg|kfe|kn$)"
-    r"|(?P<hip>hip|thigh|up(per)?leg|femur|haa|hfe|hx$|hy$)"
-    r"|(?P<leg>leg)"
-    r"|(?P<wrist>wrist|palm|hand)"
-    r"|(?P<elbow>elbow|fo?r?e?arm|low(er)?arm|radius|ulna)"
-    r"|(?P<upperarm>up?(per)?arm|humerus)"
-    r"|(?P<clavicle>clav|collar|scap)"
-    r"|(?P<shoulder>shoulder|shldr)"
-    r"|(?P<arm>arm)"
-    r"|(?P<head>head|skull|cranium)(?!.*(end|top|nub))"
-    r"|(?P<neck>neck|cervical)"
-)
 _KIND: Final = (
     dict.fromkeys(("toe", "ankle", "foot", "knee", "hip", "leg"), "leg")
     | dict.fromkeys(("wrist", "elbow", "upperarm", "clavicle", "shoulder", "arm"), "arm")
     | dict.fromkeys(("head", "neck"), "head")
 )
 _ASIDE: Final = re.compile(r"wheel|caster|velodyne|stereo|eye|jaw|breast|pole|tongue|suspension|" + SENSOR.pattern)
-_MANY: Final = 3
-"""So many joints that are called `arm` or `leg` and nothing else are counted through: `arm_left_1` to `7`."""
 _NEAR: Final = 1e-3
 """Joints nearer to each other than this share of the model's size stand in one place."""
 _TWIG: Final = 0.15
@@ -144,7 +118,7 @@ class _Finder:
         return [limb for path in found if (limb := self._limb(path, found)) is not None]
 
     def _limb(self, path: list[Joint], paths: list[list[Joint]]) -> _Limb | None:
-        sides = [_side(joint, self.known) for joint in path]
+        sides = [side_of(joint, self.known) for joint in path]
         first = next((i for i, (side, _) in enumerate(sides) if side), None)
         if first is None:
             first = self._fork(path, paths)
@@ -206,7 +180,7 @@ class _Finder:
         frames = {part: frames[part] for part in PARENTS if part in frames}
         for part in PARENTS:
             if part not in frames and part not in self.missing:
-                self.missing[part] = _why(part, legs, arms)
+                self.missing[part] = missing_part(part, legs, arms)
         return Anatomy(frames, groups, self.missing, four)
 
     def _kind(self, limb: _Limb, *, alone: bool) -> str:
@@ -325,7 +299,7 @@ class _Finder:
 
     def _places(self, limb: _Limb) -> list[int]:
         """Of each joint of a limb its group: 0 at the trunk, 1 the middle, 2 the end, 3 beyond it; -1 before it."""
-        named = _resolved(limb.labels, limb.kind, self.balls)
+        named = groups_of(limb.labels, limb.kind, self.balls)
         if 1 not in named and named.count(2) == 1 and named[-1] == 2 and self._end(limb):
             named[-1] = 1  # the ankle of a leg that ends there is its knee
         if 1 not in named:
@@ -450,75 +424,8 @@ class _Finder:
             groups["head"] = tuple(limb.joints[k].name for k in at if k <= i)
 
 
-def _side(joint: Joint, known: frozenset[tuple[str, ...]]) -> tuple[str, str]:
-    """The side that a joint's name tells, or else its link's, and the end of a body with four legs.
-
-    A letter tells it where another name, of those `known` in words, has that of the other side in its place.
-    """
-    for name in (joint.name, joint.child):
-        parts = words(name)
-        corner = next((_CORNERS[word] for word in parts if word in _CORNERS), None)
-        if corner is not None:
-            return corner
-        end = next((_ENDS[word] for word in parts if word in _ENDS), "")
-        for side in SIDES:
-            if any(word.startswith(side) for word in parts):
-                return side, end
-        for i, word in enumerate(parts):
-            for side, other in (SIDES, SIDES[::-1]):
-                twin = (*parts[:i], other[0] + word[1:], *parts[i + 1 :])
-                if word[0] == side[0] and twin in known:
-                    return side, end
-    return "", ""
-
-
-def label_of(name: str) -> str:
-    """What a joint or a link is called, `knee` or `upperarm`; empty where that tells nothing."""
-    found = [match.lastgroup or "" for match in _LABELS.finditer("".join(words(name)))]
-    return next((label for label in found if label not in ("leg", "arm")), found[0] if found else "")
-
-
-def _resolved(labels: list[str], kind: str, balls: bool) -> list[int]:
-    """Of each joint its group, as in `_Finder._places`; -2 where the name does not tell."""
-    order = {"hip": 0, "knee": 1, "ankle": 2, "toe": 3} if kind == "leg" else {"shoulder": 0, "elbow": 1, "wrist": 2}
-    out, reached = [], -1
-    for i, label in enumerate(labels):
-        later = labels[i + 1 :]
-        if label in ("leg", "arm"):
-            if labels.count(label) >= _MANY:
-                label = ""
-            elif label == "leg":
-                label = "hip" if "hip" not in labels else "knee" if "knee" not in labels else ""
-            else:
-                label = "shoulder"
-        elif label == "foot":
-            label = "toe" if "ankle" in labels[:i] else "ankle"
-        elif label == "shoulder" and balls and ({"arm", "upperarm"} & set(later)):
-            label = "clavicle"
-        elif label == "upperarm":
-            label = "shoulder"
-        if label == "clavicle":
-            out.append(-1)
-            continue
-        at = order.get(label, -2)
-        if at != -2 and at < reached:
-            at = -2
-        reached = max(reached, at)
-        out.append(at)
-    return out
-
-
 def _common(paths: Iterable[list[str]]) -> str:
     """The last link that all of some ways from the root pass."""
     ways = list(paths)
     shared = [links[0] for links in zip(*ways, strict=False) if len(set(links)) == 1]
     return shared[-1] if shared else WORLD
-
-
-def _why(part: str, legs: Collection[str], arms: Collection[str]) -> str:
-    """Why a part was not found, by the sides on which there are limbs."""
-    side, _, name = part.partition("_")
-    if not name:
-        return "no joint is called head or neck" if part == "head" else "no limbs hang on it"
-    limb, sides = ("leg", legs) if name in ("hip", "knee", "ankle", "toe") else ("arm", arms)
-    return f"the {side} {limb} has none" if side in sides else f"there is no {side} {limb}"

@@ -13,9 +13,10 @@ from poise.checks import finite
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.parts import PARENTS
-from poise.spatial import Array, ArrayLike, conjugate, quaternion_log, quaternion_product
+from poise.spatial import Array, ArrayLike
 
 SKATING: Final = 0.3
 """A foot in contact that is faster along the ground skates [m/s]: 1 cm a frame at 30 frames a second."""

@@ -38,7 +38,7 @@ def _jumps(source: Source) -> list[str]:
 def _feet(robot: Robot, source: Source) -> list[str]:
     if not source.contacts.parts:
         return ["no part stands on the ground, so nothing is held there; the map's `contacts` names those that do"]
-    if robot.stays:
+    if robot.fixed_base:
         return [f"{robot.model.name} stands fixed in the world and its feet hang; base='floating' lets it walk"]
     never = [part for part in source.contacts.parts if not source.contacts[part].any()]
     return [f"{' and '.join(never)} never {'stands' if len(never) == 1 else 'stand'} on the ground"] if never else []

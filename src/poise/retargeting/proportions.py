@@ -14,10 +14,11 @@ import numpy as np
 from poise import html
 from poise.model.model import Model
 from poise.motion.clip import Motion
+from poise.quaternions import matrix_quaternion
 from poise.retargeting.body import BodyMap
 from poise.retargeting.figure import NEAR, Figure
 from poise.retargeting.parts import LIMBS, SIDES
-from poise.spatial import Array, matrix_quaternion
+from poise.spatial import Array
 from poise.tables import aligned
 from poise.tasks.base import Value, settle
 

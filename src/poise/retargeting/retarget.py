@@ -9,6 +9,7 @@ from poise.cached import cached_property
 from poise.checks import finite_positive
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
+from poise.quaternions import quaternion_matrix, quaternion_product
 from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
@@ -20,7 +21,7 @@ from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, beneath, targets, toe
 from poise.solving.inequalities import Constraint, Limit
-from poise.spatial import SE3, Array, quaternion_matrix, quaternion_product
+from poise.spatial import SE3, Array
 
 _HIPS: Final = 0.53
 """How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""

@@ -101,15 +101,15 @@ def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Arr
     out = np.full((len(rows), len(names)), np.inf)
     if not names or not len(rows):
         return out.reshape(*q.shape[:-1], len(names))
-    kept = _KEPT.setdefault(model, {})
+    cache = _CACHE.setdefault(model, {})
     for name in names:
         model.frame(name)
-        if name not in kept:
-            kept[name] = _outer(_balls(model.shapes.get(name, ())))
+        if name not in cache:
+            cache[name] = _outer(_balls(model.shapes.get(name, ())))
     poses = model.poses(rows, names)
     down = poses.rotation.inverse().act((0.0, 0.0, 1.0))
     for k, name in enumerate(names):
-        centres, radii = kept[name]
+        centres, radii = cache[name]
         piece = max(1, _AT_ONCE // max(len(radii), 1))
         for start in range(0, len(rows) if len(radii) else 0, piece):
             those = slice(start, start + piece)
@@ -118,7 +118,7 @@ def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Arr
     return out.reshape(*q.shape[:-1], len(names))
 
 
-_KEPT: "WeakKeyDictionary[Model, dict[str, Balls]]" = WeakKeyDictionary()
+_CACHE: "WeakKeyDictionary[Model, dict[str, Balls]]" = WeakKeyDictionary()
 
 
 def _rigid(model: Model, link: str) -> list[str]:

@@ -15,10 +15,11 @@ import numpy as np
 
 from poise.cached import cached_property
 from poise.model.model import Model
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.holding import Span, held, held_turns, shares
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
-from poise.spatial import SE3, Array, conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
+from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.swivel import SwivelTask
@@ -75,7 +76,7 @@ class Robot:
         return next(iter(ancestors(self.frames)))
 
     @property
-    def stays(self) -> bool:
+    def fixed_base(self) -> bool:
         """Whether nothing moves that part, as on a pedestal."""
         return not any(joint.nv for joint in self.model.root_path(self.model.frame(self.frames[self.root]).link))
 
@@ -164,7 +165,7 @@ def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Target
     `ankles` are by part that stands (3,) the point in its frame that is the ankle.  The ground is at height 0, where
     the body stands lowest; a body that never stands keeps its heights.
     """
-    if robot.stays:
+    if robot.fixed_base:
         source = seen_from(source, robot)
     turns, places = dict(source.turns), {}
     stood_on = [part for part in robot.soles if source.contacts[part].any()] or [*robot.soles]
@@ -222,13 +223,13 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)])
     spans: list[Span] = []
     flats: list[Span] = []
-    stays, flat = [], []
+    places, flat = [], []
     upright = matrix_quaternion(robot.axes[part].T)
     for contact in contacts.intervals:
         if contact.part == part:
             spans.append((contact.start, contact.stop))
             x, y, _ = path[contact.start : contact.stop].mean(axis=0)
-            stays.append([x, y, robot.scale * contact.ground])
+            places.append([x, y, robot.scale * contact.ground])
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
             level = _level(turns[slice(*down)], upright)
@@ -237,8 +238,8 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
                 flat.append(level)
     floor = np.zeros(len(times))
     if spans:
-        path = held(path, spans, np.array(stays), times, EASE)
-        floor = np.array(stays)[:, 2] @ shares(spans, times, EASE)
+        path = held(path, spans, np.array(places), times, EASE)
+        floor = np.array(places)[:, 2] @ shares(spans, times, EASE)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     path[:, 2] += sunk(robot, part, path, turns, floor)
@@ -267,7 +268,7 @@ def _between(turns: Array, turn: Array) -> float:
 
 def _trunk(source: Source, robot: Robot, part: str, lift: float) -> Array:
     """(frames, 3) where the part goes that carries all others: the middle of its hips is where the body's is."""
-    if robot.stays:
+    if robot.fixed_base:
         return source.places[part]
     hips = [hip for hip in HIPS if part == "pelvis" and hip in robot.frames and hip in source.places]
     path = robot.scale * np.mean([source.places[hip] for hip in hips or [part]], axis=0) + [0.0, 0.0, lift]

@@ -60,7 +60,7 @@ class _PartWorker:
         self._solver, self._source, self._folder, self._rows = solver, source, folder, rows
 
     def __call__(self, numbers: pa.Table) -> pa.Table:
-        return pa.table({"told": [json.dumps(self._solved(number)) for number in numbers["number"].to_pylist()]})
+        return pa.table({"answer": [json.dumps(self._solved(number)) for number in numbers["number"].to_pylist()]})
 
     def _solved(self, number: int) -> dict[str, Any]:
         """The fields of the part; or, under "error", what a file that cannot be read or written says.
@@ -106,10 +106,10 @@ def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
                 fn_constructor_args=(solver, source, parts.folder, rows),
             )  # fmt: skip
             for answer in answers.iter_rows():
-                told = json.loads(answer["told"])
-                if "error" in told:
-                    raise OSError(told["error"])
-                yield Part(**told)
+                fields = json.loads(answer["answer"])
+                if "error" in fields:
+                    raise OSError(fields["error"])
+                yield Part(**fields)
         except ray.exceptions.RayError as error:
             raise OSError(f"a worker of Ray failed: {str(error).strip().splitlines()[-1]}") from error
         finally:

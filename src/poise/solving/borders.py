@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from poise.kernels.machine.layout import BORDER, WIDTH, joined
+from poise.kernels.machine.layout import BORDER, WIDTH
+from poise.kernels.machine.packing import joined
 from poise.tasks.base import Task, levels
 
 RESERVE: Final = 1e-5
@@ -17,8 +18,8 @@ _BACK_AT_ONCE: Final = 0.01
 
 def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:
     """The required tasks of the first level that are ranges with an inside."""
-    first = levels(tasks)[0]
-    return tuple(task for task in tasks if task.level == first and task.required and task.asked and task.sides)
+    first = levels(tasks)[:1]
+    return tuple(task for task in tasks if task.level in first and task.required and task.asked and task.sides)
 
 
 def borders(tasks: Sequence[Task], dt: float | None) -> Any:

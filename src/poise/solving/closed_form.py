@@ -8,7 +8,8 @@ from typing import Final, final
 import numpy as np
 
 from poise.kernels.closed_form.families import MEETING_12, PARALLEL_12, PARALLEL_23, SKEW, SPHERICAL, THREE_PARALLEL
-from poise.kernels.machine.layout import ARM, BRANCHES, HELICAL, PRISMATIC, REVOLUTE, joined
+from poise.kernels.machine.layout import ARM, BRANCHES, HELICAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.packing import joined
 from poise.model.model import Model
 from poise.model.tree import Tree
 from poise.solving.problem import Problem

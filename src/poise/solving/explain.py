@@ -7,10 +7,11 @@ import numpy as np
 
 from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
+from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.outcome import Asked, Outcome, Status
 from poise.solving.rows import rows_at
 from poise.solving.suspicion import millimetres
-from poise.spatial import Array, quaternion_exp, quaternion_product
+from poise.spatial import Array
 from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Place
 from poise.tasks.error import TaskError

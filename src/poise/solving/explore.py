@@ -2,7 +2,7 @@
 
 A tracker sees no farther than its next step, so it comes to rest in front of what is in its way.  Then a solve looks
 for a configuration that fulfils the targets, from eight starts side by side, and a free way to it is sought; its
-corners are what the tracker follows next, joint by joint, by steps that keep the same limits.
+corners are the postures that the tracker's guide follows next, by steps that keep all that must hold.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,16 @@ import numpy as np
 
 from poise.kernels.machine.layout import ANSWER, SOLVED
 from poise.model.model import Model
-from poise.solving.collision import CollisionLimit
+from poise.solving.limits import Limits
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
+from poise.solving.path.room import Room
 from poise.solving.search import Search
 from poise.spatial import Array
 from poise.tasks.base import Task
-from poise.tasks.coupling import JointCouplingTask
+from poise.tasks.loop import LoopTask
+from poise.tasks.posture import PostureTask
 
 _PATIENCE: Final = 40
 """Steps in which the error must fall, or the arm is held back."""
@@ -42,43 +44,40 @@ class Explorer:
 
     __slots__ = (
         "_best",
-        "_clearance",
+        "_coordinates",
         "_goal",
         "_led",
-        "_limit",
+        "_limits",
         "_model",
+        "_moving",
         "_search",
         "_since",
         "_tried",
         "_way",
-        "tasks",
+        "kept",
+        "places",
     )
-    tasks: tuple[JointCouplingTask, ...]
-    """What leads each joint by itself."""
 
-    def __init__(self, model: Model, tasks: Sequence[Task], limit: CollisionLimit | None, *, limits: bool) -> None:
-        """Raises ValueError for joints of several coordinates that move the tasks."""
-        self._model, self._limit = model, limit
-        self._search = Search(model, tuple(tasks), limits=limits if limit is None else [limit])
-        names = [j.name for j in model.joints if j.nq and model.velocity_index(j.name).start in self._velocities]
-        for name in names:
-            if model.joint(name).nq > 1:
-                raise ValueError(
-                    f"explore=True leads joints of one coordinate each, and {name!r} has {model.joint(name).nq}: leave "
-                    "it out"
-                )
-        self.tasks = tuple(JointCouplingTask({name: 1.0}) for name in names)
+    def __init__(
+        self, model: Model, tasks: Sequence[Task], ranges: Sequence[Task], velocities: Sequence[int], limits: Limits
+    ) -> None:
+        """`tasks` move these velocities, and of them `ranges` must hold on all ways."""
+        self._model, self._limits = model, limits
+        self._search = Search(model, tuple(tasks), limits=limits.timeless.stated)
+        self._moving = np.zeros(model.nv, dtype=np.bool_)
+        self._moving[list(velocities)] = True
+        self._coordinates = np.zeros(model.nq, dtype=np.bool_)
+        for joint in model.joints:
+            if joint.nv and self._moving[model.velocity_index(joint.name)].any():
+                self._coordinates[model.index(joint.name)] = True
+        held = [*ranges, *(task for task in tasks if isinstance(task, LoopTask))]
+        self.places = [k for k, task in enumerate(tasks) if any(task is other for other in held)]
+        """Of the tasks, which must hold on the way."""
+        corners = PostureTask(weight=self._moving.astype(float))
+        self.kept: tuple[Task | PostureTask, ...] = (*(tasks[k] for k in self.places), corners)
+        """What a guide follows: these, and the corners."""
         self._goal: Array | None = None
         self.forget()
-
-    @property
-    def _velocities(self) -> tuple[int, ...]:
-        return self._search.problem.velocities
-
-    @property
-    def _places(self) -> list[int]:
-        """Where the joints stand in q."""
-        return [self._model.index(name).start for task in self.tasks for name in task.coefficients]
 
     def forget(self) -> None:
         """Begin anew: there is no way, and nothing was tried."""
@@ -86,14 +85,14 @@ class Explorer:
         self._best, self._since, self._tried, self._led = np.inf, 0, 0, False
 
     def corner(self, q: Array, goal: Array) -> Array | None:
-        """Where each joint should go now, on the way; None where there is none, and the targets are to be followed."""
+        """(nq,) where to go now, on the way; None where there is none, and the targets are to be followed."""
         if self._goal is None or not (np.abs(goal - self._goal) <= _MOVED).all():  # nor a number that is none
             self.forget()
             self._goal = goal.copy()
         if self._way is None:
             return None
         while len(self._way):
-            away = float(np.abs(self._way[0] - q)[self._places].max())
+            away = float(np.abs(self._model.difference(q, self._way[0]))[self._moving].max())
             if away > (_MET if len(self._way) == 1 else _PASSED):
                 break
             self._way = self._way[1:]
@@ -102,8 +101,8 @@ class Explorer:
             self._way = None
             self._best, self._since = np.inf, 0
             return None
-        corner: Array = self._way[0][self._places]
         self._led = True
+        corner: Array = self._way[0]
         return corner
 
     def look(self, q: Array, cost: float, score: float) -> None:
@@ -134,10 +133,8 @@ class Explorer:
             if code != SOLVED:
                 return None
             end = scratch.out[ANSWER : ANSWER + model.nq].copy()
-        if self._limit is None:
+        if self._limits.apart is None:
             return end[None]
-        moved = np.zeros(model.nq, dtype=np.bool_)
-        moved[self._places] = True
-        clearance = Clearance.of(model, self._limit)
-        way = connect(clearance, q, end, moved, seed=self._tried, clock=Clock(_LONG))
+        room = Room([Clearance.of(model, self._limits.apart)])
+        way = connect(model, room, q, end, self._coordinates, seed=self._tried, clock=Clock(_LONG))
         return None if way is None else way[1:]

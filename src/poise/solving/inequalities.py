@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from poise.checks import finite_positive, numbers
 from poise.errors import ShapeError
-from poise.kernels.machine.layout import PACE, joined
+from poise.kernels.machine.layout import PACE
+from poise.kernels.machine.packing import joined
 from poise.kernels.methods.braking import NO_LIMIT
 from poise.model.joint import JointKind
 from poise.model.model import Model

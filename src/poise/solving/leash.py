@@ -7,12 +7,13 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.checks import positive
-from poise.kernels.machine import layout
+from poise.kernels.machine import packing
 from poise.model.model import Model
+from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.active import ActiveLimit
 from poise.solving.inequalities import Values, check_values, values_of
 from poise.solving.problem import Problem
-from poise.spatial import SE3, Array, conjugate, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 
@@ -87,7 +88,7 @@ class Leashed:
         self._paces = problem.section("paces")
         self.words = problem.words.copy()
         """The problem with the room that the last call of `shortens` left to the joints."""
-        self._room = layout.unpack(self.words, "coordinates")
+        self._room = packing.unpack(self.words, "coordinates")
         self._measured: Array | None = None
         self._there: list[SE3] = []
 

@@ -1,14 +1,14 @@
 """What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from poise.model.model import Model
 from poise.solving.collision import CollisionLimit, guard_rows, one_collision_limit
-from poise.solving.inequalities import Constraint, Limit, together
+from poise.solving.inequalities import Constraint, Limit, VelocityLimit, together
 from poise.solving.problem import Problem
 
 Stated: TypeAlias = bool | Sequence[Limit | Constraint]
@@ -53,9 +53,34 @@ class Limits:
         return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions
 
     @property
+    def timeless(self) -> "Limits":
+        """Those that hold of a configuration by itself."""
+        return replace(self, others=tuple(limit for limit in self.others if getattr(limit, "ties", False)))
+
+    @property
     def key(self) -> Hashable:
         """By which what was prepared for the same limits is found again."""
         return (self.positions, self.apart, *map(_structure, self.others))
+
+
+def part_of_speeds(model: Model, speed: float, dt: float | None) -> VelocityLimit:
+    """The part `speed` of the model's velocity limits; raises ValueError where it is none, or says nothing."""
+    if (
+        isinstance(speed, bool)
+        or not isinstance(speed, (int, float, np.floating, np.integer))
+        or not 0.0 < speed <= 1.0
+    ):
+        raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
+    if speed == 1.0:
+        return VelocityLimit()
+    if dt is None:
+        raise ValueError(f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
+    if not np.isfinite(model.velocity).any():
+        raise ValueError(
+            f"speed={speed:g} is a part of the model's velocity limits, and {model.name} has none: state them with "
+            "model.with_limits(velocity={joint: rad/s or m/s})"
+        )
+    return VelocityLimit(speed * model.velocity)
 
 
 def looked_at(model: Model, problem: Problem, limits: Limits) -> Problem:

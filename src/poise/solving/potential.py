@@ -20,7 +20,7 @@ _OWNER: Final = "the Potential"
 class Compiled:
     """Where the gradient and the Hessian of a `Potential` are; keep it as long as kernels call them."""
 
-    __slots__ = ("_kept", "functions", "gradient", "hessian")
+    __slots__ = ("_references", "functions", "gradient", "hessian")
 
     def __init__(self, model: Model, potential: Potential, *, curved: bool) -> None:
         """Raises ValueError, with the way out, for functions that do not work, are not compiled or do not agree.
@@ -29,13 +29,13 @@ class Compiled:
         """
         _try(model, potential, curved=curved)
         self.functions: list[Callable[..., None]] = [potential.gradient]
-        kept = [compiled("gradient", _OWNER, "second", potential.gradient, FROZEN, REALS)]
+        references = [compiled("gradient", _OWNER, "second", potential.gradient, FROZEN, REALS)]
         if curved and potential.hessian is not None:
             self.functions.append(potential.hessian)
-            kept.append(compiled("hessian", _OWNER, "second", potential.hessian, FROZEN, TABLE))
-        self._kept = kept
-        self.gradient = address(kept[0], FROZEN, REALS)
-        self.hessian = address(kept[1], FROZEN, TABLE) if len(kept) > 1 else 0
+            references.append(compiled("hessian", _OWNER, "second", potential.hessian, FROZEN, TABLE))
+        self._references = references
+        self.gradient = address(references[0], FROZEN, REALS)
+        self.hessian = address(references[1], FROZEN, TABLE) if len(references) > 1 else 0
 
 
 def _try(model: Model, potential: Potential, *, curved: bool) -> None:

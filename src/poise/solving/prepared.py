@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from poise.kernels.machine.jit import hold_over_forks
 from poise.model.model import Model
 
-_KEPT: Final = 1024
+_CACHED: Final = 1024
 """Structures of tasks that are kept for a model."""
 _PREPARED: "WeakKeyDictionary[Model, OrderedDict[Any, Any]]" = WeakKeyDictionary()
 """What was prepared for each model, the least recently used first."""
@@ -31,7 +31,7 @@ def keep(model: Model, key: Any, made: Any) -> None:
     """Keep what was made, in place of what was not used for the longest if there is too much."""
     prepared = _prepared_of(model)
     prepared[key] = made
-    while len(prepared) > _KEPT:
+    while len(prepared) > _CACHED:
         with suppress(KeyError):
             prepared.popitem(last=False)
 

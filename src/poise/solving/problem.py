@@ -7,7 +7,7 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine import layout
+from poise.kernels.machine import layout, packing
 from poise.kernels.machine.layout import (
     ANSWER,
     BALL,
@@ -23,12 +23,12 @@ from poise.kernels.machine.layout import (
     GOAL_NUMBERS,
     IDLE,
     REVOLUTE,
-    SIGHT,
     STATE,
+    TASK_FRAME,
     UNIT,
     WIDTH,
-    joined,
 )
+from poise.kernels.machine.packing import joined
 from poise.kernels.rows.own import own_room
 from poise.kernels.solver.starts import FEATURES
 from poise.model.model import Model
@@ -67,34 +67,34 @@ class Problem:
 
     def section(self, name: str) -> Any:
         """A section of it as a structured array or plain numbers, read-only."""
-        return layout.unpack(self.words, name)
+        return packing.unpack(self.words, name)
 
     def rows(self, name: str) -> slice:
         """Where the rows of a section of its workspace are."""
-        return layout.rows_of(self.words, name)
+        return packing.rows_of(self.words, name)
 
     def extended(self, parts: Mapping[str, Any], rows: Mapping[str, int]) -> "Problem":
         """It with other sections and rows of a workspace."""
-        old = {name: layout.words_of(self.words, name) for name in layout.PROBLEM}
+        old = {name: packing.words_of(self.words, name) for name in layout.PROBLEM}
         sizes = {name: (at := self.rows(name)).stop - at.start for name in layout.WORK}
         reals = {name: words.view(np.float64) for name, words in old.items() if layout.PROBLEM[name] == layout.REAL}
-        words = layout.pack({**old, **reals, **parts}, {**sizes, **rows})
+        words = packing.pack({**old, **reals, **parts}, {**sizes, **rows})
         return Problem(words, self.velocities, self.kinds, self.limits)
 
     def keeping(self, units: Sequence[int]) -> "Problem":
         """It with whole frames of these units."""
         words = self.words.copy()
-        layout.unpack(words, "units")["whole_frame"][list(units)] = 1
+        packing.unpack(words, "units")["whole_frame"][list(units)] = 1
         return Problem(words, self.velocities, self.kinds, self.limits)
 
     def without_limits(self) -> "Problem":
         """It with every limit at infinity."""
         words = self.words.copy()
         for name in ("coordinates", "idle"):
-            found = layout.unpack(words, name)
+            found = packing.unpack(words, name)
             found["lower"], found["upper"] = -np.inf, np.inf
         for name in ("balls", "idle_balls"):
-            layout.unpack(words, name)["limited"] = 0
+            packing.unpack(words, name)["limited"] = 0
         return Problem(words, self.velocities, self.kinds, limits=False)
 
 
@@ -124,7 +124,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     weights: list[list[float]] = []
     slots: list[int] = []
     numbers: list[float] = []
-    sights: list[tuple[int, int, int]] = []
+    task_frames: list[tuple[int, int, int]] = []
     row = column = 0
     for task, e in zip(tasks, made, strict=True):
         width, first = len(e.columns.velocities), len(blocks)
@@ -160,17 +160,17 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
                 task.weighing,
                 len(numbers),
                 len(numbers) + len(e.numbers),
-                len(sights),
-                len(sights) + len(e.sights),
+                len(task_frames),
+                len(task_frames) + len(e.frames),
                 task.rows if task.own else 0,
                 int(task.own and task.function("jacobian") is not None),
                 int(task.lanes),
             )
         )
         at = column
-        for sight in e.sights:
-            sights.append((sight.unit, at, at + len(sight.columns.raw)))
-            at += len(sight.columns.raw)
+        for frame in e.frames:
+            task_frames.append((frame.unit, at, at + len(frame.columns.raw)))
+            at += len(frame.columns.raw)
         column += len(e.columns.raw)
         slots += [active[v] for v in e.columns.velocities]
         numbers += e.numbers
@@ -201,7 +201,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
         "numbers": numbers,
         "farthest": model.farthest,
-        "sights": joined(SIGHT, sights, [sight.tool for e in made for sight in e.sights]),
+        "task_frames": joined(TASK_FRAME, task_frames, [frame.tool for e in made for frame in e.frames]),
     }
     n, m, nq = len(active), 3 * len(blocks), model.nq
     room = [_room(task, e) for task, e in zip(tasks, made, strict=True)]
@@ -225,28 +225,17 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "offsets": len(coordinates) + 3 * len(balls),
         "query": FEATURES * len(made) + 1 + 2 * WIDTH,
     }
-    problem = Problem(layout.pack(parts, rows), tuple(velocities), kinds)
+    problem = Problem(packing.pack(parts, rows), tuple(velocities), kinds)
     return problem if limits else problem.without_limits()
-
-
-def refuse_ball_limits(model: Model, what: str) -> None:
-    """Raises ValueError that names the spherical joints with limits, if there are any, which `what` does not keep."""
-    if not model.ball_limits:
-        return
-    names = [joint.name for joint in model.joints if joint.ball is not None]
-    raise ValueError(
-        f"{what} does not keep limits of swing and twist yet, and {', '.join(map(repr, names))} of {model.name} has "
-        "such; pass limits=False, or leave out swing= and twist= where the joint is made"
-    )
 
 
 def _room(task: Task, e: Effector) -> int:
     """Rows of scratch that the rows of a task need."""
     width = len(e.columns.velocities)
     if not task.own:
-        return (6 if e.sights else 3) * width
+        return (6 if e.frames else 3) * width
     numbers = len(e.numbers) + (GOAL_NUMBERS if task.takes_target else 0)
-    return own_room(len(e.sights), numbers, task.rows, width)
+    return own_room(len(e.frames), numbers, task.rows, width)
 
 
 def _gram_tiles(

@@ -6,7 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from poise.kernels.algebra.working_set import room_for
-from poise.kernels.machine.layout import LOOP, WIDTH, joined
+from poise.kernels.machine.layout import LOOP, WIDTH
+from poise.kernels.machine.packing import joined
 from poise.kernels.methods.limits import BALL_ROWS
 from poise.kernels.requirements.stages import AT_LEAST
 from poise.model.model import Model

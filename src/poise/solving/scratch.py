@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from poise.kernels.closed_form import nearest
 from poise.kernels.collision import near
-from poise.kernels.machine import layout
+from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.reads import Reads
-from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
+from poise.kernels.methods import proposing
 from poise.kernels.methods.routines import Routine
 from poise.kernels.requirements import shapes, sides, take
 from poise.kernels.solver import lm_solver, posture, soft
@@ -41,8 +42,8 @@ class Scratch:
     """
 
     __slots__ = (
-        "_kept",
         "_lent",
+        "_references",
         "address",
         "call",
         "goal",
@@ -50,6 +51,7 @@ class Scratch:
         "narrow",
         "out",
         "posture_goal",
+        "proposer",
         "scene",
         "start",
         "start_view",
@@ -58,15 +60,17 @@ class Scratch:
     )
 
     def __init__(self, bound: "Bound") -> None:
-        self._kept: list[Any] = [bound.words, bound.routines]
+        self._references: list[Any] = [bound.words, bound.routines]
         self.narrow: Array = workspace(bound.rows)
         self.wide: Array | None = None
         self.trace: Array | None = None
         self.scene: Scene | None = None
+        self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
+        """That of the method which proposes steps for some of the tasks."""
         self._lent: list[Any] = []
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
-        rows = {name: layout.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
+        rows = {name: packing.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
         self.goal, self.start, self.posture_goal, self.out = (self.narrow[at] for at in rows.values())
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
@@ -74,13 +78,24 @@ class Scratch:
             problem=bound.words.ctypes.data,
             narrow=self.narrow.ctypes.data,
             routines=bound.routines.ctypes.data,
+            proposer=0 if self.proposer is None else self.proposer.address,
         )
+
+    def past(self) -> list[Array]:
+        """What it remembers."""
+        return [self.narrow.copy(), *([] if self.proposer is None else self.proposer.past())]
+
+    def return_to(self, past: list[Array]) -> None:
+        """Remember nothing else."""
+        self.narrow[:] = past[0]
+        if self.proposer is not None:
+            self.proposer.return_to(past[1:])
 
     def widen(self, bound: "Bound") -> None:
         """Make the workspace of eight lanes, where there is none."""
         if self.wide is None:
             self.wide = workspace(bound.rows, WIDTH)
-            self._kept.append(bound.wide_routines)
+            self._references.append(bound.wide_routines)
             self.tell(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
 
     def tell(self, **numbers: int) -> None:
@@ -122,12 +137,14 @@ class Bound:
 
     __slots__ = (
         "__weakref__",
-        "_kept",
         "_kinds",
         "_method",
+        "_own",
         "_pool",
+        "_references",
         "_rule",
         "_wide_routines",
+        "proposer",
         "reads",
         "routines",
         "rows",
@@ -144,16 +161,18 @@ class Bound:
         # Not the problem itself, so that it goes when nobody else has it.
         self.words, self._kinds, self._method = problem.words, problem.kinds, method
         self._rule = rule
-        self.rows = layout.total_rows(problem.words)
+        self.rows = packing.total_rows(problem.words)
         self._pool: list[Scratch] = []
-        self._kept: list[Any] = []
+        self._references: list[Any] = []
+        self.proposer: Bound | None = None
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]
         own += [routine.inner for routine in (method, rule) if routine is not None and not routine.kept]
         if criterion is not None:
-            self._kept.append(criterion)
+            self._references.append(criterion)
             self.routines[layout.GRADIENT : layout.HESSIAN + 1] = criterion.gradient, criterion.hessian
             own += criterion.functions
+        self._own = own
         self.reads = Reads(*own)
         """What all functions of a user's read around them."""
         self._look_up(self.routines, NARROW)
@@ -176,8 +195,8 @@ class Bound:
         for i, kind in enumerate(self._kinds):
             at = FIRST_ROWS + ENTRIES * i
             table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
-            kept, *own = places(kind, width.ndim)
-            self._kept += kept
+            references, *own = places(kind, width.ndim)
+            self._references += references
             table[at + RESIDUAL], table[at + SLOPES] = own
 
     def add_search(self, *, settling: bool, closed: bool) -> None:
@@ -207,6 +226,13 @@ class Bound:
             self._add(
                 {FIRST_ROWS + ENTRIES * i + SIDES: (routine, PROBLEM_VIEW, NARROW, WHOLE) for i, routine in kinds}
             )
+
+    def add_proposer(self, proposer: "Bound") -> None:
+        """Look up what asks another method for its step; before any scratch is made."""
+        self.proposer = proposer
+        self._own += proposer._own
+        self.reads = Reads(*self._own)
+        self._add(PROPOSE)
 
     def _add(self, jobs: Mapping[int, Job]) -> None:
         """Look up routines by their places in the table; what is needed is compiled side by side."""
@@ -258,8 +284,11 @@ RANGES: Final[dict[int, Job]] = {layout.FACE: (sides.face, PROBLEM_VIEW, NARROW)
 """What it takes to stay within ranges in steps, but for the sides of the tasks."""
 TAKE: Final[dict[int, Job]] = {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)}
 """What takes a step to where all that must hold does."""
+PROPOSE: Final[dict[int, Job]] = {layout.PROPOSE: (proposing.propose, PROBLEM_VIEW, NARROW, WHOLE)}
+"""What asks a method of its own for steps."""
 LOOKED_UP: Final[list[Job]] = [
     *SOLVER, CLOSED, *POSTURE, *OPTIMISER, *SHAPES.values(), *RANGES.values(), *TAKE.values(),
+    *PROPOSE.values(),
 ]  # fmt: skip
 """All of these."""
 

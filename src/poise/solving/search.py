@@ -30,6 +30,7 @@ from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
+from poise.quaternions import pose_numbers
 from poise.solving import within
 from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several
 from poise.solving.bound_method import BoundMethod
@@ -44,7 +45,7 @@ from poise.solving.soft import certified_start, from_there, soft_alone, with_roo
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
 from poise.solving.weights import relative
-from poise.spatial import SE3, Array, ArrayLike, pose_numbers
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask

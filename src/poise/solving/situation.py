@@ -33,6 +33,8 @@ class Situation:
     """Inequalities between joints."""
     posture: bool = False
     """Whether a posture is followed, as the last level."""
+    led: tuple[int, ...] = ()
+    """The tasks that another method proposes steps for."""
 
     @property
     def rows(self) -> int:

@@ -67,6 +67,7 @@ class Solution:
         nanoseconds: int,
         timed_out: bool,
         trace: Trace | None = None,
+        *,
         others: str = "random",
         start: bytes | None = None,
     ) -> None:

@@ -13,8 +13,9 @@ from poise.kernels.machine.layout import DIRECTION, PLACE, TURN
 from poise.kernels.solver.starts import FEATURES
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.quaternions import quaternion_matrix
 from poise.solving.problem import Problem, strides
-from poise.spatial import Array, quaternion_matrix
+from poise.spatial import Array
 from poise.tasks.base import Task
 
 _LEVELS, _SIZE = 8, 32
@@ -23,7 +24,7 @@ _PLACE, _TURN = 1.15, 0.86
 """What a place weighs, in units of the spread of all places, and an axis of a rotation."""
 _CROWDED, _MARGIN = 1.0, 0.4
 """The feature of a configuration at a limit, and the distance [rad or m] over which it falls."""
-_KEPT: Final = 8
+_CACHED: Final = 8
 """Indices that are kept for a model."""
 
 Words = npt.NDArray[np.int64]
@@ -32,14 +33,14 @@ Words = npt.NDArray[np.int64]
 def start_index(model: Model, tasks: tuple[Task, ...], problem: Problem) -> Words | None:
     """The index for these tasks, which the model keeps; None where their goals tell nothing of configurations."""
     with _LOCK:
-        kept = _INDICES.setdefault(model, OrderedDict())
+        cache = _INDICES.setdefault(model, OrderedDict())
         key = problem.words.tobytes()
-        if key not in kept:
-            kept[key] = _made(model, tasks, problem)
-            while len(kept) > _KEPT:
-                kept.popitem(last=False)
-        kept.move_to_end(key)
-        return kept[key]
+        if key not in cache:
+            cache[key] = _made(model, tasks, problem)
+            while len(cache) > _CACHED:
+                cache.popitem(last=False)
+        cache.move_to_end(key)
+        return cache[key]
 
 
 _INDICES: "WeakKeyDictionary[Model, OrderedDict[bytes, Words | None]]" = WeakKeyDictionary()

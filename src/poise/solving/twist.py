@@ -8,18 +8,10 @@ import numpy as np
 
 from poise.checks import finite, one_of, positive
 from poise.model.model import Model
-from poise.spatial import (
-    BOUND,
-    LARGEST,
-    Array,
-    ArrayLike,
-    conjugate,
-    quaternion_exp,
-    quaternion_log,
-    quaternion_product,
-    rotate,
-)
-from poise.tasks.base import POSITION, ROTATION, Task, point
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
+from poise.spatial import BOUND, LARGEST, Array, ArrayLike
+from poise.tasks.base import POSITION, ROTATION, Task
+from poise.tasks.fields import point
 from poise.tasks.frame import OfFrame
 
 _BACK: Final = 0.1

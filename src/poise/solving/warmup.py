@@ -8,7 +8,7 @@ from typing import Final
 import poise
 from poise.kernels.collision import near
 from poise.kernels.machine.jit import WHOLE, waiting
-from poise.kernels.machine.views import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, Watch, compile_together
 from poise.kernels.methods.routines import ROUTINES
 from poise.methods.registry import METHODS

@@ -11,9 +11,10 @@ from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION, PLACE
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, ArrayLike, rotate
-from poise.tasks.base import direction, goal_of, point, settled
+from poise.quaternions import rotate
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.effector import Block
+from poise.tasks.fields import direction, goal_of, point, settled
 from poise.tasks.frame import OfFrame
 
 

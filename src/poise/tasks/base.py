@@ -8,33 +8,29 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import finite, number, numbers, one_number, whole
+from poise.checks import number, numbers, whole
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import from_python, plain
 from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_range_rows, own_rows, own_sides
-from poise.spatial import SE3, SO3, Array, ArrayLike, frozen, quaternion_matrix
-from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, sights
+from poise.quaternions import quaternion_matrix
+from poise.spatial import Array
+from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, task_frames
 from poise.tasks.error import TaskError
+from poise.tasks.fields import Weight, flat, hashable, settled, tolerance, weights, without_truth
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
-Weight: TypeAlias = ArrayLike
-"""One number for all rows, or one a row; 0 drops a row."""
 POSITION: Final = "position"
 ROTATION: Final = "rotation"
 
-_LEAST = 1e-9
-_FINEST = 1e-15
-_PLAIN: Final = frozenset((float, int, str, bool, type(None)))
 _NOWHERE: Final = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
@@ -206,7 +202,7 @@ class Task(Objective):
 
     def _structure(self) -> tuple[Any, ...]:
         given = (getattr(self, name) for name in self._field_names if name != "target")
-        return (type(self), *(_hashable(value) for value in given))
+        return (type(self), *(hashable(value) for value in given))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -296,7 +292,7 @@ class Task(Objective):
             if target is not None:
                 raise ShapeError(f"{name}: {self.label} takes no target, give None; got {target!r}")
             return np.array(_NOWHERE)
-        found = np.array(list(_flat(name, target)))
+        found = np.array(list(flat(name, target)))
         if len(found) > GOAL_NUMBERS:
             raise ShapeError(f"{name} of {self.label} must be at most {GOAL_NUMBERS} numbers, got {len(found)}")
         return np.pad(found, (0, GOAL_NUMBERS - len(found)))
@@ -361,8 +357,8 @@ class Task(Objective):
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""
-        columns, seen = sights(units, self._places(units.model))
-        return Effector(columns=columns, numbers=self.numbers, sights=seen)
+        columns, seen = task_frames(units, self._places(units.model))
+        return Effector(columns=columns, numbers=self.numbers, frames=seen)
 
     # What is left -------------------------------------------------------------------------------------------------
 
@@ -409,7 +405,7 @@ class Task(Objective):
             x
             for name, value in self._own_fields()
             if name not in ("target", "frames") and not isinstance(value, str)
-            for x in _flat(f"{name} of {type(self).__name__}", _without_truth(value))
+            for x in flat(f"{name} of {type(self).__name__}", without_truth(value))
         )
 
     @property
@@ -463,105 +459,6 @@ def _names_of(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 
-def settled(content: Any) -> Any:
-    """A field's content that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
-    match content:
-        case np.ndarray():
-            return frozen(content) if content.ndim else float(content)
-        case list():
-            return tuple(settled(x) for x in content)
-        case Mapping():
-            return MappingProxyType({name: settled(x) for name, x in content.items()})
-    return content
-
-
-def _hashable(value: Any) -> Any:
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, SE3 | SO3):
-        value = value.array if isinstance(value, SE3) else value.wxyz
-    if isinstance(value, np.ndarray):
-        return value.shape, value.tobytes()
-    return tuple(value.items()) if isinstance(value, Mapping) else value
-
-
-def _flat(name: str, value: Any) -> Iterator[float]:
-    """The numbers of a field or a target."""
-    if isinstance(value, SE3 | SO3):
-        value = value.array if isinstance(value, SE3) else value.wxyz
-    yield from numbers(name, value).ravel().tolist()
-
-
-def _without_truth(value: Any) -> Any:
-    """A field's content; truth values as 1 and 0."""
-    found = np.asarray(value, dtype=object)
-    return found.astype(np.float64) if all(isinstance(x, bool) for x in found.flat) else value
-
-
-def weights(name: str, value: Weight, rows: int | None) -> float | tuple[float, ...]:
-    """One weight for all rows, or one a row, of which there are any number where `rows` is None.
-
-    Raises ValueError or ShapeError naming the argument and the entry.
-    """
-    if type(value) is float and (value == 0.0 or _LEAST <= value <= 1.0 / _LEAST):
-        return value
-    array = numbers(name, value)
-    if array.ndim > 1 or (array.ndim and rows is not None and len(array) != rows):
-        many = "" if rows == 1 else f" or {rows or 'several'}, one a row"
-        raise ShapeError(f"{name} must be one number{many}, got shape {array.shape}")
-    for i, w in enumerate(array.ravel()):
-        if not (w == 0.0 or _LEAST <= w <= 1.0 / _LEAST):
-            place = f"[{i}]" if array.ndim else ""
-            raise ValueError(f"{name}{place} is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}")
-    return tuple(array.tolist()) if array.ndim and rows != 1 else float(array.item())
-
-
-def tolerance(name: str, value: float) -> float:
-    """A tolerance; raises ValueError unless it is a positive number."""
-    if type(value) is float and value >= _FINEST:
-        return value
-    found = one_number(name, value)
-    if not found >= _FINEST:
-        raise ValueError(f"{name} is {found}; a tolerance must be positive, and at least {_FINEST:g}")
-    return found
-
-
 def levels(tasks: Sequence[Task]) -> tuple[int, ...]:
     """The levels of the tasks, the first of them first."""
     return tuple(sorted({task.level for task in tasks}))
-
-
-def required_only(tasks: Sequence[Task], what: str) -> None:
-    """Raises ValueError, with the way out, if one of the tasks is not required; `what` does not take such tasks."""
-    for task in tasks:
-        if not task.required:
-            raise ValueError(
-                f"{what} takes required tasks only, and {task.label} has required=False: leave it out, or use solve"
-            )
-
-
-def point(name: str, value: ArrayLike) -> Array:
-    """(3,) numbers; raises ShapeError."""
-    if isinstance(value, SE3):
-        raise ShapeError(f"{name} must be a point of shape (3,), got a pose: give its .xyz")
-    array = numbers(name, value)
-    if array.shape != (3,):
-        raise ShapeError(f"{name} must have shape (3,), got {array.shape}")
-    return array
-
-
-def direction(name: str, value: ArrayLike) -> tuple[float, float, float]:
-    """A unit vector; raises ShapeError, or ValueError for what has no direction."""
-    array = finite(name, point(name, value), 3)
-    length = float(np.linalg.norm(array))
-    if length < 1e-12:
-        raise ValueError(f"{name} is zero; it must have a direction")
-    x, y, z = array / length
-    return float(x), float(y), float(z)
-
-
-def goal_of(place: ArrayLike, rest: ArrayLike = 0.0) -> Array:
-    """(7,) goal numbers: three and four."""
-    out = np.zeros(GOAL_NUMBERS)
-    out[:3], out[3:] = place, rest
-    return out

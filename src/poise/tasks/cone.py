@@ -13,10 +13,11 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, ArrayLike, rotate
+from poise.quaternions import rotate
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import angles, axis_of, only
-from poise.tasks.base import direction, goal_of, point, settled
 from poise.tasks.effector import Block
+from poise.tasks.fields import direction, goal_of, point, settled
 from poise.tasks.frame import OfFrame
 
 
@@ -54,7 +55,7 @@ def cone_sides(p: Any, w: Any, b: Any) -> None:
     angle = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
     inverse = -1.0 / angle if angle > 1e-12 else 0.0
     excess = angle - p.numbers[p.effectors[k].first_number + 3]
-    put_side(p, w, k, border.first, excess, f.angular, inverse * e0, inverse * e1, inverse * e2)
+    put_side(p, w, k, border.first, excess, f.angular, (inverse * e0, inverse * e1, inverse * e2))
 
 
 @final

@@ -13,9 +13,10 @@ from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL
 from poise.model.tree import Columns
 from poise.spatial import Array
-from poise.tasks.base import Task, goal_of
+from poise.tasks.base import Task
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
+from poise.tasks.fields import goal_of
 
 if TYPE_CHECKING:
     from poise.model.model import Model

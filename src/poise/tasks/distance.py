@@ -14,8 +14,8 @@ from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import only
-from poise.tasks.base import goal_of, point, settled
 from poise.tasks.effector import Block
+from poise.tasks.fields import goal_of, point, settled
 from poise.tasks.frame import OfFrame
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def distance_sides(p: Any, w: Any, b: Any) -> None:
     far = distance > 1e-12  # at the point itself any direction leads away
     u0, u1, u2 = (x / distance, y / distance, z / distance) if far else (1.0, 0.0, 0.0)
     least, most = load(f.target, 0), load(f.target, 1)
-    put_side(p, w, k, i, distance - most, f.linear, u0, u1, u2)
-    put_side(p, w, k, i + 1, least - distance if least > 0.0 else -_FAR, f.linear, -u0, -u1, -u2)
+    put_side(p, w, k, i, distance - most, f.linear, (u0, u1, u2))
+    put_side(p, w, k, i + 1, least - distance if least > 0.0 else -_FAR, f.linear, (-u0, -u1, -u2))
 
 
 @final

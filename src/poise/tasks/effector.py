@@ -8,7 +8,8 @@ import numpy as np
 
 from poise.model.model import Model
 from poise.model.tree import Columns, Unit, UnitArrays, frame_columns
-from poise.spatial import SE3, Array, quaternion_matrix
+from poise.quaternions import quaternion_matrix
+from poise.spatial import SE3, Array
 
 Measure: TypeAlias = Literal["m", "rad", ""]
 """The unit of a residual; empty for another one."""
@@ -105,7 +106,7 @@ class Units:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Sight:
+class TaskFrame:
     """A frame that a residual of a user's reads."""
 
     unit: int
@@ -127,12 +128,12 @@ class Effector:
     tool: Array = field(default_factory=lambda: NO_TOOL)
     base_tool: Array = field(default_factory=lambda: NO_TOOL)
     numbers: Sequence[float] = ()
-    sights: Sequence[Sight] = ()
+    frames: Sequence[TaskFrame] = ()
     heavy: bool = False
     """Whether it reads masses."""
 
 
-def sights(units: Units, places: Sequence[Place]) -> tuple[Columns, list[Sight]]:
+def task_frames(units: Units, places: Sequence[Place]) -> tuple[Columns, list[TaskFrame]]:
     """The columns that several frames share, and each frame with its part of them."""
     found = [units.columns(at.tip) for at in places]
     column = {v: i for i, v in enumerate(dict.fromkeys(v for columns in found for v in columns.velocities))}
@@ -144,6 +145,6 @@ def sights(units: Units, places: Sequence[Place]) -> tuple[Columns, list[Sight]]
             shared = column[own.velocities[row[3] if fresh else -1 - row[3]]]
             row[3] = shared if fresh else -1 - shared
         moved = Columns(tuple(column), raw, own.scales)
-        out.append(Sight(units.number[at.tip], units.tool(at.tip, at.hang), moved))
-    raws, scales = [sight.columns.raw for sight in out], [sight.columns.scales for sight in out]
+        out.append(TaskFrame(units.number[at.tip], units.tool(at.tip, at.hang), moved))
+    raws, scales = [frame.columns.raw for frame in out], [frame.columns.scales for frame in out]
     return Columns(tuple(column), np.concatenate(raws), np.concatenate(scales)), out

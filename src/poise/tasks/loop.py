@@ -8,10 +8,11 @@ from poise.cached import cached_property
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import PLACE, TURN
 from poise.model.loop import LOOP_KINDS, LoopKind
-from poise.spatial import SE3, Array, quaternion_log
-from poise.tasks.base import goal_of
+from poise.quaternions import quaternion_log
+from poise.spatial import SE3, Array
 from poise.tasks.effector import Block, Place, place
 from poise.tasks.error import TaskError
+from poise.tasks.fields import goal_of
 from poise.tasks.frame import OfFrame
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.model.tree import massless, unit_columns
 from poise.spatial import Array, ArrayLike
-from poise.tasks.base import Task, goal_of, point, settled
+from poise.tasks.base import Task
 from poise.tasks.effector import Block, Effector, Units
+from poise.tasks.fields import goal_of, point, settled
 from poise.tasks.pose import three
 
 if TYPE_CHECKING:

@@ -17,9 +17,11 @@ from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
-from poise.spatial import SE3, SO3, Array, ArrayLike, conjugate, quaternion_log, quaternion_product, rotate
-from poise.tasks.base import POSITION, ROTATION, Weight, goal_of, point, settled
+from poise.quaternions import conjugate, quaternion_log, quaternion_product, rotate
+from poise.spatial import SE3, SO3, Array, ArrayLike
+from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Block
+from poise.tasks.fields import Weight, goal_of, point, settled
 from poise.tasks.frame import OfFrame
 
 _SHORTEST = 1e-12

@@ -9,8 +9,9 @@ import numpy as np
 from poise.checks import finite
 from poise.errors import ShapeError
 from poise.spatial import Array, ArrayLike
-from poise.tasks.base import Objective, settle, tolerance
+from poise.tasks.base import Objective, settle
 from poise.tasks.error import TaskError
+from poise.tasks.fields import tolerance
 
 if TYPE_CHECKING:
     from poise.model.model import Model

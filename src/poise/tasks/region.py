@@ -77,15 +77,15 @@ def region_sides(p: Any, w: Any, b: Any) -> None:
             g0, g1, g2 = g0 + v * a0, g1 + v * a1, g2 + v * a2
         else:
             if high < _ENDLESS:
-                put_side(p, w, k, i, along - high, f.linear, a0, a1, a2)
+                put_side(p, w, k, i, along - high, f.linear, (a0, a1, a2))
                 i = i + 1
             if low > -_ENDLESS:
-                put_side(p, w, k, i, low - along, f.linear, -a0, -a1, -a2)
+                put_side(p, w, k, i, low - along, f.linear, (-a0, -a1, -a2))
                 i = i + 1
     if radius > 0.0:
         length = sqrt(square)
         inverse = 1.0 / length if length > 0.0 else 0.0
-        put_side(p, w, k, i, length - radius, f.linear, inverse * g0, inverse * g1, inverse * g2)
+        put_side(p, w, k, i, length - radius, f.linear, (inverse * g0, inverse * g1, inverse * g2))
 
 
 @kernel

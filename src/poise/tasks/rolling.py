@@ -17,8 +17,8 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import axis_of
-from poise.tasks.base import direction
 from poise.tasks.effector import Block
+from poise.tasks.fields import direction
 from poise.tasks.frame import OfFrame
 from poise.tasks.pose import three
 from poise.tasks.velocity import only_in_steps

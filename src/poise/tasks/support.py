@@ -78,7 +78,7 @@ def support_sides(p: Any, w: Any, b: Any) -> None:
         length = sqrt(along_x * along_x + along_y * along_y)
         u0, u1 = along_y / length, -along_x / length  # to the right of the edges of a polygon to their left
         gap = u0 * (x - p.numbers[at]) + u1 * (y - p.numbers[at + 1])
-        put_side(p, w, k, i, gap, jacobian, u0, u1, 0.0)
+        put_side(p, w, k, i, gap, jacobian, (u0, u1, 0.0))
 
 
 @final

@@ -7,9 +7,10 @@ import numpy as np
 
 from poise.cached import cached_property
 from poise.kernels.machine.layout import PLACE, TURN
-from poise.spatial import SE3, Array, ArrayLike, aligning, conjugate, rotate
-from poise.tasks.base import direction, point, settled
+from poise.quaternions import aligning, conjugate, rotate
+from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.effector import Block
+from poise.tasks.fields import direction, point, settled
 from poise.tasks.frame import OfFrame
 from poise.tasks.pose import position_rows
 

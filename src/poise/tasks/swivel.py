@@ -14,9 +14,11 @@ from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.methods.turns import angle as angle_of
 from poise.kernels.rows.frame import hung
-from poise.spatial import Array, ArrayLike, quaternion_exp, rotate
-from poise.tasks.base import Task, goal_of, point, settled
-from poise.tasks.effector import Block, Effector, Units, place, sights
+from poise.quaternions import quaternion_exp, rotate
+from poise.spatial import Array, ArrayLike
+from poise.tasks.base import Task
+from poise.tasks.effector import Block, Effector, Units, place, task_frames
+from poise.tasks.fields import goal_of, point, settled
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -34,13 +36,13 @@ def swivel_rows(p: Any, w: Any, k: Any) -> None:
     the end and with the root, it follows by how far along n the middle and the pole are.  The row is -r.
     """
     effector = p.effectors[k]
-    f = effector.first_sight
+    f = effector.first_frame
     c0, c1, c2 = _place(p, w, f)
     m0, m1, m2 = _place(p, w, f + 1)
     t0, t1, t2 = _place(p, w, f + 2)
     q0, q1, q2 = load(w.target, GOAL * k + 9), load(w.target, GOAL * k + 10), load(w.target, GOAL * k + 11)
-    if effector.last_sight - f > 3:
-        s = p.sights[f + 3]
+    if effector.last_frame - f > 3:
+        s = p.task_frames[f + 3]
         r0, r1, r2, r3, r4, r5, r6, r7, r8, o0, o1, o2 = hung(s.unit, s.tool, w.frames)
         q0, q1, q2 = (
             o0 + r0 * q0 + r1 * q1 + r2 * q2,
@@ -76,17 +78,17 @@ def swivel_rows(p: Any, w: Any, k: Any) -> None:
     start, width = p.blocks[effector.first_block].start, 3 * effector.columns
     for j in range(width):
         store(w.jacobian, start + j, zero)
-    _add(p, w, k, f, c0, c1, c2, -(g0 + h0 + e0), -(g1 + h1 + e1), -(g2 + h2 + e2))
-    _add(p, w, k, f + 1, m0, m1, m2, g0, g1, g2)
-    _add(p, w, k, f + 2, t0, t1, t2, h0, h1, h2)
-    if effector.last_sight - f > 3:
-        _add(p, w, k, f + 3, q0, q1, q2, e0, e1, e2)
+    _add(p, w, k, f, (c0, c1, c2), (-(g0 + h0 + e0), -(g1 + h1 + e1), -(g2 + h2 + e2)))
+    _add(p, w, k, f + 1, (m0, m1, m2), (g0, g1, g2))
+    _add(p, w, k, f + 2, (t0, t1, t2), (h0, h1, h2))
+    if effector.last_frame - f > 3:
+        _add(p, w, k, f + 3, (q0, q1, q2), (e0, e1, e2))
 
 
 @kernel
 def _place(p: Any, w: Any, f: Any) -> Any:
-    """Where the origin of sight f is [m]."""
-    s = p.sights[f]
+    """Where the origin of frame f is [m]."""
+    s = p.task_frames[f]
     _, _, _, _, _, _, _, _, _, x, y, z = hung(s.unit, s.tool, w.frames)
     return x, y, z
 
@@ -108,14 +110,15 @@ def _across(x: Any, y: Any, z: Any, n0: Any, n1: Any, n2: Any) -> Any:
 
 
 @kernel
-def _add(p: Any, w: Any, k: Any, f: Any, x: Any, y: Any, z: Any, g0: Any, g1: Any, g2: Any) -> None:
-    """Add g times the velocity of the point (x, y, z) [m], which moves with sight f, to the row."""
-    effector, sight = p.effectors[k], p.sights[f]
+def _add(p: Any, w: Any, k: Any, f: Any, point: Any, gradient: Any) -> None:
+    """Add the gradient times the velocity of a point [m], which moves with frame f, to the row."""
+    effector, frame = p.effectors[k], p.task_frames[f]
+    (x, y, z), (g0, g1, g2) = point, gradient
     start, width = p.blocks[effector.first_block].start, 3 * effector.columns
     linear, angular = section(w.scratch, 0, width), section(w.scratch, width, width)
     for j in range(2 * width):
         store(w.scratch, j, splat(w.e, 0.0))
-    jacobian_columns(p.columns, sight.first_column, sight.last_column, w.frames, x, y, z, linear, angular)
+    jacobian_columns(p.columns, frame.first_column, frame.last_column, w.frames, x, y, z, linear, angular)
     for j in range(0, width, 3):
         along = g0 * load(linear, j) + g1 * load(linear, j + 1) + g2 * load(linear, j + 2)
         store(w.jacobian, start + j, load(w.jacobian, start + j) + along)
@@ -184,8 +187,8 @@ class SwivelTask(Task):
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""
-        columns, seen = sights(units, self._places(units.model))
-        return Effector(columns=columns, numbers=[np.cos(self.angle), np.sin(self.angle)], sights=seen)
+        columns, seen = task_frames(units, self._places(units.model))
+        return Effector(columns=columns, numbers=[np.cos(self.angle), np.sin(self.angle)], frames=seen)
 
     def moving(self, model: "Model") -> set[int]:
         """The units of the tree that move its frames against each other, or the limb in the world."""

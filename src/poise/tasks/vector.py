@@ -22,10 +22,12 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.rows.frame import hung, seen_along
-from poise.spatial import Array, ArrayLike, conjugate, rotate
-from poise.tasks.base import Task, Weight, goal_of, point, settled
+from poise.quaternions import conjugate, rotate
+from poise.spatial import Array, ArrayLike
+from poise.tasks.base import Task
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
+from poise.tasks.fields import Weight, goal_of, point, settled
 from poise.tasks.pose import three
 
 if TYPE_CHECKING:
@@ -34,15 +36,15 @@ if TYPE_CHECKING:
 
 @routine
 def vector_rows(p: Any, w: Any, k: Any) -> None:
-    """What the vector between two sights lacks [m]; a third sight, if there is one, is the base."""
+    """What the vector between two frames lacks [m]; a third frame, if there is one, is the base."""
     effector = p.effectors[k]
-    width, start, first = 3 * effector.columns, p.blocks[effector.first_block].start, effector.first_sight
+    width, start, first = 3 * effector.columns, p.blocks[effector.first_block].start, effector.first_frame
     columns = section(w.jacobian, start, width)
     linear, angular = section(w.scratch, 0, width), section(w.scratch, width, width)
     o = splat(w.e, 0.0)
     for j in range(width):
         store(columns, j, o), store(linear, j, o)
-    tip, origin = p.sights[first + 1], p.sights[first]
+    tip, origin = p.task_frames[first + 1], p.task_frames[first]
     _, _, _, _, _, _, _, _, _, x, y, z = hung(tip.unit, tip.tool, w.frames)
     jacobian_columns(p.columns, tip.first_column, tip.last_column, w.frames, x, y, z, columns, angular)
     _, _, _, _, _, _, _, _, _, ox, oy, oz = hung(origin.unit, origin.tool, w.frames)
@@ -50,8 +52,8 @@ def vector_rows(p: Any, w: Any, k: Any) -> None:
     x, y, z = x - ox, y - oy, z - oz
     for j in range(width):
         store(columns, j, load(columns, j) - load(linear, j))
-    if effector.last_sight - first > 2:
-        x, y, z = _along_base(p, w, p.sights[first + 2], columns, linear, angular, x, y, z)
+    if effector.last_frame - first > 2:
+        x, y, z = _along_base(p, w, p.task_frames[first + 2], columns, linear, angular, (x, y, z))
     t = GOAL * k + 9
     e0, e1, e2 = load(w.target, t) - x, load(w.target, t + 1) - y, load(w.target, t + 2) - z
     h = p.numbers[effector.first_number]
@@ -62,22 +64,23 @@ def vector_rows(p: Any, w: Any, k: Any) -> None:
 
 
 @kernel
-def _along_base(p: Any, w: Any, base: Any, columns: Any, linear: Any, angular: Any, x: Any, y: Any, z: Any) -> Any:
-    """The vector (x, y, z) along the axes R of a sight, which turn: `columns` become R^T (v - omega x vector)."""
+def _along_base(p: Any, w: Any, base: Any, columns: Any, linear: Any, angular: Any, vector: Any) -> Any:
+    """The vector along the axes R of a frame, which turn: `columns` become R^T (v - omega x vector)."""
     b0, b1, b2, b3, b4, b5, b6, b7, b8, px, py, pz = hung(base.unit, base.tool, w.frames)
+    rotation, (x, y, z) = (b0, b1, b2, b3, b4, b5, b6, b7, b8), vector
     for j in range(len(angular)):
         store(angular, j, splat(w.e, 0.0))
     jacobian_columns(p.columns, base.first_column, base.last_column, w.frames, px, py, pz, linear, angular)
     for j in range(0, len(columns), 3):
         w0, w1, w2 = load(angular, j), load(angular, j + 1), load(angular, j + 2)
         v0, v1, v2 = seen_along(
-            b0, b1, b2, b3, b4, b5, b6, b7, b8,
+            rotation,
             load(columns, j) - (w1 * z - w2 * y),
             load(columns, j + 1) - (w2 * x - w0 * z),
             load(columns, j + 2) - (w0 * y - w1 * x),
-        )  # fmt: skip
+        )
         store(columns, j, v0), store(columns, j + 1, v1), store(columns, j + 2, v2)
-    return seen_along(b0, b1, b2, b3, b4, b5, b6, b7, b8, x, y, z)
+    return seen_along(rotation, x, y, z)
 
 
 @kernel

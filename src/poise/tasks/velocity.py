@@ -20,9 +20,10 @@ from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
 from poise.spatial import Array, ArrayLike
-from poise.tasks.base import Task, Weight, goal_of
+from poise.tasks.base import Task
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError
+from poise.tasks.fields import Weight, goal_of
 
 if TYPE_CHECKING:
     from poise.model.model import Model

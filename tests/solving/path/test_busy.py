@@ -90,5 +90,5 @@ def test_a_path_on_the_command_line_has_one(
     assert main(["path", "planar3", str(poses)]) == 0
     assert bars.shown == ["path, of None, True", "gone"]
     assert "Followed" in capsys.readouterr().out
-    assert main(["path", "planar3", str(poses), "--dt", "0.1", "--acceleration", "5"]) != 0
-    assert "leave dt out" in capsys.readouterr().err
+    assert main(["path", "planar3", str(poses), "--dt", "0.1", "--acceleration", "5"]) == 2
+    assert "would have to accelerate" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import poise as pz
 from poise.model.scene import Scene
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.room import Room
 from poise.solving.path.solve import followed
 
 TASK = pz.PoseTask("panda_hand")
@@ -57,7 +58,7 @@ def test_one_waypoint_that_is_blocked_is_seen_wherever_it_is(waypoint: int, side
         away = np.linalg.norm(arm.pose("tip", q).xyz - points[waypoint], axis=-1) - 1e-3
         return np.where(side * q[..., 1] > 0.0, away, 1.0)
 
-    path = followed(arm, pz.PositionTask("tip"), points, clearance=Clearance(arm, distances), **settings())
+    path = followed(arm, pz.PositionTask("tip"), points, room=Room([Clearance(arm, distances)]), **settings())
     assert path.success, path.explain()
     assert (side * path.q[:, 1] < 0.0).all()
 
@@ -71,7 +72,7 @@ def test_what_blocks_a_step_is_seen_too() -> None:
         away = np.linalg.norm(arm.pose("tip", q).xyz - middle, axis=-1) - 0.03
         return np.where(q[..., 1] > 0.0, away, 1.0)
 
-    path = followed(arm, pz.PositionTask("tip"), points, clearance=Clearance(arm, distances), **settings())
+    path = followed(arm, pz.PositionTask("tip"), points, room=Room([Clearance(arm, distances)]), **settings())
     assert path.success, path.explain()
     assert (path.q[:, 1] < 0.0).all()
 
@@ -192,16 +193,14 @@ def test_a_plan_takes_them_too() -> None:
     assert np.array_equal(worded.times, stated.times)
 
 
-def test_limits_that_a_path_cannot_keep_are_refused() -> None:
+def test_what_is_no_limit_is_refused() -> None:
     arm, task = pz.load("planar3"), pz.PositionTask("tool")
-    for limit in (pz.LinearLimit({"joint1": 1.0}, 1.0), pz.TwistLimit(linear=1.0), 3.0):
-        for call in (pz.solve_path, pz.plan):
-            with pytest.raises(TypeError, match="or a list of what a path can keep"):
-                call(arm, task, line(), limits=[limit])
+    for call in (pz.solve_path, pz.plan):
+        with pytest.raises(TypeError, match="limits must be True or False"):
+            call(arm, task, line(), limits=[3.0])
+        with pytest.raises(ValueError, match="no planar or floating joint"):
+            call(arm, task, line(), limits=[pz.TwistLimit(linear=1.0)])
     with pytest.raises(ValueError, match="two CollisionLimits"):
         pz.solve_path(arm, task, line(), limits=[pz.CollisionLimit(), pz.CollisionLimit()])
     with pytest.raises(pz.JointNotFound):
         pz.solve_path(arm, task, line(), limits=[pz.AccelerationLimit({"knee": 1.0})])
-    for given in ({"acceleration": 5.0}, {"limits": [pz.AccelerationLimit(5.0)]}, {"limits": [pz.JerkLimit(5.0)]}):
-        with pytest.raises(ValueError, match="leave dt out"):
-            pz.solve_path(arm, task, line(), dt=0.1, **given)

@@ -15,8 +15,9 @@ import poise as pz
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.sequence import best_sequence
 from poise.solving.path.clock import Clock
-from poise.solving.path.limits import PathLimits
+from poise.solving.path.limits import Pace
 from poise.solving.path.program import Program, System
+from poise.solving.path.room import Room
 from poise.solving.path.timing import timed
 from poise.solving.problem import pack
 
@@ -78,7 +79,10 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     n, size = 6, 3
     blocks, ties, right = system(n, size, seed)
     low, high = np.full((n, size), -0.05), np.full((n, size), 0.08)
-    found = Program(blocks, ties, right, low, high, None, np.zeros(0), None, False, Clock(None)).solve()
+    found = Program(
+        blocks=blocks, ties=ties, right=right, low=low, high=high, leans=(), widest=None, closed=False,
+        clock=Clock(None),
+    ).solve()  # fmt: skip
     assert found is not None
     changes, forces = found
     assert (changes >= low).all()
@@ -129,8 +133,8 @@ def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
 
 
 def least_schedule(arm: pz.Model, q: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-    limits = PathLimits(True, None, velocity, acceleration, np.full(arm.nv, np.inf))
-    return timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(None))[0]
+    limits = Pace(velocity, acceleration, np.full(arm.nv, np.inf))
+    return timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(None), Room(()), kept=True)[0]
 
 
 def kept(arm: pz.Model, q: np.ndarray, times: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> None:

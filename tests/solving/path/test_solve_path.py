@@ -12,6 +12,7 @@ from ways import across, armed, elbow
 import poise as pz
 from poise.solving.path import program, route
 from poise.solving.path.clearance import Clearance
+from poise.solving.path.room import Room
 from poise.solving.path.solve import followed
 
 
@@ -374,7 +375,7 @@ def test_a_path_keeps_its_distance(optimise: bool) -> None:
         return np.linalg.norm(arm.pose("panda_link4", q).xyz - centre, axis=-1) - 0.08
 
     assert distances(free.q).min() < 0.0
-    path = followed(arm, task, across(80), clearance=Clearance(arm, distances, 0.02), **settings(optimise=optimise))
+    path = followed(arm, task, across(80), room=Room([Clearance(arm, distances, 0.02)]), **settings(optimise=optimise))
     assert path.success, path.explain()
     assert path.clearances is not None
     assert path.clearances.min() >= 0.02
@@ -389,7 +390,7 @@ def test_a_way_that_is_blocked_is_said() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.linalg.norm(arm.pose("tool", q).xyz - circle()[30], axis=-1) - 0.05
 
-    path = followed(arm, pz.PositionTask("tool"), circle(), clearance=Clearance(arm, distances), **settings())
+    path = followed(arm, pz.PositionTask("tool"), circle(), room=Room([Clearance(arm, distances)]), **settings())
     assert path.status is pz.PathStatus.COLLISION
     inside = np.linalg.norm(circle() - circle()[30], axis=1) < 0.05
     assert path.first_failure is not None
@@ -407,7 +408,7 @@ def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
     """Every waypoint has a configuration that is free; what cannot be done is to go on without a jump."""
     arm = pz.load("planar3")
     path = followed(
-        arm, pz.PositionTask("tool"), circle(10), clearance=Clearance(arm, corridor), **settings(max_jump=max_jump)
+        arm, pz.PositionTask("tool"), circle(10), room=Room([Clearance(arm, corridor)]), **settings(max_jump=max_jump)
     )
     assert path.status is pz.PathStatus.JUMP
     assert path.reached.all()
@@ -576,10 +577,6 @@ def test_a_question_that_is_wrong_is_refused() -> None:
         pz.solve_path(arm, pz.PositionTask("tol"), circle())
     with pytest.raises(ValueError, match="repeat the first at the end"):
         pz.solve_path(arm, task, circle()[:-1], closed=True)
-    with pytest.raises(ValueError, match="PostureTask"):
-        pz.solve_path(arm, [task, pz.PostureTask()], [circle(), None])
-    with pytest.raises(ValueError, match="priority"):
-        pz.solve_path(arm, [task, pz.PositionTask("tool", priority=1)], [circle(), circle()])
     with pytest.raises(pz.ShapeError, match="q0"):
         pz.solve_path(arm, task, circle(), q0=np.zeros(2))
     for name, value in (("dt", 0.0), ("max_jump", -1.0), ("max_time", 0.0), ("seed", -1), ("threads", 0)):

@@ -157,10 +157,10 @@ def _begin(n, levels, limits, s, x, side):
             number += 1
     for _ in range(2):
         used, number = rebuild(n, levels, limits, 0, s, number)
-        stays = _settle(n, levels, limits, s, used, number, x)
-        if stays == number:
+        remaining = _settle(n, levels, limits, s, used, number, x)
+        if remaining == number:
             break
-        number = stays
+        number = remaining
     return used, number
 
 
@@ -192,9 +192,9 @@ def _settle(n, levels, limits, s, used, number, x):
         if s.now[a] == 0.0:
             if used < n:
                 x[a] = x[a] + s.step[a]
-            kept = between(limits.low[a], x[a], limits.high[a])
-            inside = inside and x[a] == kept
-            x[a] = kept
+            clipped = between(limits.low[a], x[a], limits.high[a])
+            inside = inside and x[a] == clipped
+            x[a] = clipped
     reach = largest(n, x)
     for i in range(len(limits.most)):
         inside = inside and along(n, limits.rows, i, x) - limits.most[i] <= touch(limits, s, i, reach)
@@ -217,7 +217,7 @@ def _toward_level(n, levels, k, s, used, x):
         _wants(n, levels, k, s, used, x)
         rank = reduce_level(n, levels, k, s, used)
         size = levels.first[k + 1] - levels.first[k]
-        fit(size, rank, n, used, levels.squares[k], s.part, s.b, s.scratch, s.mirrors, s.y)
+        fit(size, rank, n, used, levels.squares[k], s)
     for c in range(used // WIDTH, packs(s.y, n)):
         store_pack(s.y, c, load_pack(s.y, c) - load_pack(s.own, c))
     way(n, s, used)

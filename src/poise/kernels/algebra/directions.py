@@ -124,8 +124,9 @@ def triangularise(size, n, part, used, least, mark, mirrors):
 
 
 @kernel
-def fit(size, rank, n, used, square, part, b, scratch, mirrors, y):
-    """y, the coordinates of the least |L z - b|^2 + lambda^2 |z|^2, by reflecting the columns of [L; lambda I]."""
+def fit(size, rank, n, used, square, s):
+    """s.y, the coordinates of the least |L z - s.b|^2 + lambda^2 |z|^2, by reflecting the columns of [L; lambda I]."""
+    part, b, scratch, mirrors, y = s.part, s.b, s.scratch, s.mirrors, s.y
     row, wide = pitch(part, n), packs(part, n)
     height = size + rank
     tall, long = pitch(scratch, height), packs(scratch, height)

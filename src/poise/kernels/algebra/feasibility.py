@@ -96,7 +96,7 @@ def _newton_step(n, limits, s, used, size):
             furthest = max(furthest, s.length[i])
             r += 1
     rank = triangularise(size, n, s.part, used, RANK * furthest, s.mark, s.mirrors)
-    fit(size, rank, n, used, 0.0, s.part, s.b, s.scratch, s.mirrors, s.y)
+    fit(size, rank, n, used, 0.0, s)
     way(n, s, used)
 
 

@@ -45,8 +45,10 @@ def half_angle_ratio(c):
 
 
 @kernel
-def rotation_error(g0, g1, g2, g3, g4, g5, g6, g7, g8, r0, r1, r2, r3, r4, r5, r6, r7, r8):
-    """Rotation vector [rad] of E = G R^T, which takes the rotation R to G; both row by row."""
+def rotation_error(goal, rotation):
+    """Rotation vector [rad] of E = G R^T, which takes the rotation R to the goal G; both (9,), row by row."""
+    g0, g1, g2, g3, g4, g5, g6, g7, g8 = goal
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
     v0 = (g6 * r3 + g7 * r4 + g8 * r5) - (g3 * r6 + g4 * r7 + g5 * r8)
     v1 = (g0 * r6 + g1 * r7 + g2 * r8) - (g6 * r0 + g7 * r1 + g8 * r2)
     v2 = (g3 * r0 + g4 * r1 + g5 * r2) - (g0 * r3 + g1 * r4 + g2 * r5)

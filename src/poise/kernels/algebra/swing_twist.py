@@ -260,15 +260,16 @@ def walls(ball, w, x, y, z):
 
 
 @kernel
-def blocked(ball, w, x, y, z, g0, g1, g2, share):
-    """What a ball at (w, x, y, z) holds where (g0, g1, g2) would turn it: three orthogonal directions, unit or zero.
+def blocked(ball, wxyz, turn, share):
+    """What a ball at `wxyz` holds where (3,) `turn` would turn it: three orthogonal directions, unit or zero.
 
     At the border of the ellipse it is the way out of it, n, and at an end of the twist the way beyond, m; both, where
     what is left of the turn without the one goes beyond the other.  What this `share` of the turn takes to a border
     counts as there already.  A twist or a direction of swing that has no width is held both ways, a swing of one such
     direction by the third, k.  Turns are angular, along the joint frame's axes.
     """
-    h0, h1, h2 = seen(ball, g0, g1, g2)
+    w, x, y, z = wxyz
+    h0, h1, h2 = seen(ball, turn[0], turn[1], turn[2])
     (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, (k0, k1, k2) = borders(ball, w, x, y, z)
     wrong = k0 * h0 + k1 * h1 + k2 * h2
     h0, h1, h2 = h0 - wrong * k0, h1 - wrong * k1, h2 - wrong * k2

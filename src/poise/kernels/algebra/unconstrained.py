@@ -46,7 +46,7 @@ def minimise_unconstrained(levels, limits, x, side, room):
         first = stop
         while stop < m and whole(some[stop]) < levels.first[k + 1]:
             stop += 1
-        _choose(first, stop, m, levels.order, some, levels.e, levels.squares[k], lower, matrix, z)
+        _choose(first, stop, levels, k, some, lower, matrix, z)
         for i in range(first, stop):
             _add(z[i], q, i * wide, own, wide)
         if not _inside(n, limits, own):
@@ -127,11 +127,11 @@ def _orthonormal(m, n, order, some, rows, q, lower):
 
 
 @kernel
-def _choose(first, stop, m, order, some, e, square, lower, matrix, z):
-    """The entries of z from `first` to `stop`, from those before."""
-    size = stop - first
+def _choose(first, stop, levels, k, some, lower, matrix, z):
+    """The entries of z from `first` to `stop`, those of level k, from those before."""
+    size, m, square = stop - first, len(z), levels.squares[k]
     for i in range(first, stop):
-        value = e[order[whole(some[i])]]
+        value = levels.e[levels.order[whole(some[i])]]
         for j in range(first):
             value = value - lower[i * m + j] * z[j]
         z[i] = value

@@ -164,14 +164,14 @@ def rebuild(n, levels, limits, k, s, number):
             rank = reduce_level(n, levels, j, s, used)
             turn(n, s.basis, used, rank, s.mirrors)
             used = used + rank
-    kept = 0
+    held = 0
     for i in range(number):
         c = whole(s.held[i])
-        if used < n and hold(n, limits, s, used, kept, c):
-            kept, used = kept + 1, used + 1
+        if used < n and hold(n, limits, s, used, held, c):
+            held, used = held + 1, used + 1
         else:
             s.now[c] = 0.0
-    return used, kept
+    return used, held
 
 
 @functools.partial(kernel, inline=True)

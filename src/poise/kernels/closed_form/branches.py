@@ -20,8 +20,9 @@ from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt,
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, FRAME, GOAL_NUMBERS, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.rows.frame import hung
-from poise.kernels.solver.lm_solver import INSIDE, aim_at, clip_start, evaluate
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
 from poise.kernels.solver.pose_step import pose_direction
+from poise.kernels.solver.state import INSIDE
 
 NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
 """Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value
@@ -65,8 +66,8 @@ def measure(p, v):
         x, y, z = times(base, x), times(base, y), times(base, z)
     left = minus(_loaded(t, 9), place)
     turn = rotation_error(
-        load(t, 0), load(t, 1), load(t, 2), load(t, 3), load(t, 4), load(t, 5), load(t, 6), load(t, 7), load(t, 8),
-        x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2],
+        (load(t, 0), load(t, 1), load(t, 2), load(t, 3), load(t, 4), load(t, 5), load(t, 6), load(t, 7), load(t, 8)),
+        (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]),
     )  # fmt: skip
     metres, radians = dot(left, left), dot(turn, turn)
     store(known, PLACE_ERROR, sqrt(metres)), store(known, TURN_ERROR, sqrt(radians))
@@ -176,10 +177,10 @@ def collect(p, v, score, start, value, found, count):
             nearer = (square > known[_SQUARE, lane]) | ((square >= known[_SQUARE, lane]) & (number > lane))
             place = place + select(nearer, splat(v.q, 1.0), 0.0)
     store(known, _PLACE, place)
-    kept = 0
+    chosen = 0
     for lane in range(WIDTH):
         if known[FITS, lane] > 0.5:
-            kept += 1
+            chosen += 1
             at = (count + np.int64(known[_PLACE, lane])) * width
             found[at + NUMBER], found[at + SWEPT] = lane, value
             found[at + LINE], found[at + DISTANCE] = known[LOOSE, lane], known[_DISTANCE, lane]
@@ -187,7 +188,7 @@ def collect(p, v, score, start, value, found, count):
                 found[at + BRANCH + i] = v.q[i, lane]
             found[at + BRANCH + many] = known[PLACE_ERROR, lane]
             found[at + BRANCH + many + 1] = known[TURN_ERROR, lane]
-    return count + kept, certified, missed
+    return count + chosen, certified, missed
 
 
 @kernel
@@ -245,16 +246,16 @@ def all_branches(address):
     `found` has room for WIDTH rows for each of the `samples` of each goal.  What is said of each goal goes to `answers`
     (n, SAID); one that is no goal, or whose start is none, has no rows.  Returns the number of rows.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w, v = narrow(p, request.narrow, request.routines), wide(p, request.wide, request.wide_routines)
     give_choices(v)
-    n, joints, count = told.problems, len(w.start), 0
-    found = rows_at(told.found, n * told.samples * WIDTH * width_of(p))
+    n, joints, count = request.problems, len(w.start), 0
+    found = rows_at(request.found, n * request.samples * WIDTH * width_of(p))
     goals, starts, answers = (
-        rows_at(told.goals, n * GOAL_NUMBERS),
-        rows_at(told.starts, n * joints),
-        rows_at(told.answers, n * SAID),
+        rows_at(request.goals, n * GOAL_NUMBERS),
+        rows_at(request.starts, n * joints),
+        rows_at(request.answers, n * SAID),
     )
     for k in range(n):
         first = count
@@ -265,7 +266,7 @@ def all_branches(address):
         elif not _rest_at(p, w):
             certified, missing = BAD_START, False
         else:
-            count, certified, missing = _all(p, w, v, told.samples, found, count)
+            count, certified, missing = _all(p, w, v, request.samples, found, count)
         at = SAID * k
         answers[at + ROWS_OF], answers[at + CERTIFIED], answers[at + MISSED] = count - first, certified, missing
     return count

@@ -80,7 +80,7 @@ def _spherical(rows, arm, r, d, signs, rest):
         t2, f2 = level(rows, h2, z, n, 0.5 * (dot(x, x) - dot(z, z) - dot(n, n)), signs[1], rest[1])
         t1, f1 = facing(rows, h1, plus(turned(h2, t2, z), n), x, rest[0])
     else:
-        t1, t2, t3 = _skew(rows, h1, h2, h3, a, b, n, x, signs, rest)
+        t1, t2, t3 = _skew(rows, (h1, h2, h3), a, b, n, x, signs, rest)
         f1 = f2 = f3 = splat(rows, 0.0)
     m = _back(h1, t1, h2, t2, h3, t3, times(r, h6))
     t5, f5 = level(rows, h5, h6, h4, dot(h4, m), signs[2], rest[4])
@@ -108,12 +108,13 @@ def _back(h1, t1, h2, t2, h3, t3, v):
 
 
 @kernel
-def _skew(rows, h1, h2, h3, a, b, n, x, signs, rest):
+def _skew(rows, axes, a, b, n, x, signs, rest):
     """Three turns with E_1 (n + E_2 (b + E_3 a)) = x, where n is the common normal of the first two axes.
 
     With u = b + E_3 a, both h_1 . E_2 u and n . E_2 u are known by the third angle, along h_1 and by the distance |x|;
     that E_2 does not change the length of u makes them a quartic.
     """
+    h1, h2, h3 = axes
     along = scaled(dot(h3, a), h3)
     k, aa = dot(h1, h2), dot(n, n)
     ss = 1.0 - k * k

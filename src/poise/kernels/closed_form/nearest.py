@@ -24,8 +24,9 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at
 from poise.kernels.solver.limits import room_of_sums
-from poise.kernels.solver.lm_solver import INSIDE, holds
+from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import square_between, turn_within
+from poise.kernels.solver.state import INSIDE
 
 _SQUARE, _SCORE, _COST = range(3)
 """Rows of `state` here: the square of a lane's distance from q0, its score, the sum of the squares of its errors."""

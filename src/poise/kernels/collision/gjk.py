@@ -140,15 +140,15 @@ def _nearest_of(numbers, count):
 @functools.partial(kernel, inline=True)
 def _keep(numbers, count, weights):
     """Keep the corners that have a weight; returns how many."""
-    kept = 0
+    corners = 0
     for k in range(count):
         if weights[k] > 0.0:
-            if kept < k:
+            if corners < k:
                 for i in range(CORNER):
-                    numbers[SIMPLEX + kept * CORNER + i] = numbers[SIMPLEX + k * CORNER + i]
-            numbers[_WEIGHTS + kept] = weights[k]
-            kept += 1
-    return kept
+                    numbers[SIMPLEX + corners * CORNER + i] = numbers[SIMPLEX + k * CORNER + i]
+            numbers[_WEIGHTS + corners] = weights[k]
+            corners += 1
+    return corners
 
 
 @functools.partial(kernel, inline=True)

@@ -53,8 +53,8 @@ def nearest_pair(s, x):
                     at = WIDTH * count * i + j
                     far_j = x.reach[at] + outer + _ROUNDING + best
                     if far_j > 0.0 and x.squares[at] < far_j * far_j and i * bounded + j != likely:
-                        kept = x.near[1 + FIRST] * bounded + x.near[1 + SECOND]
-                        best = _keep_nearest(s, x, i, j, best, i * bounded + j < kept)
+                        last = x.near[1 + FIRST] * bounded + x.near[1 + SECOND]
+                        best = _keep_nearest(s, x, i, j, best, i * bounded + j < last)
     for i in range(movers):
         for j in range(bounded, len(s.shapes)):
             if looked_at(s, i, j):

@@ -83,12 +83,12 @@ def slopes_of_many(scene, work, routines, q, out, count):
             out[k * nv + v] = x.row[v] if found else 0.0
 
 
-@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, WHOLE)
-def meetings(scene, work, routines, q, margin, hits, last, least, count):
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, WHOLE)
+def meetings(scene, work, routines, q, margin, hits, least, count):
     """How often each pair of groups meets at q (count x nq), and how near it comes [m].
 
-    hits, last and least are (groups x groups), last being where it met last, from 1 on.  Shapes farther apart than
-    margin[0] are not looked at closely.
+    `least` is (groups x groups), and so is each half of `hits`, the second being where they met last, from 1 on.
+    Shapes farther apart than margin[0] are not looked at closely.
     """
     s = problem_at(scene)
     x = narrow(s, work, routines)
@@ -103,5 +103,6 @@ def meetings(scene, work, routines, q, margin, hits, last, least, count):
                     distance = distance_between(s, x, i, j)
                     at = s.chains[i].group * groups + s.chains[j].group
                     least[at] = min(least[at], distance)
-                    if distance < 0.0 and last[at] != k + 1.0:
-                        hits[at], last[at] = hits[at] + 1.0, k + 1.0
+                    last = groups * groups + at
+                    if distance < 0.0 and hits[last] != k + 1.0:
+                        hits[at], hits[last] = hits[at] + 1.0, k + 1.0

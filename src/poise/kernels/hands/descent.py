@@ -17,11 +17,11 @@ from poise.kernels.algebra.swing_twist import kept
 from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
 from poise.kernels.hands.landmarks import (
     ALPHA,
+    CHANGE,
     EACH,
     HUBER,
     LANDMARKS,
     PAIRS,
-    STAY,
     aim_at_landmarks,
     weight_of,
 )
@@ -31,7 +31,7 @@ from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, COST, ITERATIONS, PRISMATIC, SOLVED
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section
 from poise.kernels.rows.frame import hung
-from poise.kernels.solver.lm_solver import clip_start
+from poise.kernels.solver.ends import clip_start
 from poise.kernels.solver.step import damping_factor
 
 _PASSES = 4
@@ -72,7 +72,7 @@ def objective(p, w):
         gone += (w.q[i] - w.prior[i]) ** 2
     for r in range(len(p.balls)):
         gone += 8.0 * (1.0 - abs(_turn(w, p.balls[r].q)[0]))
-    return total + s[STAY] * gone
+    return total + s[CHANGE] * gone
 
 
 @kernel
@@ -111,8 +111,8 @@ def _expand(p, w):
             bent = weight / (x * x * x)
         c0, c1, c2 = weight * c0, weight * c1, weight * c2
         f0, f1, f2 = c0 * e0, c1 * e1, c2 * e2
-        _curve(p, w, effector, p.sights[effector.first_sight], f0, f1, f2)
-        _curve(p, w, effector, p.sights[effector.first_sight + 1], -f0, -f1, -f2)
+        _curve(p, w, effector, p.task_frames[effector.first_frame], f0, f1, f2)
+        _curve(p, w, effector, p.task_frames[effector.first_frame + 1], -f0, -f1, -f2)
         for c in range(effector.columns):
             a, j = p.slots[first + c], start + 3 * c
             j0, j1, j2 = w.jacobian[j], w.jacobian[j + 1], w.jacobian[j + 2]
@@ -123,37 +123,37 @@ def _expand(p, w):
                 o, i = p.slots[first + d], start + 3 * d
                 at = a * n + o if a > o else o * n + a
                 hessian[at] += j0 * w.jacobian[i] + j1 * w.jacobian[i + 1] + j2 * w.jacobian[i + 2]
-    stay = 2.0 * p.settings[STAY]
+    change = 2.0 * p.settings[CHANGE]
     for a in range(n):
-        hessian[a * n + a] += stay + _FLOOR
+        hessian[a * n + a] += change + _FLOOR
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        w.gradient[c.v] += stay * (w.q[c.q] - w.prior[c.q])
+        w.gradient[c.v] += change * (w.q[c.q] - w.prior[c.q])
     for r in range(len(p.balls)):
         a = p.balls[r].v
         t0, t1, t2, t3 = _turn(w, p.balls[r].q)
-        way = -2.0 * stay if t0 < 0.0 else 2.0 * stay
+        way = -2.0 * change if t0 < 0.0 else 2.0 * change
         w.gradient[a] += way * t1
         w.gradient[a + 1] += way * t2
         w.gradient[a + 2] += way * t3
 
 
 @kernel
-def _curve(p, w, effector, sight, f0, f1, f2):
-    """Add to the Hessian how the place of a sight curves under the force f: f . d^2 p / dq_r dq_s = f . (z_r x J_s).
+def _curve(p, w, effector, frame, f0, f1, f2):
+    """Add to the Hessian how the place of a frame curves under the force f: f . d^2 p / dq_r dq_s = f . (z_r x J_s).
 
     Axis r is that of the two that is nearer to the root; z_r is 0 where it slides.
     """
     n, slot = len(w.step), effector.first_slot
-    _, _, _, _, _, _, _, _, _, x, y, z = hung(sight.unit, sight.tool, w.frames)
-    for i in range(sight.first_column, sight.last_column):
+    _, _, _, _, _, _, _, _, _, x, y, z = hung(frame.unit, frame.tool, w.frames)
+    for i in range(frame.first_column, frame.last_column):
         s = p.columns[i]
         j = scaled(s.scale, vector(w.frames, s.axis))
         if s.kind != PRISMATIC:
             j = cross(j, minus((x, y, z), vector(w.frames, s.place)))
         g = cross(j, (f0, f1, f2))
         b = p.slots[slot + (s.column if s.column >= 0 else -1 - s.column)]
-        for k in range(sight.first_column, i + 1):
+        for k in range(frame.first_column, i + 1):
             r = p.columns[k]
             if r.kind != PRISMATIC:
                 a = p.slots[slot + (r.column if r.column >= 0 else -1 - r.column)]
@@ -289,22 +289,22 @@ def follow(address):
     It goes on from the last call, or from `start` with `given`.  COST is the objective of the last frame, ITERATIONS
     are the steps of all.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     count, width = len(w.q), 3 * p.plan[LANDMARKS]
-    goals, path = rows_at(told.goals, told.steps * width), rows_at(told.path, told.steps * count)
-    fresh = told.given != 0
+    goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
+    fresh = request.given != 0
     if fresh:
         if not clip_start(p, w.start, w.prior):
             return BAD_START
         for k in range(p.plan[PAIRS]):
             w.memory[k] = 0.0
     w.out[ITERATIONS] = 0.0
-    for f in range(told.steps):
+    for f in range(request.steps):
         if not aim_at_landmarks(p, w, section(goals, f * width, width)):
             return BAD_GOAL
-        w.out[COST], spent = _minimise(p, w, told.max_iterations)
+        w.out[COST], spent = _minimise(p, w, request.max_iterations)
         w.out[ITERATIONS] += spent
         if fresh:
             for i in range(count):
@@ -323,10 +323,10 @@ def value(address):
 
     Pinches are what they were after the last frame.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
-    if not aim_at_landmarks(p, w, rows_at(told.goals, 3 * p.plan[LANDMARKS])):
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    if not aim_at_landmarks(p, w, rows_at(request.goals, 3 * p.plan[LANDMARKS])):
         return BAD_GOAL
     for i in range(len(w.q)):
         w.q[i] = w.start[i]

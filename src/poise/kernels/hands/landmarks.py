@@ -18,7 +18,7 @@ are; 1 where each coordinate has a loss of its own; the pairs of fingertips, whi
 before all others; the fingers; the landmarks of the knuckles of the middle and the index finger, and how many landmarks
 there are.  From VECTORS on stand the landmarks of each effector, from and to; from is -1 for the origin."""
 VECTORS = LANDMARKS + 1
-SCALE, HUBER, STAY, ALPHA, NEAR, AWAY, TOUCH, BESIDE, THUMB_WEIGHT, FINGER_WEIGHT, TURN, SETTINGS = (*range(11), 19)
+SCALE, HUBER, CHANGE, ALPHA, NEAR, AWAY, TOUCH, BESIDE, THUMB_WEIGHT, FINGER_WEIGHT, TURN, SETTINGS = (*range(11), 19)
 """Places in the problem's `settings`; TURN is a rotation, row by row, from the hand's axes to the robot's."""
 _SHORTEST = 1e-6
 """Knuckles that are nearer to a line than this have no palm [m]."""

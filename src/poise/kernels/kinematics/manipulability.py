@@ -10,18 +10,19 @@ from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.views import problem_at, section
 
 
-@entry_point(WHOLE, TABLE, REALS, REALS, REALS, REALS, REALS, REALS, REALS)
-def manipulabilities(problem, basis, q, frames, linear, angular, seen, gram, out):
+@entry_point(WHOLE, TABLE, REALS, REALS, REALS, REALS, REALS, REALS)
+def manipulabilities(problem, basis, q, frames, linear, angular, scratch, out):
     """(n,) products of the singular values of B J at q (n, nq), 0 where J loses rank; J has a column for each joint.
 
-    `basis` is B (r, 6), orthonormal rows.  `seen` holds B J (r * joints), `gram` the smaller of B J (B J)^T and
-    (B J)^T B J, whose determinant is the square of the product.
+    `basis` is B (r, 6), orthonormal rows.  `scratch` holds B J (r * joints), then the smaller of B J (B J)^T
+    and (B J)^T B J, whose determinant is the square of the product.
     """
     p = problem_at(problem)
     rank, joints, width = len(basis), len(linear) // 3, len(q) // len(out)
-    held, matrix = section(frames, 0, len(frames)), section(gram, 0, len(gram))
+    held = section(frames, 0, len(frames))
     slides, turns = section(linear, 0, len(linear)), section(angular, 0, len(angular))
-    rows = section(seen, 0, len(seen))
+    rows, small = section(scratch, 0, rank * joints), min(rank, joints)
+    matrix = section(scratch, rank * joints, small * small)
     for i in range(len(out)):
         forward(p.units, section(q, i * width, width), held)
         x, y, z = tool_point(p.effectors[0], held)

@@ -12,8 +12,9 @@ from poise.kernels.machine.views import problem_at, section
 
 
 @kernel
-def quaternion(r0, r1, r2, r3, r4, r5, r6, r7, r8):
-    """Unit quaternion w x y z, w >= 0, of a rotation matrix given row by row; for one number only."""
+def quaternion(rotation):
+    """Unit quaternion w x y z, w >= 0, of a rotation matrix (9,), row by row; for one number only."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
     if r0 + r4 + r8 > 0.0:
         w, x, y, z = 1.0 + r0 + r4 + r8, r7 - r5, r2 - r6, r3 - r1
     elif r0 >= r4 and r0 >= r8:
@@ -41,17 +42,12 @@ def frame_pose(effector, frames, out):
     out[0] = px + r0 * t[9] + r1 * t[10] + r2 * t[11]
     out[1] = py + r3 * t[9] + r4 * t[10] + r5 * t[11]
     out[2] = pz + r6 * t[9] + r7 * t[10] + r8 * t[11]
-    out[3], out[4], out[5], out[6] = quaternion(
-        r0 * t[0] + r1 * t[3] + r2 * t[6],
-        r0 * t[1] + r1 * t[4] + r2 * t[7],
-        r0 * t[2] + r1 * t[5] + r2 * t[8],
-        r3 * t[0] + r4 * t[3] + r5 * t[6],
-        r3 * t[1] + r4 * t[4] + r5 * t[7],
-        r3 * t[2] + r4 * t[5] + r5 * t[8],
-        r6 * t[0] + r7 * t[3] + r8 * t[6],
-        r6 * t[1] + r7 * t[4] + r8 * t[7],
-        r6 * t[2] + r7 * t[5] + r8 * t[8],
-    )
+    rotation = (
+        r0 * t[0] + r1 * t[3] + r2 * t[6], r0 * t[1] + r1 * t[4] + r2 * t[7], r0 * t[2] + r1 * t[5] + r2 * t[8],
+        r3 * t[0] + r4 * t[3] + r5 * t[6], r3 * t[1] + r4 * t[4] + r5 * t[7], r3 * t[2] + r4 * t[5] + r5 * t[8],
+        r6 * t[0] + r7 * t[3] + r8 * t[6], r6 * t[1] + r7 * t[4] + r8 * t[7], r6 * t[2] + r7 * t[5] + r8 * t[8],
+    )  # fmt: skip
+    out[3], out[4], out[5], out[6] = quaternion(rotation)
 
 
 @entry_point(WHOLE, REALS, REALS, REALS, WHOLE)

@@ -19,7 +19,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from poise.kernels.machine.layout import Record
+from poise.kernels.machine.record import Record
 
 _HAS_DOCSTRING: Final = 0x4000000
 """Flag of code from Python 3.14 on; before, the first constant of a function is its docstring or None."""
@@ -34,7 +34,7 @@ def compiler(folder: Path) -> str:
     sum_ = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {tag}\0".encode())
     for file in sorted(folder.glob("*.py")):
         code = SourceFileLoader(file.stem, str(file)).get_code(file.stem)
-        sum_.update(file.stem.encode() + (b"" if code is None else told(code)))
+        sum_.update(file.stem.encode() + (b"" if code is None else code_content(code)))
     return sum_.hexdigest()[:16]
 
 
@@ -63,7 +63,7 @@ def _own(function: FunctionType) -> tuple[bytes, tuple[FunctionType, ...]] | Non
     except ValueError:
         return None
     named = f"{function.__module__}.{function.__qualname__} {parts} ".encode()
-    return hashlib.sha256(named + told(function.__code__)).digest(), tuple(dict.fromkeys(called))
+    return hashlib.sha256(named + code_content(function.__code__)).digest(), tuple(dict.fromkeys(called))
 
 
 def is_own(function: FunctionType) -> bool:
@@ -117,14 +117,14 @@ def _option(value: Any) -> str:
     return str(sorted(value) if isinstance(value, set) else value)
 
 
-def told(code: CodeType) -> bytes:
+def code_content(code: CodeType) -> bytes:
     """What code does, with what stands in it."""
     constants = _without_docstring(code)
     # A set has no order of its own; all else says by its repr what it is, and of which type.
     plain = [sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in constants if not isinstance(c, CodeType)]
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     names = code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars
-    inner = [told(c) for c in constants if isinstance(c, CodeType)]
+    inner = [code_content(c) for c in constants if isinstance(c, CodeType)]
     return b"".join([f"{plain} {names} {counts} ".encode(), code.co_code, code.co_exceptiontable, *inner])
 
 

@@ -70,7 +70,7 @@ def entry_point(*signature: Any) -> Callable[[Callable[..., Any]], Callable[...,
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if numba.config.DISABLE_JIT:
             return np.errstate(all="ignore")(function)  # compiled arithmetic says nothing either
-        compiled = _kept(function, no_cfunc_wrapper=True)
+        compiled = _cached(function, no_cfunc_wrapper=True)
         _SIGNATURES[compiled] = signature
         return cast(Callable[..., Any], compiled)
 
@@ -83,7 +83,7 @@ def routine(function: _Function) -> _Function:
     A loop around the methods would otherwise be compiled with all of them inside, and anew for each of its forms; so
     each method is compiled alone, when it is first used, and the loops once for all.
     """
-    return cast(_Function, _kept(function, no_cpython_wrapper=True))
+    return cast(_Function, _cached(function, no_cpython_wrapper=True))
 
 
 def passing(function: Callable[..., Any]) -> Any:
@@ -202,7 +202,7 @@ def _warn_of_remaking(function: Callable[..., Any]) -> None:
         )
 
 
-def _kept(function: Callable[..., Any], **options: bool) -> Any:
+def _cached(function: Callable[..., Any], **options: bool) -> Any:
     """A function that will be kept on disk when it is compiled."""
     options = known(_nrt=False, **options)
     compiled = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)

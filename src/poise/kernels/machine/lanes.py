@@ -20,7 +20,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from poise.kernels.machine.layout import WIDTH
-from poise.kernels.machine.views import RowsType
+from poise.kernels.machine.view_types import RowsType
 
 _FLAGS = ("contract", "reassoc", "arcp", "nsz")
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)

@@ -6,64 +6,14 @@ are records or plain numbers, within the problem itself; those of a workspace ar
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final, final
+from typing import Final
+
+from poise.kernels.machine.record import Record
 
 WHOLE: Final = "whole"
 REAL: Final = "real"
 ROWS: Final = "rows"
 """Sections of plain numbers, and of rows of a workspace."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A number of a record, or several: its word within the record, whether it is whole, and how many there are."""
-
-    word: int
-    whole: bool
-    count: int | None
-    """None for one number, which is read as such."""
-
-
-@final
-class Record:
-    """Numbers with names that lie together."""
-
-    def __init__(self, name: str, whole: str = "", real: str = "") -> None:
-        """`whole` and `real` name the fields in their order; `place[3]` are three numbers under one name."""
-        self.name, self.words = name, 0
-        self.fields: dict[str, Field] = {}
-        for names, is_whole in ((whole, True), (real, False)):
-            for text in names.split():
-                key, _, count = text.rstrip("]").partition("[")
-                self.fields[key] = Field(self.words, is_whole, int(count) if count else None)
-                self.words += self.fields[key].count or 1
-        self.whole = sum(f.count or 1 for f in self.fields.values() if f.whole)
-
-        fields = " ".join(
-            f"{k}{'' if f.count is None else f.count}{'w' if f.whole else 'r'}" for k, f in self.fields.items()
-        )
-        self.key = f"{name}: {fields}"
-        """What tells it from other records: the name and the fields."""
-
-    @property
-    def dtype(self) -> Any:
-        """The same as NumPy knows it."""
-        return _dtype(self)
-
-    def __repr__(self) -> str:
-        return f"Record({self.name})"
-
-
-@cache
-def _dtype(record: Record) -> Any:
-    import numpy as np
-
-    types = {True: np.int64, False: np.float64}
-    return np.dtype([(k, types[f.whole], *([(f.count,)] if f.count else [])) for k, f in record.fields.items()])
-
 
 UNIT: Final = Record(
     "Unit",
@@ -77,7 +27,7 @@ place (3) [m]; with `common_normal` it is a [m], cos alpha, sin alpha, d [m].  T
 EFFECTOR: Final = Record(
     "Effector",
     "rows goal position rotation tip base first_block last_block columns first_column last_column first_slot "
-    "linear angular weighing first_number last_number first_sight last_sight residual_rows sloped lanes",
+    "linear angular weighing first_number last_number first_frame last_frame residual_rows sloped lanes",
     "tool[12] base_tool[12]",
 )
 """What a task is to the kernels: a frame, the centre of mass or joints that are led somewhere.
@@ -92,11 +42,11 @@ EFFECTOR: Final = Record(
   `linear` and `angular` of the workspace's `jacobian`; -1: they are no rows of the task, and go to `scratch`.
 - `weighing`: 0 without weights, 1 with, 2 with unequal ones along the target's own axes.
 - `first_number`, `last_number`: where among the problem's `numbers` its own begin and end.
-- Of a task with a residual of the user's: `first_sight`, `last_sight` among the SIGHTs are the frames that it reads,
-  `residual_rows` are its rows, `sloped` whether there are derivatives of the user's, `lanes` whether his functions take
-  rows of a workspace, of one number or of eight."""
+- Of a task with a residual of the user's: `first_frame`, `last_frame` among the TASK_FRAMEs are the frames that it
+  reads, `residual_rows` are its rows, `sloped` whether there are derivatives of the user's, `lanes` whether his
+  functions take rows of a workspace, of one number or of eight."""
 
-SIGHT: Final = Record("Sight", "unit first_column last_column", "tool[12]")
+TASK_FRAME: Final = Record("TaskFrame", "unit first_column last_column", "tool[12]")
 """A frame that a user's residual reads: it hangs at `tool` on `unit` (-1: the world), and its motion adds the COLUMNs
 from `first_column` to `last_column` to those of the effector."""
 
@@ -201,12 +151,14 @@ aims to stay `reserve` [m or rad] inside, and from outside it comes back by `bac
 LOOP: Final = Record("Loop", "effector first last")
 """A loop that a step leaves closed: that of a task, whose rows are those from `first` to `last`: of its place, then of
 its rotation."""
+LED: Final = Record("Led", "effector", "scale")
+"""A task that another method proposes steps for: its effector, and what that method's weights are of those here."""
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
 
 COMMON: Final = Record(
     "Common",
-    "clamp at_target null dependent timed geared",
+    "clamp at_target null dependent timed geared unlimited",
     "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
     "potential_gain",
 )
@@ -217,7 +169,8 @@ COMMON: Final = Record(
 - `null`: whether there is a null-space term; the gains of criteria that are not there are 0.  `limit_longest` is what
   the distance from limits asks of a joint at most [rad or m].
 - `timed`: whether a start beyond its limits comes back at its speed, instead of at once.
-- `geared`: whether blocks have gains other than 1, and they count.
+- `geared`: whether blocks have gains other than 1, and they count.  `unlimited`: whether the method may go beyond the
+  limits of joints.
 - `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
 - `max_step`: the largest entry of a step [rad or m]; infinite: none."""
 
@@ -236,7 +189,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "idle_balls": BALL,
     "bodies": BODY,
     "numbers": REAL,
-    "sights": SIGHT,
+    "task_frames": TASK_FRAME,
     "posture_weights": REAL,
     "farthest": REAL,
     "arms": ARM,
@@ -269,6 +222,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "loops": LOOP,
     "loop_plan": WHOLE,
     "together": WHOLE,
+    "led": LED,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
@@ -290,7 +244,8 @@ obstacles.  `velocities` (n + 1,): the model's number of each active velocity, a
 criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave.
 `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, then 0 to m - 1.
 `together` (n,): 0 for each active velocity that may brake by itself, else the number of those that brake together, as
-those of a loop do; empty where a step has no more to keep than bounds."""
+those of a loop do; empty where a step has no more to keep than bounds.  `led`: the tasks that another method proposes
+steps for, in that method's order."""
 
 WORK: Final[Mapping[str, str]] = dict.fromkeys(
     [
@@ -393,6 +348,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "fastest",
         "brake_box",
         "brake_from",
+        "wanted",
     ],
     ROWS,
 )
@@ -436,6 +392,7 @@ which may be met, held_room for the active set; lowest and highest (n) its bound
 braking, and what was tried, slope (a packed row) of what is cut off; with accelerations stopping (2 n + nq) a step on
 the way to rest, its change, and where it led, ways and fastest (n) how far velocities go there, and in a step at most,
 brake_box (3 n) bounds and the step before, brake_from (nq) where it began.
+Where another method proposes, wanted (n) is its step.
 Of a hand that follows landmarks: room and matrix (n x n) a Hessian and its factor, other (n) the way of joints that are
 put at a limit, prior (nq) the q of the last frame, best (nq) the same after a filter, memory (a number a pair of
 fingertips) which pinch."""
@@ -444,14 +401,15 @@ CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates settle steps characters goals postures path trace trace_rows samples found problems starts answers index "
-    "given looking scene scene_work scene_changed",
+    "given looking scene scene_work scene_changed proposer",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers, of which `settle`, `given` and `looking`, whether solutions are
 looked at, are 0 or 1; `goals`, `postures`,
 `path`, `trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
-where a shape has moved since the last call."""
+where a shape has moved since the last call, and `proposer` the address of the record of the method that proposes steps
+for the tasks that are led."""
 
 (
     SEARCH,
@@ -469,13 +427,14 @@ where a shape has moved since the last call."""
     SOFT,
     FACE,
     TAKE,
+    PROPOSE,
     FIRST_ROWS,
-) = range(16)
+) = range(17)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what pairs of shapes ask of an update, whether they are
 apart after it and on the way to rest, how far they are at a configuration, how far two are, the search for the least of
-what is soft, what ranges ask of an update, what takes it to where all that must hold does, and from FIRST_ROWS on those
-of each kind of task."""
+what is soft, what ranges ask of an update, what takes it to where all that must hold does, what asks another method for
+its step, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""
@@ -491,7 +450,6 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
-HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
 STATE: Final = 20
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
@@ -508,82 +466,3 @@ FRAME: Final = 12
 """Rows of a unit's frame: its origin, then its z, x and y axes, each along the world's axes."""
 REVOLUTE, PRISMATIC, HELICAL, BALL_AXES, BALL_TURN = range(5)
 """Kinds of units.  A ball is two: one that marks the three fixed axes about which it turns, one that turns."""
-
-
-def header_word(section: str) -> int:
-    """The word of the header that says where a section of a problem or of a workspace starts."""
-    return 2 * _ORDER[section]
-
-
-_ORDER: Final = {name: i for i, name in enumerate((*PROBLEM, *WORK))}
-
-
-def joined(record: Record, whole: Any, real: Any) -> Any:
-    """(n, words) records from their whole numbers (n, .) and their real ones (n, .), in the order of the fields."""
-    import numpy as np
-
-    words = np.zeros((max(len(whole), len(real)), record.words), dtype=np.int64)
-    if len(words):
-        words[:, : record.whole] = whole
-        words[:, record.whole :].view(np.float64)[:] = real
-    return words
-
-
-def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
-    """The words of a problem: `parts` are its sections, `rows` the numbers of rows of a workspace's; others are empty.
-
-    A part is an array of words, such as `joined` gives or `unpack` views, or whatever makes plain numbers.
-    """
-    import numpy as np
-
-    header = np.zeros(HEADER_WORDS, dtype=np.int64)
-    pieces: list[Any] = [header]
-    at, row = HEADER_WORDS, 0
-    for name, kind in PROBLEM.items():
-        part, each = parts.get(name, ()), 1
-        if isinstance(kind, Record):
-            words, each = np.asarray(part, dtype=np.int64), kind.words
-        else:
-            words = np.asarray(part, dtype=np.int64 if kind == WHOLE else np.float64).view(np.int64)
-        pieces.append(words.ravel())
-        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = at, words.size // each
-        at += words.size
-    for name in WORK:
-        count = rows.get(name, 0)
-        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = row, count
-        row += count
-    return np.concatenate(pieces)
-
-
-def words_of(words: Any, section: str) -> Any:
-    """The words of a section of a problem, as `pack` takes them."""
-    kind = PROBLEM[section]
-    start, count = (int(x) for x in words[header_word(section) :][:2])
-    return words[start : start + count * (kind.words if isinstance(kind, Record) else 1)]
-
-
-def unpack(words: Any, section: str) -> Any:
-    """A section of a problem as a structured array or plain numbers, which share its memory."""
-    import numpy as np
-
-    kind = PROBLEM[section]
-    found = words_of(words, section)
-    return found.view(kind.dtype if isinstance(kind, Record) else np.int64 if kind == WHOLE else np.float64)
-
-
-def rows_of(words: Any, section: str) -> slice:
-    """Where in a workspace the rows of a section are."""
-    start, count = (int(x) for x in words[header_word(section) :][:2])
-    return slice(start, start + count)
-
-
-def total_rows(words: Any) -> int:
-    """Rows of a workspace for a problem."""
-    return int(words[HEADER_WORDS - 2] + words[HEADER_WORDS - 1])
-
-
-def end_of(header: Any) -> int:
-    """The number of words of a problem, from its header."""
-    last = tuple(PROBLEM)[-1]
-    (start, count), kind = header[header_word(last) :][:2], PROBLEM[last]
-    return int(start + count * (kind.words if isinstance(kind, Record) else 1))

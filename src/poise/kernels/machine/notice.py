@@ -18,7 +18,7 @@ _SHORT: Final = 1.0
 class Notice:
     """The compilations that this process waits for, those in workers of its own included."""
 
-    __slots__ = ("_begun", "_last", "_told", "_wanted", "compiled", "lock", "quiet", "seconds")
+    __slots__ = ("_begun", "_last", "_reported", "_wanted", "compiled", "lock", "quiet", "seconds")
 
     def __init__(self) -> None:
         self.compiled = 0
@@ -30,7 +30,7 @@ class Notice:
         self._begun = False
         self._wanted = 0
         self._last = -_EVERY
-        self._told = 0.0
+        self._reported = 0.0
 
     def expect(self, count: int) -> None:
         """So many more will be compiled; those that nobody expected are counted as they come."""
@@ -58,9 +58,9 @@ class Notice:
             self.compiled += 1
             self._wanted = max(self._wanted, self.compiled)
             self.seconds += seconds
-            last = self.compiled >= self._wanted and self.seconds - self._told >= _SHORT
+            last = self.compiled >= self._wanted and self.seconds - self._reported >= _SHORT
             if last or monotonic() - self._last >= _EVERY:
-                self._told = self.seconds
+                self._reported = self.seconds
                 self._say(f"{self.compiled} of {self._wanted} kernels compiled, {self.seconds:.0f} s of processor time")
 
     def _say(self, line: str) -> None:

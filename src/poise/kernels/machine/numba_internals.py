@@ -179,7 +179,7 @@ _SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_V
 """What of Numba's configuration changes the machine code."""
 
 
-class _Kept:
+class _DiskCache:
     """What a function of Numba's asks for its compiled code before it compiles, and gives it to afterwards."""
 
     cache_path = None
@@ -227,11 +227,11 @@ def entry_address(result: Any) -> int:
 def keep(compiled: Any, on_miss: Callable[[], None]) -> None:
     """Let this function of Numba's keep on disk what it compiles; tells `on_miss` when it is about to compile."""
     if KEEPS and hasattr(compiled, "_cache"):
-        compiled._cache = _Kept(compiled.py_func, on_miss)
+        compiled._cache = _DiskCache(compiled.py_func, on_miss)
 
 
 def is_missing(compiled: Any, signature: Any) -> bool:
     """Whether this function could be on disk, compiled for these argument types, and is not."""
-    kept = getattr(compiled, "_cache", None)
-    key = kept.key(signature) if isinstance(kept, _Kept) else None
+    disk_cache = getattr(compiled, "_cache", None)
+    key = disk_cache.key(signature) if isinstance(disk_cache, _DiskCache) else None
     return key is not None and not cache.has(key)

@@ -86,7 +86,7 @@ def work() -> None:
     """What a worker does: compile each function whose name it reads, and answer with its processor time since the
     last.
     """
-    told = 0.0
+    reported = 0.0
     while True:
         try:
             place, signature = pickle.load(sys.stdin.buffer)
@@ -95,9 +95,9 @@ def work() -> None:
         job = getattr(import_module(place[0]), place[1]) if isinstance(place, tuple) else place
         jit.ready(*_unwrapped((job, *signature)))
         now = process_time()
-        sys.stdout.buffer.write(_SECONDS.pack(now - told))
+        sys.stdout.buffer.write(_SECONDS.pack(now - reported))
         sys.stdout.buffer.flush()
-        told = now
+        reported = now
 
 
 def _unheard(done: int) -> None:

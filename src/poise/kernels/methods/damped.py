@@ -9,7 +9,7 @@ from poise.kernels.algebra.qr import least_norm
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
-from poise.kernels.machine.layout import Record
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED, SHARE

@@ -14,7 +14,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.balls import turn_ball, turn_since
 from poise.kernels.methods.braking import NO_LIMIT, allowed, allowed_anywhere
 from poise.kernels.methods.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
-from poise.kernels.solver.lm_solver import clip_start
+from poise.kernels.solver.ends import clip_start
 
 BALL_ROWS = 3
 """Inequalities that the limits of a ball make: one of its swing, two of its twist."""
@@ -160,13 +160,19 @@ def loosen(p, w):
 @kernel
 def since_begun(p, w, q):
     """w.gone (n) is the way from w.begun to q."""
+    difference(p, w.begun, q, w.gone)
+
+
+@kernel
+def difference(p, q0, q1, step):
+    """step (n) leads from q0 to q1 (nq each)."""
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        store(w.gone, c.v, load(q, c.q) - load(w.begun, c.q))
+        store(step, c.v, load(q1, c.q) - load(q0, c.q))
     for b in range(len(p.balls)):
         a = p.balls[b].v
-        u0, u1, u2 = turn_since(w.begun, q, p.balls[b].q)
-        store(w.gone, a, u0), store(w.gone, a + 1, u1), store(w.gone, a + 2, u2)
+        u0, u1, u2 = turn_since(q0, q1, p.balls[b].q)
+        store(step, a, u0), store(step, a + 1, u1), store(step, a + 2, u2)
 
 
 @kernel

@@ -1,5 +1,8 @@
 """What a classical method works with, and what it remembers from one update to the next."""
 
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import splat, store
+
 FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE = range(14)
 FLOOR, SHARE, CURB, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW = range(14, 26)
 UPDATES, STAGE, HELD, CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED = range(26, 35)
@@ -27,3 +30,20 @@ them."""
 LOOP = 16
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""
+
+
+@kernel
+def forget(w):
+    """Let the next update be the first."""
+    for i in range(MEMORY):
+        store(w.memory, i, splat(w.memory, 0.0))
+    for a in range(len(w.last_step)):
+        store(w.last_step, a, splat(w.memory, 0.0))
+    for i in range(len(w.last_target)):
+        store(w.last_target, i, splat(w.memory, 0.0))
+    for i in range(len(w.last_guide)):
+        store(w.last_guide, i, splat(w.memory, 0.0))
+    for a in range(len(w.travel)):
+        store(w.travel, a, splat(w.memory, 0.0)), store(w.surge, a, splat(w.memory, 0.0))
+        store(w.behind, a, splat(w.memory, 0.0)), store(w.steady, a, splat(w.memory, 0.0))
+        store(w.flow, a, splat(w.memory, 0.0)), store(w.flow_change, a, splat(w.memory, 0.0))

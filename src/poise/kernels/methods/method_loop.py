@@ -5,7 +5,7 @@ import numpy as np
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
-from poise.kernels.machine.lanes import any_of, load, pitch, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, pitch, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -19,6 +19,7 @@ from poise.kernels.machine.layout import (
     GOAL_NUMBERS,
     METHOD,
     NOT_FINITE,
+    PROPOSE,
     RUNNING,
     SOLVED,
     TAKE,
@@ -42,7 +43,6 @@ from poise.kernels.methods.memory import (
     FAILURES,
     LENGTH,
     MARK,
-    MEMORY,
     OWNER,
     PREDICTED,
     RANK,
@@ -52,13 +52,17 @@ from poise.kernels.methods.memory import (
     STAGE,
     STARTS,
     STEP,
+    forget,
 )
 from poise.kernels.methods.settling import curb, let_go, widen
 from poise.kernels.requirements.loops import CLOSED, open_at
 from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
-from poise.kernels.solver.lm_solver import STARTED, aim_at, begin, clip_start, draw_offsets, evaluate, finish, holds
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
+from poise.kernels.solver.lm_solver import begin, draw_offsets
+from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn
+from poise.kernels.solver.state import STARTED
 
 _PATIENCE = 30
 _GAIN = 1.0 - 1e-4
@@ -69,23 +73,6 @@ _ROUNDING = 1e-7
 """How far beyond a range counts as within [m or rad]."""
 TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
-
-
-@kernel
-def forget(w):
-    """Let the next update be the first."""
-    for i in range(MEMORY):
-        store(w.memory, i, splat(w.memory, 0.0))
-    for a in range(len(w.last_step)):
-        store(w.last_step, a, splat(w.memory, 0.0))
-    for i in range(len(w.last_target)):
-        store(w.last_target, i, splat(w.memory, 0.0))
-    for i in range(len(w.last_guide)):
-        store(w.last_guide, i, splat(w.memory, 0.0))
-    for a in range(len(w.travel)):
-        store(w.travel, a, splat(w.memory, 0.0)), store(w.surge, a, splat(w.memory, 0.0))
-        store(w.behind, a, splat(w.memory, 0.0)), store(w.steady, a, splat(w.memory, 0.0))
-        store(w.flow, a, splat(w.memory, 0.0)), store(w.flow_change, a, splat(w.memory, 0.0))
 
 
 @kernel
@@ -108,7 +95,7 @@ def _update(p, w, updates, settle, address):
             call(w.routines[WATCH], p, w, address)
         if len(p.borders) > 0:
             call(w.routines[FACE], p, w)
-        call(w.routines[METHOD], p, w)
+        _step(p, w, address)
         if settle and not paced and not held:
             curb(p, w)
     if paced:
@@ -124,6 +111,14 @@ def _update(p, w, updates, settle, address):
     if paced:
         remember_way(w, not held or any_of(load(w.memory, STAGE) < AT_LEAST))
         remember_target(p, w)
+
+
+@kernel
+def _step(p, w, address):
+    """One update of the method from w.q, of what another one proposes where there are tasks that it leads."""
+    if len(p.led) > 0:
+        call(w.routines[PROPOSE], p, w, address)
+    call(w.routines[METHOD], p, w)
 
 
 @entry_point(WHOLE)
@@ -259,7 +254,7 @@ def _propose(p, w, address):
     What a posture is away counts a little to the sum, so that a start goes on for as long as it comes nearer.
     """
     if len(p.together) == 0:
-        call(w.routines[METHOD], p, w)
+        _step(p, w, address)
         return True, w.memory[COST], w.memory[SCORE]
     kept = _all_hold(p, w, address)
     _update(p, w, 1, True, address)

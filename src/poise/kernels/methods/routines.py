@@ -16,9 +16,10 @@ from numba.core.errors import NumbaError
 
 from poise.kernels.machine.jit import address, kernel, passing, plain, renew, routine
 from poise.kernels.machine.lanes import store
-from poise.kernels.machine.layout import Record
 from poise.kernels.machine.reads import Reads
-from poise.kernels.machine.views import PROBLEM_VIEW, WIDE, rule_settings_of, settings_of
+from poise.kernels.machine.record import Record
+from poise.kernels.machine.view_types import PROBLEM_VIEW, WIDE
+from poise.kernels.machine.views import rule_settings_of, settings_of
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
 from poise.kernels.methods.update import linearise, move, restrain

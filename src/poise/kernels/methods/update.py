@@ -17,8 +17,8 @@ from poise.kernels.methods.balls import turn_ball
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
 from poise.kernels.methods.limits import left, since_begun
 from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
+from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import free_joints, hold_balls
-from poise.kernels.solver.lm_solver import evaluate
 
 
 @functools.partial(kernel, inline=True)

@@ -10,20 +10,10 @@ from poise.kernels.machine.jit import BATCH, TABLE, WHOLE, entry_point
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.solver.lm_solver import (
-    AGE,
-    INSIDE,
-    LIMIT,
-    MEASURE,
-    SCORE,
-    SLOW,
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    evaluate,
-    improve,
-)
+from poise.kernels.solver.descent import improve
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
+from poise.kernels.solver.lm_solver import begin
+from poise.kernels.solver.state import AGE, INSIDE, LIMIT, MEASURE, SCORE, SLOW, STARTED
 
 _BOLD = 5.5
 """Iterations that may raise the error, where the last waypoint was reached; later ones descend."""
@@ -39,13 +29,13 @@ def follow_lanes(address):
     is reached.  The row MEASURE of a lane's state says whether it is off the path.  In the phase GO_ON the strands that
     were led last in this scratch go on along further goals, as if they had not been stopped.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
-    count, numbers, steps, strands = len(w.q), GOAL_NUMBERS * len(p.effectors), told.steps, told.problems
-    goals, starts = rows_at(told.goals, steps * numbers), rows_at(told.starts, strands * count)
-    path, scores = rows_at(told.path, strands * steps * count), rows_at(told.answers, strands * steps)
-    if told.phase != GO_ON:
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w, v = narrow(p, request.narrow, request.routines), wide(p, request.wide, request.wide_routines)
+    count, numbers, steps, strands = len(w.q), GOAL_NUMBERS * len(p.effectors), request.steps, request.problems
+    goals, starts = rows_at(request.goals, steps * numbers), rows_at(request.starts, strands * count)
+    path, scores = rows_at(request.path, strands * steps * count), rows_at(request.answers, strands * steps)
+    if request.phase != GO_ON:
         for lane in range(WIDTH):
             if not clip_start(p, section(starts, min(lane, strands - 1) * count, count), w.q):
                 return BAD_START
@@ -69,12 +59,12 @@ def follow_lanes(address):
             age = load(v.state, AGE) + 1.0
             slow = load(v.state, SLOW) + select(cost > _FALL * load(v.state, LIMIT), splat(v.q, 1.0), 0.0)
             store(v.state, AGE, age), store(v.state, SLOW, slow), store(v.state, SCORE, score)
-            ended = (score <= INSIDE) | (slow > _PATIENCE) | (age >= told.max_iterations)
+            ended = (score <= INSIDE) | (slow > _PATIENCE) | (age >= request.max_iterations)
             busy = False
             if any_of(ended):
                 for lane in range(strands):
                     at = lane * steps + k
-                    short = v.state[SLOW, lane] > _PATIENCE or v.state[AGE, lane] >= told.max_iterations
+                    short = v.state[SLOW, lane] > _PATIENCE or v.state[AGE, lane] >= request.max_iterations
                     if scores[at] == np.inf and (v.state[SCORE, lane] <= INSIDE or short):
                         scores[at] = min(v.state[SCORE, lane], 1e300)
                         lost = scores[at] > INSIDE
@@ -98,13 +88,13 @@ def rows_along(address, e, jacobians):
 
     Into `answers` (steps,) go the scores, at most 1 where a waypoint is reached.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     count, numbers = len(w.q), GOAL_NUMBERS * len(p.effectors)
-    goals, path = rows_at(told.goals, told.steps * numbers), rows_at(told.path, told.steps * count)
-    scores = rows_at(told.answers, told.steps)
-    for k in range(told.steps):
+    goals, path = rows_at(request.goals, request.steps * numbers), rows_at(request.path, request.steps * count)
+    scores = rows_at(request.answers, request.steps)
+    for k in range(request.steps):
         if not aim_at(p, section(goals, k * numbers, numbers), w.target):
             return BAD_GOAL
         for i in range(count):

@@ -61,11 +61,11 @@ _UNSEEN = 5e-3
 @routine
 def watch(p, w, address):
     """w.guard_rows and w.guard_most: what the pairs that are near ask of the update from w.q."""
-    told = entry_at(address, CALL)
-    s = problem_at(told.scene)
-    x = narrow(s, told.scene_work, told.routines)
+    request = entry_at(address, CALL)
+    s = problem_at(request.scene)
+    x = narrow(s, request.scene_work, request.routines)
     moved = moved_to(x, w.q)
-    if told.scene_changed or x.near[0] < 0.0:
+    if request.scene_changed or x.near[0] < 0.0:
         place_all(s, x)
         moved, w.memory[CERTIFIED] = True, 0.0
     if moved:
@@ -175,9 +175,9 @@ def apart(p, w, address):
 
     x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2.
     """
-    told = entry_at(address, CALL)
-    s = problem_at(told.scene)
-    x = narrow(s, told.scene_work, told.routines)
+    request = entry_at(address, CALL)
+    s = problem_at(request.scene)
+    x = narrow(s, request.scene_work, request.routines)
     guard, looks, farthest = p.guard[0], 1, 0.0
     cutting = w.memory[CUTTING] > 0.5
     w.memory[VERDICT] = 0.0
@@ -264,9 +264,9 @@ def stoppable(p, w, address):
     w.ways, in steps of at most w.fastest; where it led by then is the q of w.stopping.  A pair is measured again only
     where what it had to spare may be used up.
     """
-    told = entry_at(address, CALL)
-    s = problem_at(told.scene)
-    x = narrow(s, told.scene_work, told.routines)
+    request = entry_at(address, CALL)
+    s = problem_at(request.scene)
+    x = narrow(s, request.scene_work, request.routines)
     n, at = len(w.step), w.memory[AT]
     if at == 0.0:
         _see_ways(p, w, s, x)
@@ -382,10 +382,10 @@ def _least(x, pair, least):
 @routine
 def clear(p, w, address):
     """w.clearance[0] = the least distance of all pairs at w.q [m]."""
-    told = entry_at(address, CALL)
-    s = problem_at(told.scene)
-    x = narrow(s, told.scene_work, told.routines)
-    if told.scene_changed:
+    request = entry_at(address, CALL)
+    s = problem_at(request.scene)
+    x = narrow(s, request.scene_work, request.routines)
+    if request.scene_changed:
         place_all(s, x)
     moved_to(x, w.q)
     w.clearance[0] = nearest_pair(s, x)

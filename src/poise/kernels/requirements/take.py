@@ -57,10 +57,12 @@ def take(p, w, address):
     paced, wish = len(p.paces) > 0, section(w.wishes, 0, n)
     w.memory[UPDATES] = float(updates)
     w.memory[STAGE], w.memory[CUTTING] = float(RANGED), 0.0
-    if updates > 1:
+    unlimited = p.common[0].unlimited > 0
+    if updates > 1 or unlimited:
         since_begun(p, w, w.q)
         for a in range(n):
             w.step[a] = w.gone[a]
+    if updates > 1:
         _look_from_begun(p, w, address)
     certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(RANGED + 1)
     finite = _finite(w)
@@ -68,7 +70,7 @@ def take(p, w, address):
         wish[a] = w.step[a] if finite else 0.0
     if not finite:
         w.memory[FAILED] = 1.0
-    elif len(p.loops) > 0 or (paced and limited_balls(p) > 0):
+    elif unlimited or len(p.loops) > 0 or (paced and limited_balls(p) > 0):
         if len(p.loops) > 0:
             w.memory[GAP] = open_at(p, w, w.begun)
         state_box(p, w, paced)

@@ -5,12 +5,13 @@ from poise.kernels.machine.lanes import load, pitch, sqrt
 
 
 @kernel
-def put_side(p, w, k, i, gap, columns, g0, g1, g2):
+def put_side(p, w, k, i, gap, columns, gradient):
     """Side i: its gap [m or rad], less than 0 inside, and its row, g^T J of the columns (3 each) of effector k.
 
-    g has the length 1, or 0 where the gap has no slope; no direction changes the gap faster than the columns are long.
+    The gradient g has the length 1, or 0 where the gap has no slope; no direction changes the gap faster than the
+    columns are long.
     """
-    effector, n = p.effectors[k], len(w.step)
+    effector, n, (g0, g1, g2) = p.effectors[k], len(w.step), gradient
     row = pitch(w.border_rows, n)
     for a in range(row):
         w.border_rows[i * row + a], w.border_reach[i * row + a] = 0.0, 0.0

@@ -32,13 +32,14 @@ def seen_frame(p, w, k):
     r1, r4, r7 = load(w.frames, at + 9), load(w.frames, at + 10), load(w.frames, at + 11)
     if effector.base > 0:
         b0, b1, b2, b3, b4, b5, b6, b7, b8, o0, o1, o2 = hung(effector.base - 2, effector.base_tool, w.frames)
-        px, py, pz = seen_along(b0, b1, b2, b3, b4, b5, b6, b7, b8, px - o0, py - o1, pz - o2)
-        r0, r3, r6 = seen_along(b0, b1, b2, b3, b4, b5, b6, b7, b8, r0, r3, r6)
-        r1, r4, r7 = seen_along(b0, b1, b2, b3, b4, b5, b6, b7, b8, r1, r4, r7)
-        r2, r5, r8 = seen_along(b0, b1, b2, b3, b4, b5, b6, b7, b8, r2, r5, r8)
+        base = b0, b1, b2, b3, b4, b5, b6, b7, b8
+        px, py, pz = seen_along(base, px - o0, py - o1, pz - o2)
+        r0, r3, r6 = seen_along(base, r0, r3, r6)
+        r1, r4, r7 = seen_along(base, r1, r4, r7)
+        r2, r5, r8 = seen_along(base, r2, r5, r8)
         for j in range(0, count, 3):
-            _turn_column(linear, j, b0, b1, b2, b3, b4, b5, b6, b7, b8)
-            _turn_column(angular, j, b0, b1, b2, b3, b4, b5, b6, b7, b8)
+            _turn_column(linear, j, base)
+            _turn_column(angular, j, base)
     return Seen(
         r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz, linear, angular,
         section(w.target, GOAL * k, GOAL), section(w.e, 3 * effector.first_block, 6),
@@ -75,15 +76,14 @@ def hung(unit, tool, frames):
 
 
 @kernel
-def seen_along(b0, b1, b2, b3, b4, b5, b6, b7, b8, x, y, z):
-    """A vector of the world along the axes of a rotation, which is given row by row."""
+def seen_along(rotation, x, y, z):
+    """A vector of the world along the axes of a rotation (9,), row by row."""
+    b0, b1, b2, b3, b4, b5, b6, b7, b8 = rotation
     return b0 * x + b3 * y + b6 * z, b1 * x + b4 * y + b7 * z, b2 * x + b5 * y + b8 * z
 
 
 @kernel
-def _turn_column(columns, j, b0, b1, b2, b3, b4, b5, b6, b7, b8):
+def _turn_column(columns, j, rotation):
     """Let the three rows at j of `columns` be seen along the axes of a rotation."""
-    x, y, z = seen_along(
-        b0, b1, b2, b3, b4, b5, b6, b7, b8, load(columns, j), load(columns, j + 1), load(columns, j + 2)
-    )
+    x, y, z = seen_along(rotation, load(columns, j), load(columns, j + 1), load(columns, j + 2))
     store(columns, j, x), store(columns, j + 1, y), store(columns, j + 2, z)

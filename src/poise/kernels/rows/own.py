@@ -38,7 +38,7 @@ def own_rows(p, w, k):
         for j in range(0, width, 3):
             store(w.jacobian, start + j, splat(w.scratch, 0.0))
     for f in range(count):
-        _columns(p, w, effector.first_sight + f, frames, FRAME * f, linear, angular)
+        _columns(p, w, effector.first_frame + f, frames, FRAME * f, linear, angular)
         for r in range(rows):
             start, g = p.blocks[effector.first_block + r // 3].start + r % 3, 6 * (count * r + f)
             for j in range(0, width, 3):
@@ -75,7 +75,7 @@ def own_sides(p, w, b):
             w.border_rows[(border.first + r) * row + a] = 0.0
             w.border_reach[(border.first + r) * row + a] = 0.0
     for f in range(count):
-        _columns(p, w, effector.first_sight + f, frames, FRAME * f, linear, angular)
+        _columns(p, w, effector.first_frame + f, frames, FRAME * f, linear, angular)
         for r in range(len(out)):
             g = 6 * (count * r + f)
             straight, turning = _length(slopes, g), _length(slopes, g + 3)
@@ -88,12 +88,12 @@ def own_sides(p, w, b):
 
 @kernel
 def _columns(p, w, f, frames, at, linear, angular):
-    """Write what each column of a task does to sight f, whose pose is in `frames`: 3 numbers, linear and angular."""
-    sight = p.sights[f]
+    """Write what each column of a task does to frame f, whose pose is in `frames`: 3 numbers, linear and angular."""
+    frame = p.task_frames[f]
     for j in range(len(linear)):
         store(linear, j, splat(w.scratch, 0.0)), store(angular, j, splat(w.scratch, 0.0))
     px, py, pz = load(frames, at), load(frames, at + 1), load(frames, at + 2)
-    jacobian_columns(p.columns, sight.first_column, sight.last_column, w.frames, px, py, pz, linear, angular)
+    jacobian_columns(p.columns, frame.first_column, frame.last_column, w.frames, px, py, pz, linear, angular)
 
 
 @kernel
@@ -119,7 +119,7 @@ def _seen(p, w, k):
     All are sections of w.scratch: two of 3 numbers a column, 12 a frame, one a row, and 6 a frame and row.
     """
     effector = p.effectors[k]
-    count, rows = effector.last_sight - effector.first_sight, effector.residual_rows
+    count, rows = effector.last_frame - effector.first_frame, effector.residual_rows
     own, width = effector.last_number - effector.first_number, 3 * effector.columns
     total = own + (7 if effector.goal & PLACE else 0)
     s, at = w.scratch, 2 * width
@@ -130,7 +130,7 @@ def _seen(p, w, k):
     at = at + 2 * rows + 6 * count * rows
     plain = section(s, at, len(s) - at)
     for f in range(count):
-        _put_frame(p, w, effector.first_sight + f, frames, FRAME * f)
+        _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
     for i in range(own):
         store(numbers, i, splat(s, p.numbers[effector.first_number + i]))
     if total > own:
@@ -142,16 +142,16 @@ def _seen(p, w, k):
     if effector.sloped:
         _slopes(w, effector, frames, numbers, slopes, plain)
     else:
-        _differences(p, w, effector, frames, numbers, out, other, slopes, plain)
+        _differences(p, w, effector, frames, numbers, (out, other), slopes, plain)
     _residual(w, effector, frames, numbers, out, plain)
     return linear, angular, frames, out, slopes
 
 
 @kernel
 def _put_frame(p, w, f, frames, at):
-    """Write the pose of sight f from row `at` of `frames` on: place, then rotation row by row."""
-    sight = p.sights[f]
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = hung(sight.unit, sight.tool, w.frames)
+    """Write the pose of frame f from row `at` of `frames` on: place, then rotation row by row."""
+    frame = p.task_frames[f]
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = hung(frame.unit, frame.tool, w.frames)
     store(frames, at, px), store(frames, at + 1, py), store(frames, at + 2, pz)
     store(frames, at + 3, r0), store(frames, at + 4, r1), store(frames, at + 5, r2)
     store(frames, at + 6, r3), store(frames, at + 7, r4), store(frames, at + 8, r5)
@@ -208,17 +208,17 @@ def _give(found, rows, lane):
 
 
 @kernel
-def _differences(p, w, effector, frames, numbers, ahead, behind, slopes, plain):
+def _differences(p, w, effector, frames, numbers, residuals, slopes, plain):
     """Write the derivatives of the residual by each frame's twist: half the difference over STEP both ways."""
-    count = len(frames) // FRAME
+    count, (ahead, behind) = len(frames) // FRAME, residuals
     for f in range(count):
         for axis in range(6):
             _nudge(frames, FRAME * f, axis, 1.0)
             _residual(w, effector, frames, numbers, ahead, plain)
-            _put_frame(p, w, effector.first_sight + f, frames, FRAME * f)
+            _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
             _nudge(frames, FRAME * f, axis, -1.0)
             _residual(w, effector, frames, numbers, behind, plain)
-            _put_frame(p, w, effector.first_sight + f, frames, FRAME * f)
+            _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
             for r in range(len(ahead)):
                 store(slopes, 6 * (count * r + f) + axis, (load(ahead, r) - load(behind, r)) * (0.5 / STEP))
 

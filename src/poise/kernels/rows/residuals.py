@@ -64,8 +64,8 @@ def turn_rows(f, row):
     """Residual rows from `row` on: the rotation vector that takes a frame to its target [rad]."""
     t = f.target
     e0, e1, e2 = rotation_error(
-        load(t, 0), load(t, 1), load(t, 2), load(t, 3), load(t, 4), load(t, 5), load(t, 6), load(t, 7), load(t, 8),
-        f.r0, f.r1, f.r2, f.r3, f.r4, f.r5, f.r6, f.r7, f.r8,
+        (load(t, 0), load(t, 1), load(t, 2), load(t, 3), load(t, 4), load(t, 5), load(t, 6), load(t, 7), load(t, 8)),
+        (f.r0, f.r1, f.r2, f.r3, f.r4, f.r5, f.r6, f.r7, f.r8),
     )  # fmt: skip
     store(f.e, row, e0), store(f.e, row + 1, e1), store(f.e, row + 2, e2)
 

@@ -35,28 +35,13 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.solver.lm_solver import (
-    AGE,
-    FRESH,
-    INSIDE,
-    LEAST,
-    LIMIT,
-    MEASURE,
-    PROBLEM,
-    ROOM,
-    SCORE,
-    SLOW,
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    draw_offsets,
-    evaluate,
-    holds,
-    improve,
-)
+from poise.kernels.solver.descent import improve
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate
+from poise.kernels.solver.lm_solver import begin, draw_offsets
+from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn, square_between
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
+from poise.kernels.solver.state import AGE, FRESH, INSIDE, LEAST, LIMIT, MEASURE, PROBLEM, ROOM, SCORE, SLOW, STARTED
 
 _STORED = 6
 """Starts of a problem that are looked up in the index, at most."""
@@ -72,25 +57,28 @@ def solve_many(address):
     An answer's CODE is SOLVED, BAD_GOAL, BAD_START, or BLOCKED or UNSOLVED with the best that its starts came to.
     Returns the iterations.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
-    v = wide(p, told.wide, told.wide_routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    v = wide(p, request.wide, request.wide_routines)
     count, numbers, columns = len(w.q), GOAL_NUMBERS * len(p.effectors), len(w.out)
-    goals, starts = rows_at(told.goals, told.problems * numbers), rows_at(told.starts, told.problems * count)
-    answers = rows_at(told.answers, told.problems * columns)
-    near = np.inf if told.nearest or told.index == 0 else entry_at(told.index, INDEX).usual
+    goals, starts = (
+        rows_at(request.goals, request.problems * numbers),
+        rows_at(request.starts, request.problems * count),
+    )
+    answers = rows_at(request.answers, request.problems * columns)
+    near = np.inf if request.nearest or request.index == 0 else entry_at(request.index, INDEX).usual
     young = max(_YOUNG, _YOUNGER * len(p.blocks) - 1.0)
-    draw_offsets(w.offsets, told.seed)
+    draw_offsets(w.offsets, request.seed)
     store(v.state, PROBLEM, -1.0), store(v.state, SLOW, 0.0), store(v.state, AGE, 0.0)
     store(v.state, LIMIT, np.inf), store(v.state, SCORE, np.inf), store(v.state, STARTED, 0.0)
     for i in range(len(w.target)):
         store(v.target, i, 0.0)
     for i in range(count):
         store(v.q, i, 0.0), store(v.before, i, 0.0), store(v.pool, i, 0.0)
-    if told.looking:
+    if request.looking:
         w.clearance[1] = -np.inf
-    closed = len(p.arms) > 0 and told.max_restarts > 0
+    closed = len(p.arms) > 0 and request.max_restarts > 0
     if closed:
         solve_closed(p, w, v, goals, starts, answers, address)
     upcoming, iterations = 0, 0
@@ -99,15 +87,15 @@ def solve_many(address):
         for lane in range(WIDTH):
             v.state[FRESH, lane] = 0.0
             k = np.int64(v.state[PROBLEM, lane])
-            if k >= 0 and ended(v, lane, told.max_iterations):
+            if k >= 0 and ended(v, lane, request.max_iterations):
                 if v.state[SCORE, lane] <= INSIDE:
                     k = -1
-                elif v.state[STARTED, lane] >= told.max_restarts:
+                elif v.state[STARTED, lane] >= request.max_restarts:
                     answers[columns * k + RESTARTS], k = v.state[STARTED, lane], -1
                 else:
                     v.state[STARTED, lane] += 1.0
                     v.state[FRESH, lane] = 1.0
-            while k < 0 and upcoming < told.problems:
+            while k < 0 and upcoming < request.problems:
                 k, upcoming = upcoming, upcoming + 1
                 if closed and answers[columns * k + CODE] != RUNNING:
                     k = -1
@@ -124,8 +112,8 @@ def solve_many(address):
         fresh = load(v.state, FRESH) > 0.5
         begin(p, v, fresh, w.offsets, v.pool)
         store(v.state, LIMIT, select(fresh, np.inf, load(v.state, LIMIT)))
-        if told.index != 0:
-            look_up(p, w, v, told, goals)
+        if request.index != 0:
+            look_up(p, w, v, request, goals)
         busy = True
         while busy:
             iterations += 1
@@ -135,11 +123,11 @@ def solve_many(address):
             slow = load(v.state, SLOW) + select(far, splat(v.q, 1.0), 0.0)
             slow = select((started < 0.5) & (age < 0.5) & (cost > near), np.inf, slow)
             store(v.state, SCORE, score), store(v.state, AGE, age), store(v.state, SLOW, slow)
-            if any_of((score <= INSIDE) | (slow > _HASTY) | (age >= told.max_iterations)):
+            if any_of((score <= INSIDE) | (slow > _HASTY) | (age >= request.max_iterations)):
                 for lane in range(WIDTH):
-                    if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, told.max_iterations):
+                    if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, request.max_iterations):
                         busy = False
-                        end_start(p, w, v, lane, told.looking, answers, address)
+                        end_start(p, w, v, lane, request.looking, answers, address)
             improve(p, v, cost, score >= 0.0, False)
 
 
@@ -186,23 +174,25 @@ def take(p, w, v, lane, goal, start):
 
 
 @kernel
-def look_up(p, w, v, told, goals):
+def look_up(p, w, v, request, goals):
     """Take each fresh lane's start from the index, where it is not the first and not one of the late ones."""
     numbers = GOAL_NUMBERS * len(p.effectors)
     for lane in range(WIDTH):
-        if v.state[FRESH, lane] > 0.5 and told.given == 0 and v.state[STARTED, lane] == 0.0:
+        if v.state[FRESH, lane] > 0.5 and request.given == 0 and v.state[STARTED, lane] == 0.0:
             v.state[STARTED, lane] = 1.0
         if v.state[FRESH, lane] > 0.5 and 1.0 <= v.state[STARTED, lane] <= _STORED:
             for i in range(len(w.q)):
                 w.q[i] = v.pool[i, lane]
             k = np.int64(v.state[PROBLEM, lane])
-            query(p, told.index, section(goals, numbers * k, numbers), w.q, w.query)
-            measure, place = nearest_stored(p, told.index, w.q, told.nearest != 0, v.state[MEASURE, lane], w.query)
+            query(p, request.index, section(goals, numbers * k, numbers), w.q, w.query)
+            measure, place = nearest_stored(
+                p, request.index, w.q, request.nearest != 0, v.state[MEASURE, lane], w.query
+            )
             if measure < np.inf:
                 v.state[MEASURE, lane] = measure
                 for i in range(len(w.q)):
                     v.q[i, lane] = w.q[i]
-                put_stored(p, told.index, place, v.q, lane)
+                put_stored(p, request.index, place, v.q, lane)
                 for i in range(len(w.q)):
                     v.before[i, lane] = v.q[i, lane]
 

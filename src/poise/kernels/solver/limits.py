@@ -75,7 +75,7 @@ def hold_balls(p, w, which, step, wanted, share):
             i, a = ball.q, ball.v
             u0, u1, u2 = load(step, a), load(step, a + 1), load(step, a + 2)
             n0, n1, n2, m0, m1, m2, k0, k1, k2 = blocked(
-                ball, load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3), u0, u1, u2, share
+                ball, (load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)), (u0, u1, u2), share
             )
             n0, n1, n2 = select(which, n0, 0.0), select(which, n1, 0.0), select(which, n2, 0.0)
             m0, m1, m2 = select(which, m0, 0.0), select(which, m1, 0.0), select(which, m2, 0.0)

@@ -14,9 +14,12 @@ from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
-from poise.kernels.solver.lm_solver import INSIDE, STARTED, begin, clip_start, draw_offsets, evaluate, finish, improve
+from poise.kernels.solver.descent import improve
+from poise.kernels.solver.ends import clip_start, evaluate, finish
+from poise.kernels.solver.lm_solver import begin, draw_offsets
 from poise.kernels.solver.nearness import turned_near
-from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, KEPT, LAST, ORIGIN, posture_errors, slide
+from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, LAST, ORIGIN, POOLED, posture_errors, slide
+from poise.kernels.solver.state import INSIDE, STARTED
 
 _STARTS = 64
 """Descents, one from the posture and the others from random starts."""
@@ -68,10 +71,10 @@ def _keep(v, lane):
     """Put what a lane found into the pool, in place of the farthest there; place 0 holds the solver's own answer."""
     slot = 1
     for k in range(2, WIDTH):
-        if v.choice[KEPT, k] > v.choice[KEPT, slot]:
+        if v.choice[POOLED, k] > v.choice[POOLED, slot]:
             slot = k
-    if v.choice[LAST, lane] < v.choice[KEPT, slot]:
-        v.choice[KEPT, slot], v.choice[ORIGIN, slot] = v.choice[LAST, lane], v.state[STARTED, lane]
+    if v.choice[LAST, lane] < v.choice[POOLED, slot]:
+        v.choice[POOLED, slot], v.choice[ORIGIN, slot] = v.choice[LAST, lane], v.state[STARTED, lane]
         for i in range(len(v.q)):
             v.pool[i, slot] = v.q[i, lane]
 
@@ -139,15 +142,15 @@ def gather_lanes(p, w, v, address):
 
     A routine of its own, as that of the solver's search is.  Starts are drawn around w.pool.
     """
-    told = entry_at(address, CALL)
+    request = entry_at(address, CALL)
     count, posture = len(w.q), w.posture_goal
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
-    draw_offsets(w.offsets, told.seed)
-    store(v.choice, KEPT, splat(v.q, np.inf))
+    draw_offsets(w.offsets, request.seed)
+    store(v.choice, POOLED, splat(v.q, np.inf))
     for i in range(count):
         store(v.q, i, w.q[i]), store(v.pool, i, w.q[i])
-    starts = min(_STARTS, WIDTH + told.max_restarts)
+    starts = min(_STARTS, WIDTH + request.max_restarts)
     _gather(p, v, posture, w.pool, w.offsets, starts)
     for i in range(count):
         store(v.q, i, load(v.pool, i))
@@ -171,16 +174,16 @@ def settle(address):
     The workspaces are as `lm_solver.solve` left them.  Without `max_restarts`, or after a method of the caller's, which
     has no lanes, there is no search: the configuration slides to where it rests.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     out = w.out
     for i in range(len(w.q)):
         w.q[i] = out[ANSWER + i]
     _set_centre(p, w)
     _turn_near(p, w, w.pool, True)
-    if told.wide != 0 and told.max_restarts > 0:
-        call(w.routines[GATHER], p, w, wide(p, told.wide, told.wide_routines), address)
+    if request.wide != 0 and request.max_restarts > 0:
+        call(w.routines[GATHER], p, w, wide(p, request.wide, request.wide_routines), address)
     iterations = slide(p, w, w.posture_goal, _ALONE)
     for i in range(len(w.q)):
         w.q[i] = w.before[i]

@@ -20,10 +20,11 @@ from poise.kernels.algebra.swing_twist import kept
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
+from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import NEARLY, hold_balls
-from poise.kernels.solver.lm_solver import INSIDE, evaluate
+from poise.kernels.solver.state import INSIDE
 
-BEST, LAST, SIZE, KEPT, ORIGIN, AGE, DONE, FRESH = range(8)
+BEST, LAST, SIZE, POOLED, ORIGIN, AGE, DONE, FRESH = range(8)
 """Rows of `choice`; layout.CHOICE is their number.  Of a slide: the least squared distance where the tasks were
 fulfilled, the last one, the factor of alpha."""
 _DAMPING = 1e-12

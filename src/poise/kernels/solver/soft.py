@@ -36,19 +36,11 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
 from poise.kernels.solver.limits import NEARLY, hold_balls
-from poise.kernels.solver.lm_solver import (
-    INSIDE,
-    LIMIT,
-    STARTED,
-    aim_at,
-    begin,
-    clip_start,
-    draw_offsets,
-    evaluate,
-    finish,
-)
+from poise.kernels.solver.lm_solver import begin, draw_offsets
 from poise.kernels.solver.nearness import near_turn, square_of
+from poise.kernels.solver.state import INSIDE, LIMIT, STARTED
 from poise.kernels.solver.step import advance, damping_factor
 
 MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
@@ -309,16 +301,16 @@ def soft_lanes(p, w, v, address):
 
     A routine of its own, as the solver's search is.  START is -1 where no start fulfils the required tasks.
     """
-    told = entry_at(address, CALL)
+    request = entry_at(address, CALL)
     count, out = len(w.q), w.out
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
     for a in range(len(w.free)):
         w.free[a] = 1.0
-    draw_offsets(w.offsets, told.seed)
+    draw_offsets(w.offsets, request.seed)
     for i in range(count):
         store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
-    starts = min(_STARTS, 1 + told.max_restarts)
+    starts = min(_STARTS, 1 + request.max_restarts)
     spent, alive, until, age = min(WIDTH, starts), min(WIDTH, starts), np.int64(_LONGEST) * 3, 0
     for lane in range(WIDTH):
         v.state[STARTED, lane] = lane if lane < starts else -1
@@ -356,7 +348,7 @@ def soft_lanes(p, w, v, address):
             else:
                 v.state[STARTED, lane] = -1.0
                 alive -= 1
-        if found and not told.nearest:
+        if found and not request.nearest:
             break
         if any_of(load(v.choice, FRESH) > 0.5):
             _begin(p, v, w.offsets, w.pool)
@@ -380,9 +372,9 @@ def optimise(address):
 
     In the phase END `start` is the answer, and is certified as it is.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     out = w.out
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
@@ -390,9 +382,9 @@ def optimise(address):
         return BAD_START
     for i in range(len(w.q)):
         w.q[i] = w.pool[i]
-    if told.phase == END:
+    if request.phase == END:
         return finish(p, w, np.int64(0), np.int64(0), np.int64(0), False)
-    call(w.routines[SOFT], p, w, wide(p, told.wide, told.wide_routines), address)
+    call(w.routines[SOFT], p, w, wide(p, request.wide, request.wide_routines), address)
     if out[START] < 0.0:
         return UNSOLVED
     resting, steps = _polish(p, w)

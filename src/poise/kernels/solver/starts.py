@@ -14,7 +14,8 @@ import numpy as np
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, select, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE, TURN, WIDTH, Record
+from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE, TURN, WIDTH
+from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, rows_at, section
 
 INDEX = Record("Index", "levels size features coordinates root", "usual")

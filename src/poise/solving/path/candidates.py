@@ -10,8 +10,8 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.solving.path.clearance import Clearance
 from poise.solving.path.jumps import FACTOR, LEAST
+from poise.solving.path.room import Room
 from poise.solving.path.route import MISSED, Route
 from poise.solving.solution import Solution
 from poise.spatial import Array
@@ -22,6 +22,8 @@ _ANCHORS: Final = 6
 """Waypoints from which strands begin, at most."""
 _STRANDS: Final = 128
 """Strands that begin at a waypoint, at most."""
+_BEST: Final = 32
+"""The same, where some are better than others."""
 ROUNDS: Final = 12
 """Rounds of starts at a waypoint that is searched by itself for a configuration that is free."""
 _MEASURED: Final = 1024
@@ -34,19 +36,19 @@ _FEW: Final = 8
 class Candidates:
     """Strands along a route, q (k, n, nq)."""
 
-    def __init__(
-        self, route: Route, q0: Array, clearance: Clearance | None, cap: Array, *, fixed: bool, closed: bool
-    ) -> None:
+    def __init__(self, route: Route, q0: Array, room: Room, cap: Array, *, fixed: bool, closed: bool) -> None:
         """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began.  `cap` (active
         velocities,) is what each may change by in a step [rad or m], infinite where nothing is said."""
-        self.route, self.q0, self.clearance, self.fixed, self.closed = route, q0, clearance, fixed, closed
+        self.route, self.q0, self.room, self.fixed, self.closed = route, q0, room, fixed, closed
         self.cap = cap
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
         self.met = np.empty((0, n), dtype=np.bool_)
         """(k, n) which waypoints each strand meets."""
         self.inside: Array = np.empty((0, n))
-        """(k, n) by how much each is too near to obstacles [m]."""
+        """(k, n) by how much each is outside what must hold."""
+        self.wished: Array = np.empty((0, n))
+        """(k, n) what is left of what gives way, as a price."""
         self._sizes: Array = np.empty((0, max(n - 1, 0)))
         """(k, n - 1) the largest change in each step [rad or m]."""
         self.missed: dict[int, Solution] = {}
@@ -110,26 +112,30 @@ class Candidates:
         if not len(found):
             return
         self.add(*self.route.both_ways(found, waypoint))
+        if self.route.wishes is not None:
+            self.add(*self.route.best_both_ways(found[:_FEW], waypoint, self.room))
 
     def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
-        """Add strands q (k, n, nq), of which those that come too near to obstacles do not count there."""
+        """Add strands q (k, n, nq), of which those that are outside what must hold do not count there."""
         inside = np.zeros(reached.shape)
-        if self.clearance is not None:
+        if self.room:
             rows, clock = q.reshape(-1, q.shape[-1]), self.route.clock
-            room = np.full(len(rows), -np.inf)
+            far = np.full(len(rows), -np.inf)
             for at in range(0, len(rows), _MEASURED):
                 if clock.late:
                     break
-                room[at : at + _MEASURED] = self.clearance(rows[at : at + _MEASURED])
-            inside = np.maximum(-room.reshape(reached.shape), 0.0)
+                far[at : at + _MEASURED] = self.room(rows[at : at + _MEASURED])
+            inside = np.maximum(-far.reshape(reached.shape), 0.0)
         self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
         self.inside = np.concatenate([self.inside, inside])
+        wishes = self.route.wishes
+        self.wished = np.concatenate([self.wished, np.zeros(inside.shape) if wishes is None else wishes.cost(q)])
         sizes = np.abs(self.route.model.difference(q[:, :-1], q[:, 1:])).max(axis=2, initial=0.0)
         self._sizes = np.concatenate([self._sizes, sizes])
 
     @property
     def reached(self) -> npt.NDArray[np.bool_]:
-        """(k, n) which waypoints each strand meets, far enough from obstacles."""
+        """(k, n) which waypoints each strand meets, where all holds."""
         return np.asarray(self.met & (self.inside <= 0.0), dtype=np.bool_)
 
     def blocked(self) -> npt.NDArray[np.intp]:
@@ -140,7 +146,7 @@ class Candidates:
 
     def sequence(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the best sequence through all strands, and (n,) which waypoints it reaches."""
-        price = np.where(self.reached, 0.0, MISSED)
+        price = np.where(self.reached, 0.0, MISSED) + self.wished
         price[:, 0] += self.route.leaning(self.q[:, 0], self.q0)
         if self.fixed:
             price[:, 0] = np.where((self.q[:, 0] == self.q0).all(axis=1), price[:, 0], np.inf)
@@ -162,8 +168,26 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        found = distinct(found)
+        found = distinct(found if self.route.wishes is None else self.route.best(waypoint, found, self.room))
+        if self.route.wishes is not None:
+            return found[:_BEST]
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
+
+    def hold(self, starts: int) -> bool:
+        """Lead strands from both ends and the middle by steps that keep all that must hold, until one reaches every
+        waypoint; whether there are any."""
+        last, before = len(self.route) - 1, len(self.q)
+        for waypoint in dict.fromkeys([0] if self.fixed else [0, last, last // 2]):
+            if self.route.clock.late or len(self.complete()):
+                break
+            found = self.q0[None]
+            if not self.fixed:
+                found = self.route.solutions(waypoint, self.spread(waypoint, starts))
+                found = distinct(self.route.best(waypoint, distinct(found), self.room))
+            some = found[self.room(found) >= 0.0][:_FEW]
+            if len(some):
+                self.add(*self.route.best_both_ways(some, waypoint, self.room))
+        return len(self.q) > before
 
     def search_alone(self) -> bool:
         """Search each waypoint that no strand reaches by itself, and lead strands from what is found to both ends.
@@ -186,7 +210,7 @@ class Candidates:
         return len(self.q) > before
 
     def _free_solutions(self, waypoint: int) -> Array:
-        """(k, nq) a few solutions of a waypoint that are far enough from obstacles."""
+        """(k, nq) a few solutions of a waypoint that are where all holds."""
         found = np.zeros((0, len(self.q0)))
         if self.fixed and waypoint == 0:
             return found
@@ -196,8 +220,8 @@ class Candidates:
             found = self.route.solutions(waypoint, self.spread(waypoint, _STRANDS, turn))
             if waypoint in self.answers:
                 found = np.concatenate([found, self.answers[waypoint].q[None]])
-            if self.clearance is not None:
-                found = found[self.clearance(found) >= 0.0]
+            if self.room:
+                found = found[self.room(found) >= 0.0]
             if len(found):
                 break
         return distinct(found, _FEW)

@@ -1,4 +1,4 @@
-"""What keeps a path free of obstacles: the one place where a path asks for distances."""
+"""What keeps a path free of obstacles."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,22 +14,24 @@ from poise.model.model import Model
 from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
 from poise.solving.collision import CollisionLimit
+from poise.solving.path.path import PathStatus
+from poise.solving.path.walls import Lean, least_on_steps
 from poise.solving.prepared import keep, recall
 from poise.spatial import Array
 
 _NUDGE: Final = 1e-6
 """By how much a joint is moved to see how the clearance changes [rad or m]."""
-_FINE: Final = 0.02
-"""Largest change of a coordinate between two configurations that are looked at on a step [rad or m]."""
-_LEVER: Final = 1.0
-"""How far shapes come nearer to each other, at most, with a change of one coordinate by 1 [m per rad or m]."""
-RESERVE: Final = 5e-4
-"""What may be lost between two configurations that are looked at, where they are near something [m]."""
+_NEAR: Final = 0.05
+"""What is not farther away than this, beyond what is asked, counts in a change [m]."""
+_MARGIN: Final = 5e-3
+"""What is kept beyond that, as the ways of links are not straight [m]."""
 
 
 @final
 class Clearance:
-    """The least distance of configurations from all obstacles, and how much of it is asked for."""
+    """The least distance of configurations from all obstacles, and how much of it is asked for: a `Wall`."""
+
+    status = PathStatus.COLLISION
 
     def __init__(
         self,
@@ -114,7 +116,16 @@ class Clearance:
         """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
         return np.asarray(self._distances(q), dtype=np.float64) - self.least
 
-    def gradients(self, q: Array, room: Array, velocities: npt.NDArray[np.intp]) -> Array:
+    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
+        """See `Wall`."""
+        room = self(q)
+        near: npt.NDArray[np.intp] = np.flatnonzero(room < _NEAR)
+        rows = np.zeros((len(q), len(velocities)))
+        if len(near):
+            rows[near] = self._gradients(q[near], room[near], velocities)
+        return [Lean(rows, room, _MARGIN)]
+
+    def _gradients(self, q: Array, room: Array, velocities: npt.NDArray[np.intp]) -> Array:
         """(n, k) how the clearance, `room` (n,) at q (n, nq), changes with each of k velocities [m per rad or m]."""
         if self._slopes is not None:
             return self._slopes(q)[:, velocities]
@@ -125,33 +136,9 @@ class Clearance:
         return (self(moved).reshape(n, k) - room[:, None]) / _NUDGE
 
     def on_steps(self, q: Array) -> Array:
-        """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next.
+        """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
+        return least_on_steps(self.model, self, q)
 
-        It looks the closer the nearer something is.  Where shapes come nearer by no more than `_LEVER` for each change
-        of a coordinate, what is free at all looks is nowhere between them inside by more than `RESERVE`.
-        """
-        steps = self.model.difference(q[:-1], q[1:])
-        ways = _LEVER * np.abs(steps).sum(axis=1)
-        looks = 2 + np.floor(np.abs(steps).max(axis=1, initial=0.0) / _FINE).astype(np.int64)
-        first = np.append(0, np.cumsum(looks)[:-1])
-        step = np.repeat(np.arange(len(steps)), looks)
-        share = (np.arange(len(step)) - first[step]) / (looks - 1)[step]
-        room = self(self.model.integrate(q[step], share[:, None] * steps[step]))
-        least = np.asarray(np.minimum.reduceat(room, first), dtype=np.float64)
-        while True:
-            # From one look to the next the clearance falls by no more than half of what it can change.
-            change = ways[step[1:]] * np.diff(share)
-            unsure = (step[1:] == step[:-1]) & (change > 2.0 * RESERVE) & (room[1:] + room[:-1] < change)
-            after = np.flatnonzero(unsure & (least[step[1:]] >= 0.0))
-            if not len(after):
-                return least
-            middle, on = 0.5 * (share[after] + share[after + 1]), step[after]
-            found = self(self.model.integrate(q[on], middle[:, None] * steps[on]))
-            np.minimum.at(least, on, found)
-            step, share, room = (
-                np.insert(old, after + 1, new) for old, new in ((step, on), (share, middle), (room, found))
-            )
-
-    def on_way(self, q0: Array, q1: Array) -> float:
-        """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
-        return float(self.on_steps(np.stack([q0, q1]))[0])
+    def beyond(self, far: float) -> str:
+        """See `Wall`."""
+        return f"shapes come {far:.3g} m nearer than asked"

@@ -4,14 +4,15 @@ Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Pa
 doi:10.1109/ROBOT.2000.844730.
 """
 
+from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.model.model import Model
-from poise.solving.path.clearance import RESERVE, Clearance
 from poise.solving.path.clock import Clock
+from poise.solving.path.room import Room
 from poise.spatial import Array
 
 _REACH: Final = 0.3
@@ -48,16 +49,16 @@ class _Tree:
 
 
 def connect(
-    clearance: Clearance, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], *, seed: int, clock: Clock
+    model: Model, room: Room, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], *, seed: int, clock: Clock
 ) -> Array | None:
     """(k, nq) corners of a free way from q0 to q1, both among them; None where none was found until the time is spent.
 
     Numbers of q that are not `moved` (nq,) stay as in q0.  The same seed gives the same way.
     """
-    if _free(clearance, q0, q1):
-        return np.stack([q0, q1])
+    at_once = room.straight(model, q0, q1)
+    if at_once is not None:
+        return at_once
     rng = np.random.default_rng(seed)
-    model = clearance.model
     # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
     plain = _plain(model)
     low = np.maximum(np.minimum(q0, q1) - _ASIDE, model.lower)[plain]
@@ -67,14 +68,14 @@ def connect(
     while one.count < _NODES and other.count < _NODES and not clock.late:
         aim = model.sample(seed=rng)
         aim[plain] = rng.uniform(low, high)
-        node = _grow(clearance, one, np.where(moved, aim, q0))
+        node = _grow(model, room, one, np.where(moved, aim, q0))
         if node is not None:
-            met = _reach(clearance, other, one.q[node], clock)
+            met = _reach(model, room, other, one.q[node], clock)
             if met is not None:
                 way = one.way(node) + other.way(met)[::-1][1:]
                 if (way[0] == q1).all() and not (q0 == q1).all():
                     way = way[::-1]
-                return _shortened(clearance, np.array(way), rng, clock)
+                return _shortened(model, room, _cornered(model, room, way), rng, clock)
         if one.count > other.count:
             one, other = other, one
     return None
@@ -90,30 +91,32 @@ def _plain(model: Model) -> npt.NDArray[np.bool_]:
     return plain
 
 
-def _nearest(clearance: Clearance, tree: _Tree, q: Array) -> int:
-    away = clearance.model.difference(tree.q[: tree.count], q)
+def _nearest(model: Model, tree: _Tree, q: Array) -> int:
+    away = model.difference(tree.q[: tree.count], q)
     return int((away**2).sum(axis=1).argmin())
 
 
-def _grow(clearance: Clearance, tree: _Tree, aim: Array) -> int | None:
+def _grow(model: Model, room: Room, tree: _Tree, aim: Array) -> int | None:
     """Add one branch towards `aim`; the new node, None if an obstacle is in the way."""
-    near = _nearest(clearance, tree, aim)
-    length = float(np.linalg.norm(clearance.model.difference(tree.q[near], aim)))
+    near = _nearest(model, tree, aim)
+    length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
     if not length > 0.0 or tree.count >= _NODES:
         return None
-    q = clearance.model.interpolate(tree.q[near], aim, min(1.0, _REACH / length))
-    return tree.add(q, near) if _free(clearance, tree.q[near], q) else None
+    way = room.straight(model, tree.q[near], _towards(model, room, tree.q[near], aim, min(1.0, _REACH / length)))
+    return None if way is None else tree.add(way[-1], near)
 
 
-def _reach(clearance: Clearance, tree: _Tree, aim: Array, clock: Clock) -> int | None:
+def _reach(model: Model, room: Room, tree: _Tree, aim: Array, clock: Clock) -> int | None:
     """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the time is spent."""
-    near = _nearest(clearance, tree, aim)
+    near = _nearest(model, tree, aim)
     while tree.count < _NODES and not clock.late:
-        length = float(np.linalg.norm(clearance.model.difference(tree.q[near], aim)))
+        length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
         if not length > 0.0:
             return near
-        q = aim if length <= _REACH else clearance.model.interpolate(tree.q[near], aim, _REACH / length)
-        if not _free(clearance, tree.q[near], q):
+        q = aim if length <= _REACH else _towards(model, room, tree.q[near], aim, _REACH / length)
+        if q is not aim and not float(np.linalg.norm(model.difference(q, aim))) < length:
+            return None
+        if room.straight(model, tree.q[near], q) is None:
             return None
         near = tree.add(q, near)
         if q is aim:
@@ -121,13 +124,24 @@ def _reach(clearance: Clearance, tree: _Tree, aim: Array, clock: Clock) -> int |
     return None
 
 
-def _free(clearance: Clearance, q0: Array, q1: Array) -> bool:
-    """Whether a straight way is free, with the reserve for what is between looks, as far as its ends have it."""
-    ends = float(clearance(np.stack([q0, q1])).min())
-    return ends >= 0.0 and clearance.on_way(q0, q1) >= min(RESERVE, ends)
+def _towards(model: Model, room: Room, q0: Array, q1: Array, share: float) -> Array:
+    """(nq,) a share of the way from q0 to q1 (nq,), with loops closed, or q0 where they cannot be."""
+    q = model.interpolate(q0, q1, share)
+    if room.loops is None:
+        return q
+    closed, found = room.loops.closed(q[None])
+    return closed[0] if found[0] else q0
 
 
-def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator, clock: Clock) -> Array:
+def _cornered(model: Model, room: Room, way: list[Array]) -> Array:
+    """(k, nq) configurations one after the other, with the corners between them along which loops are closed."""
+    if room.loops is None:
+        return np.array(way)
+    parts = [part for a, b in pairwise(way) if (part := room.straight(model, a, b)) is not None]
+    return np.concatenate([way[0][None], *(part[1:] for part in parts)])
+
+
+def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, clock: Clock) -> Array:
     """The way (k, nq), of which parts are replaced by straight ones where these are free."""
     for _ in range(_CUTS):
         if len(way) < 3 or clock.late:
@@ -136,11 +150,12 @@ def _shortened(clearance: Clearance, way: Array, rng: np.random.Generator, clock
         a, b = int(i), int(j)
         if a == b:
             continue
-        first = clearance.model.interpolate(way[a], way[a + 1], i - a)
-        last = way[b] if j == b else clearance.model.interpolate(way[b], way[b + 1], j - b)
-        if _free(clearance, first, last):
-            way = np.concatenate([way[: a + 1], first[None], last[None], way[b + 1 :]])
+        first = _towards(model, room, way[a], way[a + 1], i - a)
+        last = way[b] if j == b else _towards(model, room, way[b], way[b + 1], j - b)
+        cut = room.straight(model, first, last)
+        if cut is not None:
+            way = np.concatenate([way[: a + 1], cut, way[b + 1 :]])
     keep = [0]
-    moves = np.linalg.norm(clearance.model.difference(way[:-1], way[1:]), axis=1)
+    moves = np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1)
     keep += [i for i in range(1, len(way)) if moves[i - 1] > 1e-9 or i == len(way) - 1]
     return way[keep]

@@ -66,10 +66,10 @@ def _smooth(steps: Array, cap: Array) -> npt.NDArray[np.bool_]:
 def _free(candidates: Candidates, q: Array) -> npt.NDArray[np.bool_]:
     """(k,) which strands q (k, m, nq) keep their distance from obstacles at all of their waypoints."""
     free = np.ones(len(q), dtype=np.bool_)
-    if candidates.clearance is None:
+    if not candidates.room:
         return free
     for some in (slice(None, None, _COARSE), slice(None)):
         rows = q[free, some]
-        room = candidates.clearance(rows.reshape(-1, q.shape[-1])).reshape(rows.shape[:2])
+        room = candidates.room(rows.reshape(-1, q.shape[-1])).reshape(rows.shape[:2])
         free[free] = (room >= 0.0).all(axis=1)
     return free

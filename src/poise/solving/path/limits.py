@@ -1,68 +1,28 @@
-"""What the limits of a path say: of positions, of obstacles, and of how fast it may be run through."""
+"""What the limits of a path say: of each configuration, and of how fast it may be run through."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
-from poise.solving.collision import CollisionLimit, one_collision_limit
-from poise.solving.inequalities import AccelerationLimit, Constraint, JerkLimit, VelocityLimit
+from poise.solving.inequalities import together
+from poise.solving.limits import Limits, Stated
 from poise.spatial import Array, ArrayLike
 
-PathLimit: TypeAlias = CollisionLimit | VelocityLimit | AccelerationLimit | JerkLimit
-"""What a path can keep."""
 
+class Pace(NamedTuple):
+    """How fast joints may go; infinite where nothing says."""
 
-@final
-@dataclass(frozen=True, slots=True)
-class PathLimits:
-    """Limits of a path, in numbers."""
-
-    positions: bool
-    """Whether joints keep their limits."""
-    apart: CollisionLimit | None
     velocity: Array
-    """(nv,) [rad/s or m/s]; infinite where there is none."""
+    """(nv,) [rad/s or m/s]."""
     acceleration: Array
-    """(nv,) [rad/s^2 or m/s^2]; likewise."""
+    """(nv,) [rad/s^2 or m/s^2]."""
     jerk: Array
-    """(nv,) [rad/s^3 or m/s^3]; likewise."""
-
-    @classmethod
-    def of(
-        cls,
-        model: Model,
-        limits: bool | Sequence[Constraint],
-        velocity: ArrayLike | None,
-        acceleration: ArrayLike | None,
-    ) -> "PathLimits":
-        """All of `limits`, and `velocity` and `acceleration` beside them: the tighter of what is said twice.
-
-        Raises TypeError for limits that a path cannot keep, ShapeError and ValueError for numbers that are none.
-        """
-        a_model(model)
-        some = () if isinstance(limits, bool) else limits
-        if not isinstance(some, (list, tuple)) or not all(isinstance(limit, PathLimit) for limit in some):
-            raise TypeError(
-                "limits must be True or False, whether joint limits hold, or a list of what a path can keep, a "
-                f"CollisionLimit, VelocityLimit, AccelerationLimit or JerkLimit, got {limits!r}; other limits are for "
-                "a Tracker"
-            )
-        speeds = limits_of("velocity", velocity, model)
-        hardest, jerks = limits_of("acceleration", acceleration, model), np.full(model.nv, np.inf)
-        for limit in some:
-            if not isinstance(limit, CollisionLimit):
-                # In an update of one second changes are speeds.
-                stated = limit.inequalities(model, range(model.nv), 1.0)
-                speeds = np.minimum(speeds, stated.changes)
-                if stated.accelerations is not None:
-                    hardest = np.minimum(hardest, stated.accelerations)
-                if stated.jerks is not None:
-                    jerks = np.minimum(jerks, stated.jerks)
-        return cls(limits is not False, one_collision_limit(some), speeds, hardest, jerks)
+    """(nv,) [rad/s^3 or m/s^3]."""
+    twists: tuple[tuple[int, int, float], ...] = ()
+    """First velocity, how many, and how long they may be together [m/s or rad/s]."""
 
     @property
     def timed(self) -> bool:
@@ -73,6 +33,61 @@ class PathLimits:
     def smooth(self) -> bool:
         """Whether speeds may not change at once."""
         return bool(np.isfinite([self.acceleration, self.jerk]).any())
+
+    def shares(self, velocities: Array) -> Array:
+        """(n,) how much of what they may be velocities (n, nv) are, that which is nearest to it or most beyond."""
+        most = (np.abs(velocities) / self.velocity).max(axis=1, initial=0.0)
+        for twist in self.lengths(velocities).T:
+            most = np.maximum(most, twist)
+        return np.asarray(most, dtype=np.float64)
+
+    def lengths(self, velocities: Array) -> Array:
+        """(n, twists) how much of what they may be the twists of velocities (n, nv) are."""
+        found = [np.linalg.norm(velocities[:, at : at + many], axis=1) / most for at, many, most in self.twists]
+        return np.stack(found, axis=1) if found else np.zeros((len(velocities), 0))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PathLimits:
+    """Limits of a path, in numbers."""
+
+    stated: Limits
+    """As they were given."""
+    standing: Stated
+    """Those that need no time."""
+    rows: Array
+    """(p, nv) A of sums of joints."""
+    most: Array
+    """(p,) what A q may be."""
+    pace: Pace
+
+    @property
+    def positions(self) -> bool:
+        """Whether joints keep their limits."""
+        return self.stated.positions
+
+    @classmethod
+    def of(
+        cls, model: Model, limits: Stated, velocity: ArrayLike | None, acceleration: ArrayLike | None
+    ) -> "PathLimits":
+        """All of `limits`, and `velocity` and `acceleration` beside them: the tighter of what is said twice.
+
+        Raises TypeError for what is no limit, ShapeError and ValueError for numbers that are none.
+        """
+        a_model(model)
+        stated = Limits.of(limits)
+        # In an update of one second changes are speeds.
+        found = together(model, range(model.nv), stated.others, 1.0)
+        speeds = np.minimum(limits_of("velocity", velocity, model), found.changes)
+        hardest, jerks = limits_of("acceleration", acceleration, model), np.full(model.nv, np.inf)
+        if found.accelerations is not None:
+            hardest = np.minimum(hardest, found.accelerations)
+        if found.jerks is not None:
+            jerks = np.minimum(jerks, found.jerks)
+        ties = [limit for limit in stated.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
+        standing = Limits(stated.positions, stated.apart, tuple(ties)).stated
+        return cls(stated, standing, found.rows, found.most, Pace(speeds, hardest, jerks, found.twists))
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:

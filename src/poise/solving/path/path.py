@@ -35,8 +35,9 @@ class PathStatus(Enum):
     FOLLOWED = "every waypoint is met, and the joints go from each to the next without a jump"
     NOT_REACHED = "a waypoint was not reached"
     JUMP = "between two waypoints the joints have to jump"
-    TOO_FAST = "between two waypoints a joint is faster than its limit in the time given"
+    TOO_FAST = "between two waypoints a joint is beyond its limits of speed in the time given"
     COLLISION = "no way was found that keeps its distance from the obstacles"
+    LIMIT = "no way was found that keeps all limits"
     MAX_TIME = "the time was spent before all of it was found"
 
     @property
@@ -72,6 +73,7 @@ class JointPath(Sequence[Array]):
         "clearances",
         "failures",
         "law",
+        "loops",
         "model",
         "notes",
         "position_errors",
@@ -95,6 +97,8 @@ class JointPath(Sequence[Array]):
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
     law: Law | None
     """The motion itself, which `at` asks; None without times."""
+    loops: Any
+    """What stays closed between the rows too; None without loops."""
     reached: npt.NDArray[np.bool_]
     """(waypoints,) whether each is within the tolerances of all tasks."""
     position_errors: Array
@@ -188,7 +192,7 @@ class JointPath(Sequence[Array]):
         times = np.asarray(t, dtype=np.float64)
         if not np.isfinite(times).all():
             raise ValueError(f"t is {t!r}; every time must be finite [s]")
-        found = law.at(times.ravel())
+        found = law.at(times.ravel()) if self.loops is None else self.loops.at(law, times.ravel())
         if self.model.within_limits(self.q):
             found = found._replace(q=self.model.clip(found.q))  # what rounding takes beyond a limit
         return JointState(*(x.reshape(*times.shape, x.shape[-1]) for x in found))
@@ -427,7 +431,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         reached=np.concatenate([one.reached, other.reached]),
         position_errors=both(one.position_errors, other.position_errors),
         rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),
-        notes=(*one.notes, *other.notes),
+        loops=one.loops or other.loops, notes=(*one.notes, *other.notes),
         stations=np.concatenate([one.stations, other.stations + len(one) - 1]), time=one.time + other.time,
         velocity=np.maximum(one.velocity, other.velocity),
         singular_values=np.concatenate([one.singular_values, other.singular_values]),

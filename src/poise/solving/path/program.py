@@ -1,13 +1,14 @@
 """Quadratic programs over whole paths, by a primal-dual interior point method.
 
 minimise 1/2 d^T A d - b^T d, for changes d_t of n configurations; A is block tridiagonal, with diagonal matrices beside
-the blocks of its diagonal.  Each change has bounds, its product with one row may have a least value, and the difference
-of neighbours may have bounds too.  What these add to A keeps its form, so each iteration is two solves of such systems
-(Nocedal and Wright 2006, Numerical Optimization, section 16.6).
+the blocks of its diagonal.  Each change has bounds, its products with some rows may have least values, and the
+difference of neighbours may have bounds too.  What these add to A keeps its form, so each iteration is two solves of
+such systems (Nocedal and Wright 2006, Numerical Optimization, section 16.6).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -31,7 +32,7 @@ _SEAM: Final = 1e9
 
 
 @final
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Program:
     """What is minimised, and what is kept; see the head of this file."""
 
@@ -45,10 +46,8 @@ class Program:
     """(n, k) the least changes, finite and less than `high`."""
     high: Array
     """(n, k)"""
-    lean: Array | None
-    """(n, k) rows whose product with the changes has a least value; None without."""
-    least: Array
-    """(n,) that value."""
+    leans: Sequence[tuple[Array, Array]]
+    """(n, k) rows whose products with the changes have least values, and (n,) these."""
     widest: tuple[Array, Array] | None
     """(n - 1, k) the least and the largest differences of neighbours; None where they are free."""
     closed: bool
@@ -116,9 +115,8 @@ class Program:
         """How far changes are within each kind of constraint."""
         yield lambda d: d - self.low
         yield lambda d: self.high - d
-        if self.lean is not None:
-            lean, least = self.lean, self.least
-            yield lambda d: (lean * d).sum(axis=1) - least
+        for lean, least in self.leans:
+            yield partial(_beside, lean, least)
         if self.widest is not None:
             low, high = self.widest
             yield lambda d: np.diff(d, axis=0) - low
@@ -129,10 +127,9 @@ class Program:
         every = np.arange(self.right.shape[1])
         matrix, ties = self.blocks.copy(), self.ties.copy()
         matrix[:, every, every] += stiff[0] + stiff[1]
-        rest = 2
-        if self.lean is not None:
-            matrix += stiff[2][:, None, None] * self.lean[:, :, None] * self.lean[:, None, :]
-            rest = 3
+        for (lean, _), force in zip(self.leans, stiff[2:], strict=False):
+            matrix += force[:, None, None] * lean[:, :, None] * lean[:, None, :]
+        rest = 2 + len(self.leans)
         if self.widest is not None:
             both = stiff[rest] + stiff[rest + 1]
             matrix[:-1, every, every] += both
@@ -146,15 +143,19 @@ class Program:
         force[:-1] -= self.ties * d[1:]
         force[1:] -= self.ties * d[:-1]
         force += wanted[0] - wanted[1]
-        rest = 2
-        if self.lean is not None:
-            force += wanted[2][:, None] * self.lean
-            rest = 3
+        for (lean, _), push in zip(self.leans, wanted[2:], strict=False):
+            force += push[:, None] * lean
+        rest = 2 + len(self.leans)
         if self.widest is not None:
             push = wanted[rest] - wanted[rest + 1]
             force[1:] += push
             force[:-1] -= push
         return force
+
+
+def _beside(lean: Array, least: Array, d: Array) -> Array:
+    """(n,) by how much products of rows and changes (n, k) are more than the least."""
+    return np.asarray((lean * d).sum(axis=1) - least, dtype=np.float64)
 
 
 def _mean(slacks: list[Array], forces: list[Array]) -> float:

@@ -17,15 +17,20 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.solving.arguments import Tasks, several
+from poise.solving.arguments import AnyTask, Tasks, several
 from poise.solving.batch import problems_of
 from poise.solving.branching import Branching
-from poise.solving.closure import refuse_loops
+from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
+from poise.solving.path.limits import PathLimits
+from poise.solving.path.room import Room
+from poise.solving.path.walls import Ranges
+from poise.solving.path.wishes import Wishes, gives_way
 from poise.solving.search import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task, levels, required_only
+from poise.tasks.base import Task
+from poise.tasks.loop import LoopTask
 
 MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
@@ -61,45 +66,69 @@ class Route:
         tasks: Tasks,
         poses: Any,
         *,
-        limits: bool,
+        limits: PathLimits,
         seed: int,
         threads: int,
         seconds: float | None,
     ) -> None:
         given = several(tasks)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
-        if len(self.tasks) < len(given):
-            raise ValueError("a path takes no PostureTask: each of its configurations is as near as can be to the next")
-        required_only(self.tasks, "a path")
-        if len(levels(self.tasks)) > 1:
-            raise ValueError("the tasks of a path must have one priority; use a Tracker to follow it with several")
-        refuse_loops(model, self.tasks, "a path")
+        if not self.tasks:
+            raise ValueError("a path is led by tasks about frames, and there is only a PostureTask: add one")
+        self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
+        self.led = tuple(self.tasks[k] for k in self._leading)
+        """Those that waypoints must meet, which the others give way to."""
+        if not self.led[0].required:
+            raise ValueError(f"a path is led by required tasks, and {self.led[0].label} has required=False: add one")
         self.model, self.seed, self.threads = model, seed, threads
         self.search, self.near = (
             prepared_search(
-                model, self.tasks, method=None, limits=limits, prefer="nearest", max_iterations=None,
+                model, self.led, method=None, limits=limits.positions, prefer="nearest", max_iterations=None,
                 max_restarts=restarts, max_time=None, trace=False,
             )
             for restarts in (None, 0)
         )  # fmt: skip
-        self.goals = _goals(model, self.tasks, poses)
+        self._closing = np.concatenate([np.zeros(0), *self.search.loop_goals])
+        """The goals of the loops of the model, which come after those of the tasks."""
+        stated, postures = _goals(model, given, self.tasks, poses)
+        own = stated.reshape(len(stated), -1, 7)[:, self._leading].reshape(len(stated), -1)
+        self.goals = np.hstack([own, np.tile(self._closing, (len(stated), 1))])
+        self.held: Wishes | None = None
+        """What leads to where all holds that must, and then what gives way; None where there is neither."""
+        if len(self.led) < len(given) or len(limits.rows):
+            self.held = Wishes(model, given, stated, postures, limits.standing)
         self.problem = self.search.problem
-        self.active = np.array(self.problem.velocities, dtype=np.intp)
+        self._moving = np.array(self.problem.velocities, dtype=np.intp)
+        """What moves the tasks that lead."""
+        self.active = self._moving if self.wishes is None else np.union1d(self._moving, self.wishes.active)
+        """What changes along the path."""
         infinite = np.full(model.nq, np.inf)
-        self.lower: Array = model.lower if limits else -infinite
-        self.upper: Array = model.upper if limits else infinite
-        self.limits = limits
+        self.lower: Array = model.lower if limits.positions else -infinite
+        self.upper: Array = model.upper if limits.positions else infinite
+        self.limits = limits.positions
         """Whether joint limits hold."""
         self.moved = np.zeros(model.nq, dtype=np.bool_)
         """(nq,) whether a number of q moves the tasks; the others stay as they are."""
         self.moved[self.problem.section("coordinates")["q"]] = True
         for ball in self.problem.section("balls"):
             self.moved[ball["q"] : ball["q"] + 4] = True
+        if self.wishes is not None:
+            self.moved |= moved_by(model, self.wishes.active)
         self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
         self.clock = Clock(seconds)
         """Set off here, for what is compiled once is no part of the search."""
+
+    @property
+    def wishes(self) -> Wishes | None:
+        """What gives way, if anything does."""
+        return self.held if self.held is not None and len(self.held.active) else None
+
+    @property
+    def loops(self) -> tuple[LoopTask, ...]:
+        """Those that stay closed."""
+        return tuple(task for task in self.search.frame_tasks if isinstance(task, LoopTask))
 
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
@@ -116,18 +145,22 @@ class Route:
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
         made = copy(self)
-        own = np.concatenate([task.at(self.model, q) for task in self.tasks])
-        made.goals = np.concatenate([own[None], self.goals])
+        own = np.concatenate([task.at(self.model, q) for task in self.led])
+        made.goals = np.concatenate([np.concatenate([own, self._closing])[None], self.goals])
+        if self.held is not None:
+            made.held = self.held.at(np.append(0, np.arange(len(self))))
         return made
 
     def changing(self) -> npt.NDArray[np.bool_]:
         """(n,) which waypoints differ from the one before."""
-        return np.append(True, (self.goals[1:] != self.goals[:-1]).any(axis=1))
+        changed = (self.goals[1:] != self.goals[:-1]).any(axis=1)
+        return np.append(True, changed if self.wishes is None else changed | self.wishes.changing())
 
-    def only(self, some: npt.NDArray[np.bool_]) -> "Route":
-        """It with some of its waypoints (n,) alone."""
+    def only(self, some: npt.NDArray[Any]) -> "Route":
+        """It with some of its waypoints alone, as an index of theirs says."""
         made = copy(self)
         made.goals = self.goals[some]
+        made.held = None if self.held is None else self.held.at(some)
         return made
 
     def __len__(self) -> int:
@@ -153,10 +186,10 @@ class Route:
 
         Those of a joint that is swept are as many as its values give.
         """
+        if self.loops:
+            return np.zeros((0, self.model.nq))
         if self._branching is None:
-            self._branching = Branching(
-                self.model, self.tasks, limits=self.problem.limits, turns=True, samples=_SAMPLES
-            )
+            self._branching = Branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
         if self._branching.form is None:
             return np.zeros((0, self.model.nq))
         goal = SE3(self.goals[waypoint])
@@ -230,7 +263,7 @@ class Route:
         """(parts, .) goals on the straight line from a waypoint to the next."""
         share = np.linspace(0.0, 1.0, parts + 1)[1:, None]
         first, last = (self.goals[i].reshape(-1, 7).copy() for i in (waypoint, waypoint + 1))
-        for k, task in enumerate(self.tasks):
+        for k, task in enumerate(self.led):
             if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
                 last[k, 3:] *= -1.0
         return np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
@@ -263,39 +296,85 @@ class Route:
         solved = raw[:, CODE] == SOLVED
         return np.where(solved[:, None], raw[:, ANSWER : ANSWER + self.model.nq], starts), solved
 
+    def met(self, q: Array, room: Room) -> Array:
+        """(n, nq) where q (n, nq), all of it reached, comes within what must hold, and then what gives way is met, one
+        level after the other; q where that is not reached."""
+        if self.held is None:
+            return q
+        moved = self.held.met(q, self.seed, self.clock)
+        good = (self.rows(moved)[2] <= 1.0) & (room(moved) >= 0.0)
+        return np.where(good[:, None], moved, q)
+
+    def best(self, waypoint: int, q: Array, room: Room) -> Array:
+        """(k, nq) what solutions q (k, nq) of one waypoint come to by `met`: first those within what must hold, of
+        which the least of what gives way is left."""
+        here = self.only(np.full(len(q), waypoint))
+        if here.held is None or not len(q):
+            return q
+        moved = here.met(q, room)
+        return moved[np.lexsort((here.held.cost(moved), room(moved) < 0.0))]
+
+    def best_both_ways(self, starts: Array, waypoint: int, room: Room) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """`both_ways`, with each waypoint led by `met` from where the one before is."""
+        k, n = len(starts), len(self)
+        q, reached = np.repeat(starts[:, None], n, axis=1), np.zeros((k, n), dtype=np.bool_)
+        reached[:, waypoint] = True
+        for way in (range(waypoint + 1, n), range(waypoint - 1, -1, -1)):
+            last = starts
+            for t in way:
+                if self.clock.late:
+                    break
+                path, scores = self._led(np.ascontiguousarray(self.goals[t : t + 1]), last)
+                reached[:, t] = scores[:, 0] <= 1.0
+                last = self.only(np.full(k, t)).met(path[:, 0], room)
+                q[:, t] = last
+        return q, reached
+
     def rows(self, q: Array) -> tuple[Array, Array, Array]:
         """Residual rows (n, m), Jacobians (n, m, active velocities) and scores (n,) at q (n, nq).
 
         A score of at most 1 is within the tolerances of all tasks.
         """
-        n, m = len(self), 3 * self.problem.blocks
-        e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(self.active))), np.empty(n)
         with self.search.scratch(self.model) as scratch:
-            scratch.tell(steps=n)
-            scratch.tell_of(goals=self.goals, path=np.ascontiguousarray(q), answers=scores)
-            rows_along(scratch.address, e, jacobians)
+            e, jacobians, scores = rows_of(self.problem, scratch, self.goals, q)
+        if len(self.active) > len(self._moving):
+            few, jacobians = jacobians, np.zeros((*e.shape, len(self.active)))
+            jacobians[..., np.searchsorted(self.active, self._moving)] = few
         return e, jacobians, scores
 
-    def errors(self, e: Array) -> dict[str, Array]:
+    def errors(self, e: Array, q: Array) -> dict[str, Array]:
         """What residual rows e (n, m) leave of positions [m] and rotations [rad]: by unit, (n, tasks), NaN where a task
-        has none."""
+        has none; and of the tasks that give way, what is left of them at q (n, nq)."""
         with np.errstate(invalid="ignore"):
             left = np.linalg.norm(e.reshape(len(e), -1, 3) * self.problem.section("blocks")["inverse_weight"], axis=2)
         out = {unit: np.full((len(e), len(self.tasks)), np.nan) for unit in ("m", "rad")}
-        at = 0
-        for k, task in enumerate(self.tasks):
+        ends = np.cumsum([0, *(len(task.blocks) for task in self.led)])
+        sizes = {k: left[:, a:b] for k, a, b in zip(self._leading, ends[:-1], ends[1:], strict=True)}
+        if self.wishes is not None:
+            sizes |= dict(zip(self.wishes.number, self.wishes.errors(q), strict=True))
+        for k, some in sizes.items():
             for unit, found in out.items():
-                columns = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
+                columns = [b for b, block in enumerate(self.tasks[k].blocks) if block.unit == unit]
                 if columns:
-                    found[:, k] = np.sqrt((left[:, columns] ** 2).sum(axis=1))
-            at += len(task.blocks)
+                    found[:, k] = np.sqrt((some[:, columns] ** 2).sum(axis=1))
         return out
+
+    def ranges(self) -> list[Ranges]:
+        """Of required ranges with an inside that are the same at all waypoints, what keeps them between these."""
+        goals = self.goals.reshape(len(self), -1, 7)
+        some = [
+            k
+            for k, task in enumerate(self.led)
+            if task.required and task.sides and not np.ptp(goals[:, k], axis=0).any()
+        ]
+        return [Ranges(self.model, [self.led[k] for k in some], list(goals[0, some]))] if some else []
 
     def meets(self, q: Array) -> tuple[bool, str]:
         """Whether q (nq,) meets the first waypoint, and how far it is from it, in words."""
         alone = self.only(np.arange(len(self)) == 0)
         e, _, scores = alone.rows(q[None])
-        away = [f"{np.nanmax(x):.3g} {unit}" for unit, x in alone.errors(e).items() if not np.isnan(x).all()]
+        led = {unit: x[:, self._leading] for unit, x in alone.errors(e, q[None]).items()}
+        away = [f"{np.nanmax(x):.3g} {unit}" for unit, x in led.items() if not np.isnan(x).all()]
         return bool(scores[0] <= 1.0), " and ".join(away)
 
     def leaning(self, q: Array, q0: Array) -> Array:
@@ -356,11 +435,22 @@ class Route:
                 raise
 
 
-def _goals(model: Model, tasks: Sequence[Task], poses: Any) -> Array:
-    """(n, 7 tasks) the goals of the waypoints; raises ShapeError, and ValueError for a row that is no target."""
+def moved_by(model: Model, velocities: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """(nq,) which numbers of q change with some of the velocities."""
+    moves = np.zeros((len(velocities), model.nv))
+    moves[np.arange(len(velocities)), velocities] = 0.1
+    home = np.array(model.home)
+    return np.asarray((model.integrate(home[None], moves) != home).any(axis=0), dtype=np.bool_)
+
+
+def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses: Any) -> tuple[Array, Array | None]:
+    """(n, 7 tasks) the goals of the waypoints, and (n, nq) their postures, if there are any.
+
+    Raises ShapeError, and ValueError for a row that is no target."""
     if poses is None:
         raise ValueError("poses is None; give the targets of the task, one a waypoint")
-    goals = np.ascontiguousarray(problems_of(model, tasks, poses, None)[0])
+    found, _, postures = problems_of(model, given, poses, None)
+    goals = np.ascontiguousarray(found)
     if not len(goals):
         raise ShapeError("poses is empty; a path has at least one waypoint")
     for k, task in enumerate(tasks):
@@ -377,4 +467,4 @@ def _goals(model: Model, tasks: Sequence[Task], poses: Any) -> Array:
         if task.goal_kind & TURN:
             for i in np.flatnonzero(np.abs(numbers[:, 3:]).max(axis=1) < _NO_TURN):
                 raise ValueError(f"poses[{i}] of {task.label} has a zero quaternion; the identity is wxyz = 1 0 0 0")
-    return goals
+    return goals, postures

@@ -14,8 +14,8 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.solving.path.clearance import Clearance
 from poise.solving.path.program import Program
+from poise.solving.path.room import Room
 from poise.solving.path.route import Route
 from poise.spatial import Array
 
@@ -24,7 +24,7 @@ _STIFF: Final = 1e7
 _HELD: Final = 1e10
 """Weight of a change that is given."""
 _DEAR: Final = 1e4
-"""Weight of what of a step is beyond its cap, and of how much too near an obstacle is."""
+"""Weight of what of a step is beyond its cap, and of how far outside what must hold something is."""
 _LONGEST, _SHORTEST, _SHRINK = 0.3, 1e-6, 0.3
 """Largest change of a coordinate in an iteration, at first and at last [rad or m]; by how much it shrinks where the
 changes made the path no shorter."""
@@ -47,10 +47,6 @@ _EXACT: Final = 1e-10
 """Errors that need no further step [m or rad]."""
 _FLOOR: Final = 1e-12
 """Damping of these steps, as a share of the trace of J J^T."""
-_NEAR: Final = 0.05
-"""Obstacles that are not farther away than this, beyond what is asked, count in an iteration [m]."""
-_MARGIN: Final = 5e-3
-"""What is kept beyond that, as the ways of links are not straight [m]."""
 
 
 @final
@@ -59,7 +55,7 @@ class Smoother:
     """What is kept while a path is made shorter."""
 
     route: Route
-    clearance: Clearance | None
+    room: Room
     fixed: bool
     """Whether the first configuration stays."""
     closed: bool
@@ -71,7 +67,7 @@ class Smoother:
         """(n, nq) a path with a smaller sum of squares of its steps, from q (n, nq), all of it reached.
 
         At most so many iterations, until the time is spent.  A path that is free stays so; one that
-        is not is pushed out of the obstacles, and returned `until_free` as soon as it is, if that is all that is asked.
+        is not is pushed to where all holds, and returned `until_free` as soon as it is, if that is all that is asked.
         """
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
         free = self.free(q)
@@ -105,15 +101,15 @@ class Smoother:
         return (q, np.inf) if moved is None else (moved, self.cost(moved))
 
     def cost(self, q: Array) -> float:
-        """The sum of the squares of all steps; what is beyond their caps, or too near to obstacles, is dear."""
+        """The sum of the squares of all steps; what is beyond their caps, or outside what must hold, is dear."""
         steps = self.route.steps(q)
         over = np.maximum(np.abs(steps) - self.cap, 0.0)
-        inside = 0.0 if self.clearance is None else float((np.minimum(self.clearance(q), 0.0) ** 2).sum())
-        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + inside)
+        wished = 0.0 if self.route.wishes is None else float(self.route.wishes.cost(q).sum())
+        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + self.room.outside(q)) + wished
 
     def free(self, q: Array) -> bool:
-        """Whether all configurations keep their distance from obstacles."""
-        return self.clearance is None or bool(self.clearance(q).min() >= 0.0)
+        """Whether all configurations keep what must hold of them."""
+        return not self.room or bool(self.room(q).min() >= 0.0)
 
     def _moved(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> Array | None:
         """(n, nq) where the changes (n, active velocities) lead, on all waypoints; None if they do not.
@@ -125,7 +121,7 @@ class Smoother:
         full[:, route.active] = changes
         moved = route.kept(route.model.integrate(q, full))
         for _ in range(_RETURNS):
-            e, jacobians, scores = route.rows(moved)
+            e, jacobians = self._lacking(moved)
             if not np.abs(e).max(initial=0.0) > _EXACT:
                 break
             across = jacobians * ~held[:, None]
@@ -144,6 +140,15 @@ class Smoother:
             moved[-1] = moved[0]
         return moved
 
+    def _lacking(self, q: Array) -> tuple[Array, Array]:
+        """(n, m) what tasks lack at q (n, nq), and sums of joints that are beyond their limits, and (n, m, active
+        velocities) how that changes."""
+        e, jacobians, _ = self.route.rows(q)
+        if self.room.sums is None:
+            return e, jacobians
+        beyond, rows = self.room.sums.back(q, self.route.active)
+        return np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
+
     def _changes(self, q: Array, damping: float, longest: float) -> tuple[Array, npt.NDArray[np.bool_]] | None:
         """(n, active velocities) the changes, none longer than `longest`, that make the path shortest within limits,
         and what they leave at a limit; None where there are none."""
@@ -159,17 +164,22 @@ class Smoother:
         blocks[[0, -1], every[:, None], every[:, None]] -= 1.0
         low, high = self._room(q)
         right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
-        lean, least = None, np.zeros(0)
-        if self.clearance is not None:
-            lean, room = self._obstacles(q, self.clearance)
+        if self.route.wishes is not None:
+            left, slopes = self.route.wishes.rows(q)
+            slopes = slopes[..., self.route.active]
+            blocks += slopes.swapaxes(1, 2) @ slopes
+            right += (left[:, None] @ slopes)[:, 0]
+        leans = []
+        for lean, far, margin in (found for wall in self.room.walls for found in wall.leans(q, self.route.active)):
             # What is free stays so; what is not is pushed out, as far as the tasks let it.
-            out = np.where(room < 0.0, _DEAR, 0.0)
+            out, room = np.where(far < 0.0, _DEAR, 0.0), np.minimum(far, _WIDE)
             blocks += out[:, None, None] * lean[:, :, None] * lean[:, None, :]
-            right += (out * (_MARGIN - room))[:, None] * lean
-            least = np.where(room < 0.0, -_WIDE, np.minimum(_MARGIN - room, 0.0))
+            right += (out * (margin - room))[:, None] * lean
+            leans.append((lean, np.where(room < 0.0, -_WIDE, np.minimum(margin - room, 0.0))))
         program = Program(
-            blocks, np.full(steps.shape, -1.0), right, np.maximum(low, -longest) - _LEEWAY,
-            np.minimum(high, longest) + _LEEWAY, lean, least, self._widest(steps), self.closed, self.route.clock,
+            blocks=blocks, ties=np.full(steps.shape, -1.0), right=right, low=np.maximum(low, -longest) - _LEEWAY,
+            high=np.minimum(high, longest) + _LEEWAY, leans=leans, widest=self._widest(steps), closed=self.closed,
+            clock=self.route.clock,
         )  # fmt: skip
         if self.fixed:
             blocks[0, every, every] += _HELD
@@ -210,19 +220,9 @@ class Smoother:
         """(n, active velocities) the least and the largest change that the limits of the coordinates leave."""
         route = self.route
         low, high = np.full((len(q), route.model.nv), -np.inf), np.full((len(q), route.model.nv), np.inf)
-        for c in route.problem.section("coordinates"):
-            i, v = int(c["q"]), route.active[int(c["v"])]
-            low[:, v], high[:, v] = c["lower"] - q[:, i], c["upper"] - q[:, i]
+        at_q, at_v = route.model._plain
+        low[:, at_v], high[:, at_v] = (route.lower - q)[:, at_q], (route.upper - q)[:, at_q]
         return low[:, route.active], high[:, route.active]
-
-    def _obstacles(self, q: Array, clearance: Clearance) -> tuple[Array, Array]:
-        """(n, active velocities) how the clearance changes, 0 where nothing is near, and (n,) what it is."""
-        room = clearance(q)
-        near: npt.NDArray[np.intp] = np.flatnonzero(room < _NEAR)
-        rows = np.zeros((len(q), len(self.route.active)))
-        if len(near):
-            rows[near] = clearance.gradients(q[near], room[near], self.route.active)
-        return rows, np.minimum(room, _WIDE)
 
 
 def _forces(jacobians: Array, e: Array) -> Array:

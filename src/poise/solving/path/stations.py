@@ -10,21 +10,22 @@ import numpy.typing as npt
 
 from poise.checks import positive, whole
 from poise.kernels.machine.layout import WIDTH
+from poise.kernels.requirements.loops import CLOSED
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, cores, one_start
-from poise.solving.inequalities import Constraint
+from poise.solving.limits import Stated
 from poise.solving.path.candidates import ROUNDS, distinct
-from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
+from poise.solving.path.room import Room
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import timed
-from poise.solving.problem import refuse_ball_limits
+from poise.solving.path.walls import Balls
 from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
 
@@ -46,7 +47,7 @@ def plan(
     poses: Any,
     *,
     q0: ArrayLike | None = None,
-    limits: bool | Sequence[Constraint] = True,
+    limits: Stated = True,
     straight: Sequence[int] = (),
     step: float = 0.05,
     velocity: ArrayLike | None = None,
@@ -69,10 +70,10 @@ def plan(
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
     """
-    with Clearance.lent(model, PathLimits.of(model, limits, velocity, acceleration).apart) as clearance:
+    with Room.lent(model, PathLimits.of(model, limits, velocity, acceleration)) as room:
         return planned(
             model, tasks, poses, q0=q0, limits=limits, straight=straight, step=step, velocity=velocity,
-            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, clearance=clearance,
+            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, room=room,
         )  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def planned(
     poses: Any,
     *,
     q0: ArrayLike | None,
-    limits: bool | Sequence[Constraint],
+    limits: Stated,
     straight: Sequence[int],
     step: float,
     velocity: ArrayLike | None,
@@ -90,9 +91,9 @@ def planned(
     max_time: float | None,
     seed: int,
     threads: int | None,
-    clearance: Clearance | None,
+    room: Room,
 ) -> JointPath:
-    """`plan`, free of what `clearance` measures."""
+    """`plan`, with what must hold of each configuration in `room`."""
     began = perf_counter()
     positive("step", step)
     if max_time is not None:
@@ -101,9 +102,10 @@ def planned(
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
-    if kept.positions:
-        refuse_ball_limits(model, "plan")
-    route = Route(model, tasks, poses, limits=kept.positions, seed=seed, threads=threads, seconds=max_time)
+    route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
+    room = room.closing(model, route.loops, limits=kept.positions)
+    if kept.positions and model.ball_limits:
+        room = room.and_(Balls(model))
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
     if not isinstance(straight, Iterable):
@@ -117,38 +119,49 @@ def planned(
     if q0 is not None:
         ask_for_degrees_in(model, start, "q0")
         route.refuse_outside(start, "q0")
-    start = np.clip(start, route.lower, route.upper)
+    start = route.kept(start)
     first = None if q0 is None else start
-    found, failures = _candidates(route, start, clearance)
-    if clearance is not None and first is not None and float(clearance(first[None])[0]) < 0.0:
-        reason = "the path cannot begin at q0, where " + clearance.words(first)
-        failures.insert(0, PathFailure(0, PathStatus.COLLISION, reason))
+    found, failures = _candidates(route, start, room)
+    if first is not None and room(first[None])[0] < 0.0:
+        status, words = room.words(first)
+        failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
+    if first is not None and room.loops is not None and (gap := float(room.loops.gaps(first[None])[0])) > CLOSED:
+        reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
+        failures.insert(0, PathFailure(0, PathStatus.LIMIT, reason))
     if failures:
         chosen, _ = _chosen(route, found, start, first, set())
         legs = _straight(chosen, first)
-        failures += _unsearched(legs, failures, clearance, begins=first is not None)
+        failures += _unsearched(legs, failures, room, begins=first is not None)
     else:
-        legs, failures = _legs(route, found, start, first, clearance, straight)
+        legs, failures = _legs(route, found, start, first, room, straight)
     rows, stations = _rows(model, legs, step, first is not None)
+    rows = route.kept(rows) if room.loops is None else room.loops.closed(rows)[0]
     times, law = None, None
-    if kept.timed:
+    if kept.pace.timed:
         rests = np.isin(np.arange(len(rows)), stations)
-        times, law = timed(model, rows, kept, rests, route.clock, None if failures else clearance)
+        times, law = timed(
+            model, rows, kept.pace, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
+        )
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
-    return path_of(route, rows, stations, times, law, failures, notes, kept.velocity, clearance, perf_counter() - began)
+    if not failures and route.wishes is not None:
+        notes += route.wishes.notes(rows[stations])
+    return path_of(
+        route, room, rows, stations=stations, times=times, law=law, failures=tuple(failures), notes=tuple(notes),
+        velocity=kept.pace.velocity, seconds=perf_counter() - began,
+    )  # fmt: skip
 
 
-def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tuple[list[Array], list[PathFailure]]:
+def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], list[PathFailure]]:
     """Configurations (k, nq) of each pose, the nearest to it where there is none that meets it, and why."""
     found: list[Array] = []
     failures: list[PathFailure] = []
     for k in range(len(route)):
         near = np.concatenate([start[None], found[-1] if found else start[None]])
         some = np.concatenate([route.solutions(k, _spread(route, k, near)), route.branches(k, start)])
-        if clearance is not None:
+        if room:
             for turn in range(1, ROUNDS):
-                if route.clock.late or (len(some) and clearance(some).max() >= 0.0):
+                if route.clock.late or (len(some) and room(some).max() >= 0.0):
                     break
                 some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
         met = len(some) > 0
@@ -160,14 +173,17 @@ def _candidates(route: Route, start: Array, clearance: Clearance | None) -> tupl
             some, met = answer.q[None].copy(), answer.success
             if not met:
                 failures.append(PathFailure(k, PathStatus.NOT_REACHED, answer.explain()))
-        if clearance is not None and met:
-            room = clearance(some)
-            if room.max() < 0.0:
-                some = some[[int(room.argmax())]]
+        if met:
+            some = route.best(k, some, room)
+        if room and met:
+            far = room(some)
+            if far.max() < 0.0:
+                some = some[[int(far.argmax())]]
+                status, words = room.words(some[0])
                 reason = "no configuration that was found for it is free: at the one that is least inside "
-                failures.append(PathFailure(k, PathStatus.COLLISION, reason + clearance.words(some[0])))
+                failures.append(PathFailure(k, status, reason + words))
             else:
-                some = some[room >= 0.0]
+                some = some[far >= 0.0]
         found.append(distinct(some))
     return found, failures
 
@@ -187,16 +203,17 @@ def _legs(
     found: list[Array],
     start: Array,
     first: Array | None,
-    clearance: Clearance | None,
+    room: Room,
     straight: Sequence[int],
 ) -> tuple[list[Array], list[PathFailure]]:
     """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone."""
     best: tuple[list[Array], list[PathFailure]] | None = None
+    between = room.and_(*route.ranges())
     banned: set[tuple[int, int]] = set()
     for _ in range(_TRIES):
         chosen, numbers = _chosen(route, found, start, first, banned)
-        chosen = _together(route, chosen, first, clearance)
-        legs, blocked = _connected(route, chosen, first, clearance, straight)
+        chosen = _together(route, chosen, first, room)
+        legs, blocked = _connected(route, chosen, first, room, between, straight)
         if best is None or len(blocked) < len(best[1]):
             best = legs, blocked
         if not blocked or route.clock.late:
@@ -219,6 +236,9 @@ def _chosen(
     shift = len(sets) - len(found)
     for k, some in enumerate(sets):
         q[k, : len(some)], price[k, : len(some)] = some, 0.0
+        if route.wishes is not None and k >= len(sets) - len(found):
+            waypoint = np.full(len(some), k - len(sets) + len(found))
+            price[k, : len(some)] = route.wishes.at(waypoint).cost(some)
         q[k, len(some) :] = some[0]
     price[0] += route.leaning(q[0], start)
     for k, i in banned:
@@ -227,7 +247,7 @@ def _chosen(
     return q[np.arange(len(sets)), numbers][shift:], [int(i) for i in numbers[shift:]]
 
 
-def _together(route: Route, q: Array, first: Array | None, clearance: Clearance | None) -> Array:
+def _together(route: Route, q: Array, first: Array | None, room: Room) -> Array:
     """The configurations moved nearer to each other, where all poses are met; `first` stays."""
     if first is not None:
         route = route.beginning_at(first)
@@ -235,8 +255,9 @@ def _together(route: Route, q: Array, first: Array | None, clearance: Clearance 
     if len(q) < 2 or route.rows(q)[2].max() > 1.0:
         return q if first is None else q[1:]
     cap = np.full(len(route.active), np.inf)
-    moved = Smoother(route, clearance, first is not None, False, cap).shorten(q, _ITERATIONS)
-    return moved if first is None else moved[1:]
+    moved = Smoother(route, room, first is not None, False, cap).shorten(q, _ITERATIONS)
+    met = route.met(moved, room)
+    return met if first is None else met[1:]
 
 
 def _straight(q: Array, first: Array | None) -> list[Array]:
@@ -245,28 +266,26 @@ def _straight(q: Array, first: Array | None) -> list[Array]:
     return [ends[k : k + 2] for k in range(len(ends) - 1)] or [ends]
 
 
-def _unsearched(
-    legs: list[Array], failures: list[PathFailure], clearance: Clearance | None, *, begins: bool
-) -> list[PathFailure]:
+def _unsearched(legs: list[Array], failures: list[PathFailure], room: Room, *, begins: bool) -> list[PathFailure]:
     """What is in the straight ways to poses that do not fail themselves, where none around it was looked for."""
-    if clearance is None or len(legs[0]) < 2:
+    if not room or len(legs[0]) < 2:
         return []
-    failed, shift = {failure.waypoint for failure in failures}, 0 if begins else 1
-    rooms = {k + shift: clearance.on_way(one, other) for k, (one, other) in enumerate(legs)}
-    return [
-        PathFailure(
-            k, PathStatus.COLLISION,
-            f"the straight way to it comes {-room:.3g} m nearer than asked; one around was not looked for.",
-        )
-        for k, room in rooms.items()
-        if room < 0.0 and k not in failed
-    ]  # fmt: skip
+    failed, shift, out = {failure.waypoint for failure in failures}, 0 if begins else 1, []
+    for k, (one, other) in enumerate(legs):
+        if k + shift not in failed and room.on_way(one, other) < 0.0:
+            status, words = room.on_step(one, other)
+            reason = f"on the straight way to it {words}; one around was not looked for."
+            out.append(PathFailure(k + shift, status, reason))
+    return out
 
 
 def _connected(
-    route: Route, q: Array, first: Array | None, clearance: Clearance | None, straight: Sequence[int]
+    route: Route, q: Array, first: Array | None, room: Room, between: Room, straight: Sequence[int]
 ) -> tuple[list[Array], list[PathFailure]]:
-    """The ways between configurations, or straight ones where none was found, which fail."""
+    """The ways between configurations, or straight ones where none was found, which fail.
+
+    What must hold `between` them does so on a straight line of the targets by their tasks.
+    """
     legs, failures = _straight(q, first), list[PathFailure]()
     if len(legs[0]) < 2:
         return legs, failures
@@ -276,26 +295,26 @@ def _connected(
         one = legs[k - 1][-1] if k else legs[0][0]
         legs[k] = np.stack([one, other])
         if k + shift in straight:
-            line, wrong = _line(begun, k, one, clearance)
+            line, wrong = _line(begun, k, one, room)
             legs[k] = legs[k] if line is None else line
             if wrong is not None:
                 failures.append(PathFailure(k + shift, *wrong))
             continue
-        if clearance is None:
+        if not between and between.loops is None:
             continue
         clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
-        way = connect(clearance, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
+        way = connect(route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
         if way is None:
-            reason = "no way to it was found that keeps its distance from the obstacles."
-            failures.append(PathFailure(k + shift, PathStatus.COLLISION, reason))
+            status, words = between.on_step(one, other) if between else (PathStatus.LIMIT, "")
+            straight_on = f": on the straight one {words}" if between.on_way(one, other) < 0.0 else ""
+            reason = f"no way to it was found along which all holds that must{straight_on}."
+            failures.append(PathFailure(k + shift, status, reason))
         else:
             legs[k] = way
     return legs, failures
 
 
-def _line(
-    route: Route, k: int, q: Array, clearance: Clearance | None
-) -> tuple[Array | None, tuple[PathStatus, str] | None]:
+def _line(route: Route, k: int, q: Array, room: Room) -> tuple[Array | None, tuple[PathStatus, str] | None]:
     """(m, nq) the straight line from q (nq,) at one waypoint of a route to the next, None where there is none, and what
     is wrong with it."""
     line = route.led_straight(k, q)
@@ -306,10 +325,9 @@ def _line(
     if sizes.max() > max(LEAST, FACTOR * float(np.median(sizes))):
         reason = f"on the straight line to it a joint would have to change by {sizes.max():.3g} at once."
         return line, (PathStatus.JUMP, reason)
-    room = 0.0 if clearance is None else float(clearance.on_steps(line).min())
-    if room < 0.0:
-        reason = f"on the straight line to it shapes come {-room:.3g} m nearer than asked."
-        return line, (PathStatus.COLLISION, reason)
+    for t in np.flatnonzero(room.on_steps(line) < 0.0):
+        status, words = room.on_step(line[t], line[t + 1])
+        return line, (status, f"on the straight line to it {words}.")
     return line, None
 
 

@@ -9,10 +9,11 @@ import numpy.typing as npt
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.timing import least_times
 from poise.model.model import Model
-from poise.solving.path.clearance import Clearance
+from poise.solving.path.bent import bent
 from poise.solving.path.clock import Clock
 from poise.solving.path.law import Curve, Law, joined
-from poise.solving.path.limits import PathLimits
+from poise.solving.path.limits import Pace
+from poise.solving.path.room import Room
 from poise.spatial import Array
 
 _POINTS: Final = 8
@@ -42,17 +43,20 @@ _SHARES: Final = (1.0, 0.7, 0.45, 0.3)
 def timed(
     model: Model,
     q: Array,
-    limits: PathLimits,
+    most: Pace,
     rests: npt.NDArray[np.bool_],
     clock: Clock,
-    clearance: Clearance | None = None,
+    room: Room,
+    *,
+    kept: bool,
 ) -> tuple[Array, Law]:
-    """(n,) times [s], from 0 on, at which q (n, nq) is passed as early as the limits allow, and the motion itself.
+    """(n,) times [s], from 0 on, at which q (n, nq) is passed as early as `most` allows, and the motion itself.
 
     Without accelerations and jerks it goes straight from row to row, each step as fast as can be.  With them the motion
     is smooth, through all rows, and rests at both ends, at `rests` (n,), where the rows turn sharply, and around steps
-    that are free when they are straight, and not when they are bent.  Rows that do not move by more than rounding are
-    passed as one.  What is tried for jerks ends with the clock: the motion is then slower than it need be.
+    that keep what must hold when they are straight, and not when they are bent.  Rows that do not move by more than
+    rounding are passed as one.  Limits of positions are `kept` between rows, or not.
+    What is tried for jerks ends with the clock: the motion is then slower than it need be.
     """
     rows = _apart(model, q)
     place = np.searchsorted(rows, np.arange(len(q)), side="right") - 1
@@ -62,24 +66,33 @@ def timed(
     ways = np.abs(steps).sum(axis=0)
     # From rest to rest a joint gets no faster, and no harder, than its way and its limits allow.
     with np.errstate(invalid="ignore"):
-        hardest = np.fmin(limits.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * limits.jerk**2), np.inf))
-        fastest = np.fmin(limits.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
-    durations = (np.abs(steps) / fastest).max(axis=1, initial=0.0)
+        hardest = np.fmin(most.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * most.jerk**2), np.inf))
+        fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
+    pace = Pace(fastest, hardest, most.jerk, most.twists)
+    durations = pace.shares(steps)
     moving = np.flatnonzero(durations > 0.0)
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
     knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(apart) - 1)
     if np.isinf(hardest).all():
-        law = even(model, apart[through], knots)
-        at = law.t
+        q, at = apart[through], knots
+        if room.loops is not None:
+            s, q = room.loops.refined(Curve.straight(model, knots, q))
+            knots = np.append(0.0, np.cumsum(np.maximum(pace.shares(model.difference(q[:-1], q[1:])), _LEAST)))
+            at = knots[np.searchsorted(s, at)]
+        law = even(model, q, knots)
     else:
-        laws = _smooth(model, apart[through], knots, still[through], fastest, hardest, limits, clock, clearance)
+        laws = _smooth(model, knots, apart[through], still[through], pace, kept, clock, room)
         law = joined(laws)
         # Each for itself: where it rests, its end is the one time that is known exactly.
         ends = np.cumsum([0.0, *(part.duration for part in laws)])
-        at = np.concatenate(
-            [[0.0], *(part.when(part.curve.s[1:]) + t for part, t in zip(laws, ends[:-1], strict=True))]
-        )
+        passing = [knots[(knots > part.curve.s[0]) & (knots <= part.curve.s[-1])] for part in laws]
+        at = np.concatenate([[0.0], *(part.when(s) + t for part, s, t in zip(laws, passing, ends[:-1], strict=True))])
+    if room.loops is not None:
+        # What closes the loops makes some of it faster.
+        t = looked_at(law, _LOOKS)
+        slower = max(1.0, float(room.loops.strain(law, most, t).max())) * _MARGIN
+        law, at = law.slower(slower), at * slower
     passed = np.zeros(len(apart))
     passed[moving + 1] = at[1:]
     return np.maximum.accumulate(passed)[place], law
@@ -106,80 +119,39 @@ def _apart(model: Model, q: Array) -> npt.NDArray[np.intp]:
 
 
 def _smooth(
-    model: Model,
-    q: Array,
-    s: Array,
-    still: npt.NDArray[np.bool_],
-    fastest: Array,
-    hardest: Array,
-    limits: PathLimits,
-    clock: Clock,
-    clearance: Clearance | None,
+    model: Model, s: Array, q: Array, still: npt.NDArray[np.bool_], pace: Pace, kept: bool, clock: Clock, room: Room
 ) -> list[Law]:
-    """The motions through rows q (n, nq) at s (n,), each from rest to rest."""
+    """The motions through rows q (n, nq) at s (n,), each from rest to rest; limits of positions are `kept` or not."""
     slopes = model.difference(q[:-1], q[1:]) / np.diff(s)[:, None]
-    sharp = (np.abs(np.diff(slopes, axis=0)) / fastest).max(axis=1, initial=0.0) > _SHARP
+    sharp = (np.abs(np.diff(slopes, axis=0)) / pace.velocity).max(axis=1, initial=0.0) > _SHARP
     still = still | np.concatenate([[True], sharp, [True]])
     while True:
         ends = np.flatnonzero(still)
-        curves = [_bent(model, s[a : b + 1], q[a : b + 1], limits.positions) for a, b in pairwise(ends)]
-        if clearance is None:
+        curves = [bent(model, s[a : b + 1], q[a : b + 1], kept=kept, sums=room.sums) for a, b in pairwise(ends)]
+        if not room:
             break
-        blocked = np.concatenate([_blocked(curve, clearance) for curve in curves]) & ~(still[:-1] & still[1:])
+        blocked = np.concatenate([_blocked(curve, room) for curve in curves]) & ~(still[:-1] & still[1:])
         if not blocked.any():
             break
         still[:-1] |= blocked
         still[1:] |= blocked
-    if np.isinf(limits.jerk).all():
-        return [_kept(_fastest(curve, fastest, hardest), fastest, hardest, limits.jerk) for curve in curves]
-    return [_with_jerks(curve, fastest, hardest, limits.jerk, clock) for curve in curves]
+    if room.loops is not None:
+        curves = [bent(model, *room.loops.refined(curve), kept=kept, sums=room.sums) for curve in curves]
+    if np.isinf(pace.jerk).all():
+        return [_kept(_fastest(curve, pace), pace) for curve in curves]
+    return [_with_jerks(curve, pace, clock) for curve in curves]
 
 
-def _blocked(curve: Curve, clearance: Clearance) -> npt.NDArray[np.bool_]:
-    """(k,) on which pieces shapes come nearer than asked."""
+def _blocked(curve: Curve, room: Room) -> npt.NDArray[np.bool_]:
+    """(k,) on which pieces something does not hold that must."""
     k = np.repeat(np.arange(len(curve.numbers)), _LOOKED_AT)
     share = np.tile(np.arange(_LOOKED_AT) / _LOOKED_AT, len(curve.numbers))
     moved = curve.on(k, curve.s[k] + share * (curve.s[k + 1] - curve.s[k]))[1]
     q = np.concatenate([curve.model.integrate(curve.starts[k], moved), curve.starts[-1:]])
-    return np.asarray((clearance.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
+    return np.asarray((room.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
 
 
-def _bent(model: Model, s: Array, q: Array, kept: bool) -> Curve:
-    """The curve through rows q (n, nq) at s (n,), with derivatives of parabolas through three of them.
-
-    They are less where the curve would leave the limits of the joints between two rows, if these are `kept`: then the
-    Bernstein coefficients of its pieces are inside.
-    """
-    h = np.diff(s)[:, None]
-    slopes = model.difference(q[:-1], q[1:]) / h
-    first, second = np.concatenate([slopes[:1], slopes]), np.zeros((len(q), model.nv))
-    if len(slopes) > 1:
-        wide = h[:-1] + h[1:]
-        first[1:-1] = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / wide
-        second[1:-1] = 2.0 * (slopes[1:] - slopes[:-1]) / wide
-        second[0], second[-1] = second[1], second[-2]
-        first[0], first[-1] = slopes[0] - 0.5 * h[0] * second[0], slopes[-1] + 0.5 * h[-1] * second[-1]
-    if kept:
-        at_q, at_v = model._plain
-        up, down = np.full((2, *first.shape), np.inf)
-        up[:, at_v] = np.maximum(model.upper - q, 0.0)[:, at_q]
-        down[:, at_v] = np.maximum(q - model.lower, 0.0)[:, at_q]
-        # After each row, and before it, where all is seen backwards.
-        sides = [(slice(None, -1), h, up[:-1], down[:-1]), (slice(1, None), -h, up[1:], down[1:])]
-        for some, gap, high, low in sides:
-            first[some] = np.clip(first[some], *_ordered(-2.5 * low / gap, 2.5 * high / gap))
-        for some, gap, _, _ in sides:
-            way = 0.4 * gap * first[some]
-            bend = 20.0 / gap**2
-            second[some] = np.clip(second[some], bend * (-down[some] - way), bend * (up[some] - way))
-    return Curve.smooth(model, s, q, first, second)
-
-
-def _ordered(one: Array, other: Array) -> tuple[Array, Array]:
-    return np.minimum(one, other), np.maximum(one, other)
-
-
-def _fastest(curve: Curve, velocity: Array, acceleration: Array, cap: Array | None = None) -> Law:
+def _fastest(curve: Curve, pace: Pace, cap: Array | None = None) -> Law:
     """The fastest motion along a curve from rest to rest, by speeds and accelerations at the points of a grid.
 
     Between two points the acceleration of s is constant.  Accelerations are kept at both ends of each (Pham and Pham
@@ -194,16 +166,20 @@ def _fastest(curve: Curve, velocity: Array, acceleration: Array, cap: Array | No
     piece = np.minimum(np.arange(len(grid)) // _POINTS, k - 1)
     _, _, first, second, _ = curve.on(piece, grid)
     n, size = first.shape
-    slope, bend = np.zeros((n, 2 * size + 1)), np.zeros((n, 2 * size + 1))
+    twists = pace.lengths(first)
+    more = 1 + twists.shape[1]
+    slope, bend = np.zeros((n, 2 * size + more)), np.zeros((n, 2 * size + more))
     slope[:, :size], bend[:, :size] = first, second
-    slope[:-1, size:-1] = first[1:] + 2.0 * ds[:, None] * second[1:]
-    bend[:-1, size:-1] = second[1:]
+    slope[:-1, size:-more] = first[1:] + 2.0 * ds[:, None] * second[1:]
+    bend[:-1, size:-more] = second[1:]
+    slope[:, 2 * size : -1] = twists
     slope[:, -1] = 1.0 if cap is None else 1.0 / np.sqrt(cap)
-    unbound = np.full(size, np.inf)
+    unbound, one = np.full(size, np.inf), np.ones(more)
     x = np.zeros(n)
     least_times(
-        ds, slope, bend, np.concatenate([velocity, unbound, [1.0]]), np.concatenate([acceleration] * 2 + [[np.inf]]), x
-    )
+        ds, slope, bend, np.concatenate([pace.velocity, unbound, one]),
+        np.concatenate([pace.acceleration] * 2 + [np.inf * one]), x,
+    )  # fmt: skip
     x[1:-1] = np.maximum(x[1:-1], _LEAST)
     root = np.sqrt(x)
     took = 2.0 * ds / (root[:-1] + root[1:])
@@ -211,25 +187,36 @@ def _fastest(curve: Curve, velocity: Array, acceleration: Array, cap: Array | No
     return Law(curve, np.append(0.0, np.cumsum(took)), pieces)
 
 
-def _strain(law: Law, velocity: Array, acceleration: Array, jerk: Array, looks: int) -> tuple[Array, Array]:
+def _strain(law: Law, pace: Pace, looks: int) -> tuple[Array, Array]:
     """(n,) times, and by what factor the motion is too fast there, 1 where it is just slow enough."""
-    t = (law.t[:-1, None] + np.diff(law.t)[:, None] * (1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks))).ravel()
-    if np.isfinite(jerk).any():
+    t = looked_at(law, looks)
+    if np.isfinite(pace.jerk).any():
         turns = law.when(law.curve.s[1:-1])
         t = np.sort(np.concatenate([t, turns - 1e-9 * law.duration, turns + 1e-9 * law.duration]))
-    speeds, accelerations, jerks = (np.abs(x) for x in law.derivatives(t))
-    parts = [speeds / velocity, np.sqrt(accelerations / acceleration), np.cbrt(jerks / jerk)]
-    return t, np.max([part.max(axis=1, initial=0.0) for part in parts], axis=0)
+    return t, strain_at(law, pace, t).max(axis=1)
 
 
-def _kept(law: Law, velocity: Array, acceleration: Array, jerk: Array) -> Law:
+def looked_at(law: Law, looks: int) -> Array:
+    """(m looks,) times in each of m intervals, from just after its beginning to just before its end."""
+    share = 1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks)
+    return np.asarray((law.t[:-1, None] + np.diff(law.t)[:, None] * share).ravel())
+
+
+def strain_at(law: Law, pace: Pace, t: Array) -> Array:
+    """(n, 3) by what factor the motion is too fast at times t (n,), by its speeds, accelerations and jerks."""
+    speeds, accelerations, jerks = law.derivatives(t)
+    hard, abrupt = np.sqrt(np.abs(accelerations) / pace.acceleration), np.cbrt(np.abs(jerks) / pace.jerk)
+    return np.stack([pace.shares(speeds), hard.max(axis=1, initial=0.0), abrupt.max(axis=1, initial=0.0)], axis=1)
+
+
+def _kept(law: Law, pace: Pace) -> Law:
     """The motion, as much slower as it takes to keep the limits everywhere."""
     bends = bool(np.abs(law.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
-    strain = float(_strain(law, velocity, acceleration, jerk, _ALL_LOOKS if bends else _LOOKS)[1].max())
+    strain = float(_strain(law, pace, _ALL_LOOKS if bends else _LOOKS)[1].max())
     return law.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
 
 
-def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array, clock: Clock) -> Law:
+def _with_jerks(curve: Curve, pace: Pace, clock: Clock) -> Law:
     """The fastest that was found of motions along a curve that keep jerks too.
 
     The fastest without is averaged over a while, so that its acceleration changes evenly, and slowed down where that
@@ -237,14 +224,14 @@ def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array,
     """
     best: Law | None = None
     for share in _SHARES:
-        hardest = share * acceleration
+        hardest = share * pace.acceleration
         with np.errstate(invalid="ignore"):
-            while_ = float(np.nanmax(np.where(np.isfinite(hardest), hardest / jerk, 0.0)))
+            while_ = float(np.nanmax(np.where(np.isfinite(hardest), hardest / pace.jerk, 0.0)))
         cap = None
         for _ in range(_ROUNDS):
-            sharp = _fastest(curve, velocity, hardest, cap)
+            sharp = _fastest(curve, pace._replace(acceleration=hardest), cap)
             law = _averaged(sharp, while_)
-            t, strain = _strain(law, velocity, acceleration, jerk, _LOOKS)
+            t, strain = _strain(law, pace, _LOOKS)
             slower = law.slower(max(1.0, float(strain.max())))
             if best is None or slower.duration < best.duration:
                 best = slower
@@ -254,7 +241,7 @@ def _with_jerks(curve: Curve, velocity: Array, acceleration: Array, jerk: Array,
         if clock.late:
             break
     assert best is not None
-    return _kept(best, velocity, acceleration, jerk)
+    return _kept(best, pace)
 
 
 def _lowered(cap: Array | None, law: Law, seconds: float, t: Array, strain: Array) -> Array:

@@ -10,8 +10,9 @@ import numpy as np
 from poise.geometry.world import World
 from poise.model.model import Model
 from poise.model.proximity import nearest_of_many
+from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.collision import CollisionLimit
-from poise.spatial import Array, conjugate, quaternion_log, quaternion_product
+from poise.spatial import Array
 from poise.viewer.operator.body import bodied
 from poise.viewer.operator.setup import surround
 

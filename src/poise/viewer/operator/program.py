@@ -20,10 +20,11 @@ from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.model.model import Model
 from poise.model.proximity import Proximity
+from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.collision import CollisionLimit
 from poise.solving.tracker import Tracker
 from poise.solving.twist import Lead, Twist
-from poise.spatial import SE3, Array, ArrayLike, conjugate, frozen, pose_of, quaternion_log, quaternion_product
+from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.viewer.guided import Guided, Seen
 from poise.viewer.operator.attempt import Attempt

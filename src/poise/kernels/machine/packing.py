@@ -1,0 +1,89 @@
+"""Problems and workspaces in Python: their sections are packed into words, and found there again.
+
+`poise.kernels.machine.layout` says what sections there are.  NumPy is imported where it is used.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from poise.kernels.machine.layout import PROBLEM, WHOLE, WORK
+from poise.kernels.machine.record import Record
+
+HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
+_ORDER: Final = {name: i for i, name in enumerate((*PROBLEM, *WORK))}
+
+
+def header_word(section: str) -> int:
+    """The word of the header that says where a section of a problem or of a workspace starts."""
+    return 2 * _ORDER[section]
+
+
+def joined(record: Record, whole: Any, real: Any) -> Any:
+    """(n, words) records from their whole numbers (n, .) and their real ones (n, .), in the order of the fields."""
+    import numpy as np
+
+    words = np.zeros((max(len(whole), len(real)), record.words), dtype=np.int64)
+    if len(words):
+        words[:, : record.whole] = whole
+        words[:, record.whole :].view(np.float64)[:] = real
+    return words
+
+
+def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
+    """The words of a problem: `parts` are its sections, `rows` the numbers of rows of a workspace's; others are empty.
+
+    A part is an array of words, such as `joined` gives or `unpack` views, or whatever makes plain numbers.
+    """
+    import numpy as np
+
+    header = np.zeros(HEADER_WORDS, dtype=np.int64)
+    pieces: list[Any] = [header]
+    at, row = HEADER_WORDS, 0
+    for name, kind in PROBLEM.items():
+        part, each = parts.get(name, ()), 1
+        if isinstance(kind, Record):
+            words, each = np.asarray(part, dtype=np.int64), kind.words
+        else:
+            words = np.asarray(part, dtype=np.int64 if kind == WHOLE else np.float64).view(np.int64)
+        pieces.append(words.ravel())
+        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = at, words.size // each
+        at += words.size
+    for name in WORK:
+        count = rows.get(name, 0)
+        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = row, count
+        row += count
+    return np.concatenate(pieces)
+
+
+def words_of(words: Any, section: str) -> Any:
+    """The words of a section of a problem, as `pack` takes them."""
+    kind = PROBLEM[section]
+    start, count = (int(x) for x in words[header_word(section) :][:2])
+    return words[start : start + count * (kind.words if isinstance(kind, Record) else 1)]
+
+
+def unpack(words: Any, section: str) -> Any:
+    """A section of a problem as a structured array or plain numbers, which share its memory."""
+    import numpy as np
+
+    kind = PROBLEM[section]
+    found = words_of(words, section)
+    return found.view(kind.dtype if isinstance(kind, Record) else np.int64 if kind == WHOLE else np.float64)
+
+
+def rows_of(words: Any, section: str) -> slice:
+    """Where in a workspace the rows of a section are."""
+    start, count = (int(x) for x in words[header_word(section) :][:2])
+    return slice(start, start + count)
+
+
+def total_rows(words: Any) -> int:
+    """Rows of a workspace for a problem."""
+    return int(words[HEADER_WORDS - 2] + words[HEADER_WORDS - 1])
+
+
+def end_of(header: Any) -> int:
+    """The number of words of a problem, from its header."""
+    last = tuple(PROBLEM)[-1]
+    (start, count), kind = header[header_word(last) :][:2], PROBLEM[last]
+    return int(start + count * (kind.words if isinstance(kind, Record) else 1))

@@ -1,0 +1,59 @@
+"""Solutions are looked at: whether all that must hold does there."""
+
+import numpy as np
+
+from poise.kernels.machine.jit import call, kernel
+from poise.kernels.machine.layout import (
+    BLOCKED,
+    CALL,
+    CLEAR,
+    SOLVED,
+    WIDTH,
+)
+from poise.kernels.machine.views import entry_at
+from poise.kernels.solver.limits import room_of_sums
+from poise.kernels.solver.nearness import near_turn
+from poise.kernels.solver.state import HOLDS, INSIDE, LANE_COST, LIMIT, SCORE, SLOW
+
+
+@kernel
+def holds(p, w, address):
+    """Whether limits of sums hold at w.q, one number wide, and all shapes are as far apart as asked.
+
+    w.best is the best q where they do not.
+    """
+    w.clearance[0] = room_of_sums(p, w, w.q)
+    if entry_at(address, CALL).scene:
+        room = w.clearance[0]
+        call(w.routines[CLEAR], p, w, address)
+        w.clearance[0] = min(w.clearance[0] - p.guard[0].distance, room)
+    if w.clearance[0] >= 0.0:
+        return True
+    if w.clearance[0] > w.clearance[1]:
+        w.clearance[1] = w.clearance[0]
+        for i in range(len(w.q)):
+            w.best[i] = w.q[i]
+    return False
+
+
+@kernel
+def judged(p, w, code, looking, address):
+    """The code of an answer at w.q that has this one unless something does not hold there."""
+    if not looking or (code == SOLVED and holds(p, w, address)):
+        return code
+    return BLOCKED if w.clearance[1] > -np.inf else code
+
+
+@kernel
+def reject(p, w, v, address):
+    """Let lanes that have converged to where something does not hold begin anew."""
+    for lane in range(WIDTH):
+        if v.state[SCORE, lane] <= INSIDE and v.state[HOLDS, lane] < 0.5:
+            for i in range(len(w.q)):
+                w.q[i] = v.q[i, lane]
+            near_turn(p, w, w.pool)
+            if holds(p, w, address):
+                v.state[HOLDS, lane] = 1.0
+            else:
+                v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
+                v.state[LANE_COST, lane], v.state[LIMIT, lane] = np.inf, np.inf

@@ -1,0 +1,157 @@
+"""What the last step of a Tracker left, and why it did not go farther; computed when it is asked for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Final
+
+import numpy as np
+
+from poise.kernels.methods.memory import FAILED, FRESH, STAGE
+from poise.model.model import Model
+from poise.model.proximity import Proximity
+from poise.solving.active import ActiveLimit, active_limits, at_distance
+from poise.solving.bound_method import BoundMethod
+from poise.solving.collision import CollisionLimit
+from poise.solving.leash import Leashed
+from poise.solving.requirements import given_way
+from poise.solving.scratch import Scratch
+from poise.spatial import Array
+from poise.tasks.base import Task
+from poise.tasks.error import TaskError
+from poise.tasks.posture import PostureTask
+
+BUSY: Final = (
+    "another thread is in this Tracker, or was when this process was forked, and it has a past of its own: make one "
+    "for each thread and process"
+)
+
+
+class LastStep:
+    """What a Tracker tells of its last step."""
+
+    __slots__ = ()
+
+    model: Model
+    _apart: CollisionLimit | None
+    _count: int
+    _dt: float | None
+    _followed: tuple[Task, ...]
+    _leashed: Leashed | None
+    _lock: Lock
+    _memory: Array
+    _posture: Array
+    _posture_task: PostureTask | None
+    _prepared: BoundMethod
+    _q: Array
+    _scratch: Scratch
+    _targets: Array
+
+    @property
+    def velocity(self) -> Array:
+        """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
+
+        Raises ValueError without a dt, and after a step that was refused.
+        """
+        if self._dt is None:
+            raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
+        with self._entered():
+            if self._memory[FRESH] < 0.5:
+                return np.zeros(self.model.nv)
+            q = self._last_q()
+            return self.model.difference(self.model.normalize(self._scratch.start), q) / self._dt
+
+    @property
+    def errors(self) -> tuple[TaskError, ...]:
+        """What the last step left of each task, then of each loop: between its q and `targets` as they are now.
+
+        By forward kinematics, when it is asked for.  Raises ValueError before the first step and after a `reset`.
+        """
+        with self._entered():
+            return self._errors(self._last_q())
+
+    @property
+    def active_limits(self) -> tuple[ActiveLimit, ...]:
+        """The limits that the last step ended at, of the joints that move the tasks, and of shapes; empty: none.
+
+        Speeds count with a dt.  What a method gives away so as to stay clear of a limit is not told.  Raises ValueError
+        before the first step and after a `reset`.
+        """
+        with self._entered():
+            return self._active(self._last_q())
+
+    @property
+    def nearest(self) -> Proximity | None:
+        """The two shapes that are nearest to each other after the last step; None without a CollisionLimit.
+
+        Raises ValueError before the first step and after a `reset`.
+        """
+        with self._entered():
+            q = self._last_q()
+            return None if self._apart is None else self._apart.nearest(self.model, q)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last step, or one of the last rollout, was no finite number, as a singular pose can make it.
+
+        q then stayed where it was.
+        """
+        return bool(self._memory[FAILED] > 0.5)
+
+    def explain(self) -> str:
+        """A sentence or two: what the last step left of each task, the limits that it ended at, and what gave way."""
+        with self._entered():
+            if self._memory[FRESH] < 0.5:
+                return "No step has been taken."
+            if self._refused:
+                return "The last step was refused or interrupted."
+            q = self._last_q()
+            left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
+            if self._posture_task is not None and not left:
+                counts = self._posture_task.weights(self.model) > 0.0
+                away = np.abs(self.model.difference(q, self._posture))[counts].max(initial=0.0)
+                left = [self._posture_task.words(self._posture_task.error([away]))]
+            active = self._active(q)
+            gave = given_way(int(self._memory[STAGE]), ranged=bool(self._prepared.ranges))
+        held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
+        gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
+        return f"What is left: {'; '.join(left)}.{held}{gave}"
+
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Keep other threads out within the block; raises RuntimeError where one is in."""
+        if not self._lock.acquire(False):
+            raise RuntimeError(BUSY)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _last_q(self) -> Array:
+        """(nq,) where the last step led."""
+        if self._memory[FRESH] < 0.5:
+            raise ValueError("no step has been taken, so there is nothing to tell of it: call step first")
+        if self._refused:
+            raise ValueError(
+                "the last step was refused or interrupted, so there is nothing to tell of it: take another"
+            )
+        return self._q
+
+    @property
+    def _refused(self) -> bool:
+        """Whether the last step raised an error, so that no q came of it."""
+        return bool(np.isnan(self._scratch.start[0]))
+
+    def _errors(self, q: Array) -> tuple[TaskError, ...]:
+        pairs = zip(self._followed, self._targets, strict=True)
+        return tuple(task.error(task.judged(self.model, goal[None], q[None])[0]) for task, goal in pairs)
+
+    def _active(self, q: Array) -> tuple[ActiveLimit, ...]:
+        before = self.model.normalize(self._scratch.start)
+        problem, work = self._prepared.problem, self._scratch.narrow
+        found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
+        if self._leashed is not None:
+            found = tuple(self._leashed.active(found, q))
+        if self._apart is None:
+            return found
+        return (*found, *at_distance(self._apart, self.model, self._apart.nearest(self.model, q)))

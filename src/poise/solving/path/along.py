@@ -1,0 +1,40 @@
+"""What tasks lack at many configurations at once, and how that changes with the joints."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+
+from poise.kernels.machine.jit import prepare
+from poise.kernels.path.follow import rows_along
+from poise.model.model import Model
+from poise.solving.problem import Problem, pack
+from poise.solving.scratch import Scratch, bind
+from poise.spatial import Array
+from poise.tasks.base import Task
+
+
+@final
+class Rows:
+    """Tasks prepared for a model, whatever their limits."""
+
+    def __init__(self, model: Model, tasks: Sequence[Task]) -> None:
+        self._problem = pack(model, tasks, limits=False)
+        self.active = np.array(self._problem.velocities, dtype=np.intp)
+        """The velocities that move them."""
+
+    def __call__(self, goals: Array, q: Array) -> tuple[Array, Array]:
+        """Residual rows (n, m) and Jacobians (n, m, active velocities) at q (n, nq), for goals (n, 7 tasks)."""
+        prepare(rows_along)
+        with bind(self._problem).scratch() as scratch:
+            return rows_of(self._problem, scratch, goals, q)[:2]
+
+
+def rows_of(problem: Problem, scratch: Scratch, goals: Array, q: Array) -> tuple[Array, Array, Array]:
+    """Residual rows (n, m), Jacobians (n, m, active velocities) and scores (n,) of a problem at q (n, nq)."""
+    n, m = len(q), 3 * problem.blocks
+    e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(problem.velocities))), np.empty(n)
+    scratch.tell(steps=n)
+    scratch.tell_of(goals=np.ascontiguousarray(goals), path=np.ascontiguousarray(q), answers=scores)
+    rows_along(scratch.address, e, jacobians)
+    return e, jacobians, scores

@@ -1,0 +1,77 @@
+"""A path whose waypoints are passed at given times: the motion, and what of it is too fast."""
+
+from typing import Final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.solving.path.bent import bent
+from poise.solving.path.law import Law
+from poise.solving.path.limits import Pace
+from poise.solving.path.loops import Loops
+from poise.solving.path.path import PathFailure, PathStatus
+from poise.solving.path.room import Room
+from poise.solving.path.timing import even, looked_at
+from poise.spatial import Array
+
+_LOOKS: Final = 17
+"""So often a step that is bent is looked at."""
+_SLACK: Final = 1.0 + 1e-9
+"""Rounding that a speed may be over its limit by."""
+_CLOSING: Final = 1.0 + 1e-6
+"""The same where loops are closed, which is to their tolerance."""
+_WORDS: Final = ("go at {} a second", "accelerate by {}", "jerk by {}")
+
+
+def in_given_times(model: Model, q: Array, times: Array, pace: Pace, room: Room, *, kept: bool) -> Law:
+    """The motion through rows q (n, nq) at `times` (n,) [s].
+
+    It goes straight from row to row, or smoothly, from rest to rest, where accelerations or jerks are limited; limits
+    of positions are `kept` between rows too, or not.
+    """
+    if len(q) < 2 or not pace.smooth:
+        return even(model, q, times)
+    s = np.stack([times[:-1], *(np.full(len(times) - 1, x) for x in (1.0, 0.0, 0.0))], axis=1)
+    return Law(bent(model, times, q, kept=kept, sums=room.sums, rests=True), times, s)
+
+
+def too_fast(law: Law, pace: Pace, loops: Loops | None) -> list[PathFailure]:
+    """The steps of a motion with a row at each of its times on which something is beyond its limit, the first each."""
+    if len(law.curve.starts) < 2 or not law.duration > 0.0:
+        return []
+    model, looks = law.curve.model, _LOOKS if pace.smooth else 2
+    gaps = np.diff(law.t)
+    t = looked_at(law, looks)
+    kinds = [
+        (found.reshape(len(gaps), looks, model.nv), most, words)
+        for found, most, words in zip(
+            law.derivatives(t), pace[:3], _WORDS, strict=True
+        )
+    ]  # fmt: skip
+    closing = np.zeros(len(t)) if loops is None else loops.strain(law, pace, t)
+    names, out = velocity_names(model), []
+    for k in range(len(gaps)):
+        for found, most, words in kinds:
+            share = np.abs(found[k]) / most
+            if share.max(initial=0.0) > _SLACK:
+                at, j = np.unravel_index(share.argmax(), share.shape)
+                size = words.format(f"{abs(found[k, at, j]):.4g}")
+                reason = f"{names[j]} would have to {size}, and its limit is {most[j]:.4g}."
+                break
+        else:
+            lengths, more = pace.lengths(kinds[0][0][k]), float(closing.reshape(len(gaps), looks)[k].max())
+            if lengths.max(initial=0.0) > _SLACK:
+                first, _, limit = pace.twists[int(lengths.max(axis=0).argmax())]
+                size = f"{lengths.max() * limit:.4g} a second in all"
+                reason = f"{names[first]} would have to go at {size}, and its TwistLimit is {limit:.4g}."
+            elif more > _CLOSING:
+                reason = f"what closes the loops would take {more:.4g} times the time that there is."
+            else:
+                continue
+        out.append(PathFailure(k + 1, PathStatus.TOO_FAST, reason))
+    return out
+
+
+def velocity_names(model: Model) -> list[str]:
+    """(nv,) the joint of each velocity."""
+    return [joint.name for joint in model.joints if joint.nq for _ in range(joint.nv)]

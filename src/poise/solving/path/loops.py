@@ -1,0 +1,128 @@
+"""Loops along a path: what closes many configurations at once, and the motion that is closed between the rows too."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.requirements.loops import CLOSED, EXACT
+from poise.model.model import Model
+from poise.solving.closure import Closure
+from poise.solving.path.along import Rows
+from poise.solving.path.law import Curve, JointState, Law
+from poise.solving.path.limits import Pace
+from poise.solving.path.walls import Sums
+from poise.spatial import Array
+from poise.tasks.loop import LoopTask
+
+_STEPS: Final = 12
+"""Newton's steps, at most, from configurations near to closed ones."""
+_RANK: Final = 1e-7
+"""Against the largest singular value of the loops' Jacobian, one that counts as 0."""
+_NEAR: Final = 0.02
+"""Rows of a motion are no farther apart [rad or m]: between them it is as good as closed."""
+_TWICE: Final = 1e-4
+"""Of time, to see how speeds change [s]."""
+
+
+@final
+class Loops:
+    """Loops that stay closed."""
+
+    def __init__(self, model: Model, tasks: Sequence[LoopTask], *, limits: bool, sums: Sums | None) -> None:
+        """Joints and `sums` of them stay within their limits, where they hold."""
+        self._model, self._sums, self._limits = model, sums, limits
+        tasks = [replace(task, weight=1.0) for task in tasks]
+        self._tasks = Rows(model, tasks)
+        self._active = self._tasks.active
+        self._goal = np.concatenate([task.goal(None) for task in tasks])
+        self._closure = Closure(model, tasks, limits=limits)
+
+    def _rows(self, q: Array) -> tuple[Array, Array]:
+        """(n, m) what the loops lack at q (n, nq) [m, rad], and (n, m, k) how that changes."""
+        return self._tasks(np.tile(self._goal, (len(q), 1)), q)
+
+    def gaps(self, q: Array) -> Array:
+        """(n,) how far the worst of them is open at q (n, nq) [m or rad]."""
+        return _largest(self._rows(q)[0])
+
+    def closed(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the closed configurations near to q (n, nq), and which there are."""
+        q, model = np.array(q), self._model
+        found = np.zeros(len(q), dtype=np.bool_)
+        if not len(q):
+            return q, found
+        for turn in range(_STEPS):
+            e, jacobians = self._rows(q)
+            found = _largest(e) <= (EXACT if turn < _STEPS - 1 else CLOSED)
+            if self._sums is not None:
+                beyond, rows = self._sums.back(q, self._active)
+                found &= beyond.min(axis=1) > -EXACT
+                e, jacobians = np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
+            some = np.flatnonzero(~found)
+            if not len(some):
+                return q, found
+            change = np.zeros((len(some), model.nv))
+            change[:, self._active] = (_inverse(jacobians[some]) @ e[some, :, None])[..., 0]
+            moved = model.integrate(q[some], change)
+            q[some] = model.clip(moved) if self._limits else moved
+        for i in np.flatnonzero(~found):
+            one = self._closure.closed(model, q[i]) if np.isfinite(q[i]).all() else None
+            if one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0):
+                q[i], found[i] = one, True
+        return q, found
+
+    def at(self, law: Law, t: Array) -> JointState:
+        """The state at times t (n,) of a motion that is closed at every time."""
+        q, velocity = self._led(law, t)
+        # Speeds change with the Jacobian too, so by differences.
+        ends = [self._led(law, np.clip(t + way, 0.0, law.duration))[1] for way in (-_TWICE, _TWICE)]
+        gaps = np.clip(t + _TWICE, 0.0, law.duration) - np.clip(t - _TWICE, 0.0, law.duration)
+        acceleration = (ends[1] - ends[0]) / np.maximum(gaps, 1e-12)[:, None]
+        moving = ((t >= 0.0) & (t <= law.duration))[:, None]
+        return JointState(q, velocity, np.where(moving, acceleration, 0.0))
+
+    def strain(self, law: Law, pace: Pace, t: Array) -> Array:
+        """(n,) by what factor the closed motion is too fast at times t (n,)."""
+        before, here, after = (self.at(law, np.clip(t + way, 0.0, law.duration)) for way in (-_TWICE, 0.0, _TWICE))
+        parts = [pace.shares(here.velocity)]
+        if np.isfinite(pace.acceleration).any():
+            parts.append(np.sqrt(np.abs(here.acceleration) / pace.acceleration).max(axis=1, initial=0.0))
+        if np.isfinite(pace.jerk).any():
+            jerks = (after.acceleration - before.acceleration) / (2.0 * _TWICE)
+            parts.append(np.cbrt(np.abs(jerks) / pace.jerk).max(axis=1, initial=0.0))
+        return np.asarray(np.max(parts, axis=0), dtype=np.float64)
+
+    def refined(self, curve: Curve) -> tuple[Array, Array]:
+        """(k,) s and (k, nq) closed rows on a curve, its own among them, no farther apart than `_NEAR`."""
+        ways = np.abs(curve.model.difference(curve.starts[:-1], curve.starts[1:])).max(axis=1, initial=0.0)
+        parts = 1 + np.floor(ways / _NEAR).astype(np.int64)
+        piece = np.repeat(np.arange(len(parts)), parts)
+        share = (np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)) / parts[piece]
+        s = curve.s[piece] + share * (curve.s[piece + 1] - curve.s[piece])
+        q = curve.model.integrate(curve.starts[piece], curve.on(piece, s)[1])
+        between = share > 0.0
+        q[between] = self.closed(q[between])[0]
+        return np.append(s, curve.s[-1]), np.concatenate([q, curve.starts[-1:]])
+
+    def _led(self, law: Law, t: Array) -> tuple[Array, Array]:
+        """(n, nq) where the motion is at times t (n,), closed, and (n, nv) its speeds along what stays closed."""
+        q, velocity, _ = law.at(t)
+        q, _ = self.closed(q)
+        _, jacobians = self._rows(q)
+        velocity = velocity.copy()
+        across = jacobians @ velocity[:, self._active, None]
+        velocity[:, self._active] -= (_inverse(jacobians) @ across)[..., 0]
+        return q, velocity
+
+
+def _inverse(jacobians: Array) -> Array:
+    """(n, k, m) pseudoinverses of J (n, m, k)."""
+    return np.asarray(np.linalg.pinv(jacobians, rcond=_RANK), dtype=np.float64)
+
+
+def _largest(e: Array) -> Array:
+    """(n,) the largest norm of three rows of e (n, m)."""
+    return np.sqrt((e.reshape(len(e), -1, 3) ** 2).sum(axis=2).max(axis=1, initial=0.0))

@@ -1,0 +1,246 @@
+"""One search for a path: strands, the best sequence through them, which is made shorter, and what of it fails."""
+
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.machine.layout import WIDTH
+from poise.solving.outcome import Status
+from poise.solving.path.candidates import Candidates
+from poise.solving.path.first import first_paths
+from poise.solving.path.given import velocity_names
+from poise.solving.path.jumps import FACTOR, LEAST, around
+from poise.solving.path.path import PathFailure, PathStatus
+from poise.solving.path.room import Room
+from poise.solving.path.route import Route
+from poise.solving.path.smoothing import Smoother
+from poise.solving.solution import Solution
+from poise.spatial import Array
+
+_STARTS: Final = 6 * WIDTH
+"""Starts at a waypoint from which strands begin."""
+_TRIED, _FEWEST, _WAYPOINTS = 8, 2, 1500
+"""Strands that are made shorter before the best of them is made as short as can be: so many, but for long paths as many
+as have so many waypoints together, and a few in any case."""
+_TRIAL, _ITERATIONS = 3, 60
+"""Iterations of a trial, and of the path that is kept."""
+_PUSHED, _PUSHES = 8, 12
+"""Strands that are pushed out of obstacles, at most, where none is free, and iterations of each."""
+_FREED: Final = 2
+"""So many that are free are enough."""
+_APART: Final = 0.5
+"""Strands are tried that differ by more than this from those tried before [rad or m]."""
+_AT_LIMIT: Final = 1e-6
+"""A joint this near to a limit [rad or m] stands at it."""
+_NEAR: Final = 0.1
+"""Where what gives way is met farther from a waypoint's configuration, it may take a jump to get there [rad or m]."""
+_SLACK: Final = 1.0 + 1e-9
+"""Rounding that a step may be over its limit by."""
+
+
+@final
+class Run:
+    """One call of `solve_path`."""
+
+    def __init__(
+        self, route: Route, start: Array, room: Room, cap: Array, *, fixed: bool, closed: bool,
+        optimise: bool,
+    ) -> None:  # fmt: skip
+        """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
+        self.route, self.room, self.closed, self.cap = route, room, closed, cap
+        self.optimise = optimise
+        self.candidates = Candidates(route, start, room, cap, fixed=fixed, closed=closed)
+        self.smoother = Smoother(route, room, fixed, closed, cap)
+        self.freed: list[Array] = []
+        """Paths that were pushed out of obstacles."""
+
+    def followed(self, max_jump: float | None) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
+        """(n, nq) the path, (n,) which waypoints it meets, and what of it cannot be followed."""
+        if not self.optimise and self.route.wishes is None:
+            reached = np.ones(len(self.route), dtype=np.bool_)
+            for q in first_paths(self.candidates):
+                if not self.failures(q, reached, max_jump):
+                    return q, reached, []
+        q, reached = self.found()
+        return q, reached, self.failures(q, reached, max_jump)
+
+    def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the path, and (n,) which waypoints it meets."""
+        candidates = self.candidates
+        candidates.gather(_STARTS)
+        if not len(candidates.q):
+            return np.tile(candidates.q0, (len(self.route), 1)), np.zeros(len(self.route), dtype=np.bool_)
+        q, reached = self._freed(*self._best())
+        if not reached.all() and candidates.search_alone():
+            q, reached = self._freed(*self._best())
+        if self.room.sums is not None and (not reached.all() or self._jumps(q)) and candidates.hold(_STARTS):
+            q, reached = self._freed(*self._best())
+        wished = self.route.wishes is not None
+        if not reached.all() or not (wished or (self.optimise and len(q) > 1)):
+            return q, reached
+        shortest = self._shortest(q)
+        return self._met(shortest) if wished else shortest, reached
+
+    def _met(self, q: Array) -> Array:
+        """The path with what gives way met as nearly as what comes before it lets, where that brings no jumps."""
+        moved = self.route.met(q, self.room)
+        if self.candidates.fixed:
+            moved[0] = q[0]
+        far = np.abs(self.route.model.difference(q, moved)).max(axis=1, initial=0.0)
+        for some in (moved, np.where((far <= _NEAR)[:, None], moved, q)):
+            met = self._closing(some)
+            if self._jumps(met) <= self._jumps(q):
+                return met
+        return q
+
+    def _freed(self, q: Array, reached: npt.NDArray[np.bool_]) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """The path, or what comes of pushing others out of obstacles, where some of its waypoints are missed or its
+        joints jump, and those have less of it."""
+        if len(q) > 1 and self.room and (not reached.all() or self._jumps(q)):
+            self.freed = self._pushed()
+            if self.freed and (not reached.all() or self._jumps(self.freed[0]) < self._jumps(q)):
+                return self.freed[0], np.ones(len(q), dtype=np.bool_)
+        return q, reached
+
+    def _pushed(self) -> list[Array]:
+        """Paths of strands that meet all waypoints, pushed out of the obstacles; those with the fewest jumps first."""
+        candidates, out, good = self.candidates, list[Array](), 0
+        tried: list[Array] = []
+        for k in candidates.blocked():
+            one = self._closing(candidates.q[k].copy())
+            if candidates.fixed and not (one[0] == candidates.q0).all():
+                continue
+            if len(tried) == _PUSHED or self.route.clock.late:
+                break
+            # What is a little beyond its cap may come within it.
+            far = np.abs(self.route.steps(one)).max(initial=0.0) > candidates.jump
+            if far or any(np.abs(one - other).max() <= _APART for other in tried):
+                continue
+            tried.append(one)
+            free = self.smoother.shorten(one, _PUSHES, until_free=True)
+            if self.smoother.free(free):
+                out.append(free)
+                good += self._jumps(free) == 0
+                if good == (_FREED if self.optimise else 1):
+                    break
+        return sorted(out, key=self._jumps)
+
+    def _best(self) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """The best strand that meets all waypoints without a jump, or else the best sequence through all strands."""
+        whole_ones = self._ranked()
+        if len(whole_ones):
+            return self._closing(self.candidates.q[whole_ones[0]].copy()), np.ones(len(self.route), dtype=np.bool_)
+        q, reached = self.candidates.sequence()
+        return self._closing(q), reached
+
+    def _ranked(self) -> npt.NDArray[np.intp]:
+        """The strands that meet all waypoints without a jump, the shortest first."""
+        candidates, ones = self.candidates, self.candidates.complete()
+        if candidates.fixed:
+            ones = ones[(candidates.q[ones, 0] == candidates.q0).all(axis=1)]
+        if not len(ones) or len(self.route) < 2:
+            return ones
+        steps = self.route.model.difference(candidates.q[ones, :-1], candidates.q[ones, 1:])[..., self.route.active]
+        costs = (steps**2).sum(axis=(1, 2)) + self.route.leaning(candidates.q[ones, 0], candidates.q0)
+        costs += candidates.wished[ones].sum(axis=1)
+        if self.closed:
+            gaps = self.route.model.difference(candidates.q[ones, -1], candidates.q[ones, 0])
+            costs += (gaps**2).sum(axis=1)
+        smooth = (np.abs(steps).max(axis=(1, 2), initial=0.0) <= candidates.jump) & np.isfinite(costs)
+        order = np.argsort(costs, kind="stable")
+        return ones[order[smooth[order]]]
+
+    def _closing(self, q: Array) -> Array:
+        """The path, which ends where it began if that is asked for."""
+        if self.closed:
+            q[-1] = q[0]
+        return q
+
+    def _shortest(self, q: Array) -> Array:
+        """What the path, or other strands, come to when they are made shorter; the best of it."""
+        candidates, smoother = self.candidates, self.smoother
+        tried: list[Array] = []
+        many = max(_FEWEST, min(_TRIED, _WAYPOINTS // len(q)))
+        others = [self._closing(candidates.q[k].copy()) for k in self._ranked()]
+        sequence, met = candidates.sequence()
+        if met.all():
+            others.insert(0, self._closing(sequence))
+        for one in [*others, *self.freed, q]:
+            if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
+                tried.append(one)
+        trials = [smoother.shorten(one, _TRIAL) for one in tried]
+        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._leaning(one)))
+        best = smoother.shorten(best, _ITERATIONS)
+        return best if self._jumps(best) <= self._jumps(q) else q
+
+    def _leaning(self, q: Array) -> float:
+        return float(self.route.leaning(q[:1], self.candidates.q0)[0])
+
+    def _jumps(self, q: Array) -> int:
+        steps = np.abs(self.route.steps(q))
+        return int(((steps > self.cap) | (steps > self.candidates.jump)).any(axis=1).sum())
+
+    def failures(self, q: Array, reached: npt.NDArray[np.bool_], max_jump: float | None) -> list[PathFailure]:
+        """What cannot be followed."""
+        route = self.route
+        out: list[PathFailure] = []
+        for t in np.flatnonzero(~reached):
+            solution = self.candidates.missed.get(int(t))
+            if solution is None and not out and (int(t) in self.candidates.barren or not route.clock.late):
+                solution = route.solve(int(t), q[t])
+            out.append(self._missed(int(t), q[t], solution))
+        sizes = np.abs(route.steps(q)).max(axis=1, initial=0.0)
+        if max_jump is not None:
+            jumping = sizes > max_jump * _SLACK
+        else:
+            jumping = (sizes > LEAST) & (sizes > FACTOR * around(sizes))
+        both = reached[:-1] & reached[1:]
+        if max_jump is None:
+            # Near a singular pose steps grow, and yet a strand comes from one end to the other.
+            for t in np.flatnonzero(jumping & both):
+                jumping[t] = not route.continues(int(t), q[t], q[t + 1])
+        out += [self._jumped(int(t), q, max_jump) for t in np.flatnonzero(jumping & both)]
+        if self.room and len(q) > 1:
+            free = self.room.on_steps(q)
+            for t in np.flatnonzero((free < 0.0) & both & ~jumping):
+                status, words = self.room.on_step(q[t], q[t + 1])
+                out.append(PathFailure(int(t) + 1, status, f"on the way from waypoint {t} {words}."))
+        return out
+
+    def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:
+        unsure = solution is None or solution.success or solution.status is Status.MAX_TIME
+        if self.route.clock.late and unsure and t not in self.candidates.barren:
+            return PathFailure(t, PathStatus.MAX_TIME, "nothing was found for it in max_time.")
+        if solution is not None and solution.success:
+            if self.room(q[None])[0] < 0.0:
+                status, words = self.room.words(q)
+                reason = "no configuration that was found for it is free: at the one chosen "
+                return PathFailure(t, status, reason + words)
+            reason = "it can be reached, but by no way that was found from the others."
+            return PathFailure(t, PathStatus.NOT_REACHED, reason)
+        reason = "not reached either." if solution is None else solution.explain()
+        return PathFailure(t, PathStatus.NOT_REACHED, reason)
+
+    def _jumped(self, t: int, q: Array, max_jump: float | None) -> PathFailure:
+        route = self.route
+        change = np.zeros(route.model.nv)
+        change[route.active] = route.steps(q[t : t + 2])[0]
+        names = velocity_names(route.model)
+        j = int(np.abs(change).argmax())
+        near = route.nearest(t + 1, q[t])
+        held = [
+            f"{name} ({word}, {limit:.4g})"
+            for i, name in enumerate(route.model.coordinates)
+            for word, limit in (("lower", route.lower[i]), ("upper", route.upper[i]))
+            if abs(near[i] - limit) < _AT_LIMIT and route.moved[i]
+        ]
+        tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
+        most = ""
+        if max_jump is not None:
+            most = f", and max_jump is {max_jump:.4g}: put waypoints between these two, or allow more"
+        many = f"{len(self.candidates.q)} strands were tried."
+        return PathFailure(
+            t + 1, PathStatus.JUMP,
+            f"from waypoint {t} on, {names[j]} would have to change by {change[j]:.3g} at once{most}; {many}{tail}",
+        )  # fmt: skip

@@ -1,0 +1,142 @@
+"""What is wanted of a path beside what its waypoints require: soft tasks, those of later levels, a posture.
+
+While a whole path is made shorter each counts by the square of what is left of it, much the more the sooner its level
+comes; in the end every configuration is taken, from where it is, to where its levels are met one after the other, by
+the steps of a method that keeps all that must hold.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.machine.layout import ANSWER
+from poise.model.model import Model
+from poise.solving import within
+from poise.solving.arguments import AnyTask
+from poise.solving.limits import Stated
+from poise.solving.path.along import Rows
+from poise.solving.path.clock import Clock
+from poise.solving.search import prepared_search
+from poise.spatial import Array
+from poise.tasks.base import Task
+from poise.tasks.posture import PostureTask
+
+_FIRST, _NEXT = 1e3, 1e-2
+"""Weight of the first level beside the squares of steps, and of each level as a share of the one before it."""
+_MISSED: Final = 10.0
+"""What is left of a task is told of if it is more than so many of its tolerances."""
+
+
+@final
+class Wishes:
+    """Tasks that give way, with their goals at n waypoints."""
+
+    def __init__(
+        self, model: Model, stated: Sequence[AnyTask], goals: Array, postures: Array | None, limits: Stated
+    ) -> None:
+        """Of all that was `stated`, with `goals` (n, 7 frame tasks), `postures` (n, nq), and `limits` that hold."""
+        self._limits = limits
+        self._model, self._stated, self._postures = model, tuple(stated), postures
+        self._all = goals
+        tasks = [task for task in stated if isinstance(task, Task)]
+        self.number = [k for k, task in enumerate(tasks) if gives_way(task, tasks)]
+        """Which of the frame tasks they are."""
+        self.tasks = tuple(tasks[k] for k in self.number)
+        levels = sorted({task.level for task in self.tasks})
+        each = [_FIRST * _NEXT ** levels.index(task.level) for task in self.tasks]
+        self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in self.tasks]))
+        self._rows = Rows(model, self.tasks) if self.tasks else None
+        self._pull = np.zeros(model.nv)
+        posture = next((task for task in stated if isinstance(task, PostureTask)), None)
+        if posture is not None:
+            weight = posture.weights(model)
+            self._pull = np.sqrt(_FIRST * _NEXT ** len(levels) * weight / max(float(weight.max()), 1e-300))
+
+    @property
+    def active(self) -> npt.NDArray[np.intp]:
+        """The velocities that change them."""
+        some = np.flatnonzero(self._pull)
+        return np.union1d(some, some if self._rows is None else self._rows.active).astype(np.intp)
+
+    def at(self, some: Any) -> "Wishes":
+        """They at some of the waypoints."""
+        made = copy(self)
+        made._all = self._all[some]
+        made._postures = None if self._postures is None else self._postures[some]
+        return made
+
+    def changing(self) -> npt.NDArray[np.bool_]:
+        """(n - 1,) which waypoints ask for something else than the one before."""
+        changed = (self.goals[1:] != self.goals[:-1]).any(axis=1)
+        if self._postures is not None:
+            changed |= (self._postures[1:] != self._postures[:-1]).any(axis=1)
+        return np.asarray(changed, dtype=np.bool_)
+
+    @property
+    def goals(self) -> Array:
+        """(n, 7 tasks) those of its own tasks."""
+        return self._all.reshape(len(self._all), -1, 7)[:, self.number].reshape(len(self._all), -1)
+
+    def rows(self, q: Array) -> tuple[Array, Array]:
+        """Rows (n, m), whose squares are what is to be least, and how they fall (n, m, nv), at q (n, nq)."""
+        model, n = self._model, len(q)
+        e, jacobians = np.zeros((n, 0)), np.zeros((n, 0, model.nv))
+        if self._rows is not None:
+            e, active = self._rows(self.goals, q)
+            jacobians = np.zeros((*e.shape, model.nv))
+            jacobians[..., self._rows.active] = active
+            e, jacobians = self._share * e, self._share[:, None] * jacobians
+        if self._postures is not None:
+            e = np.concatenate([e, self._pull * model.difference(q, self._postures)], axis=1)
+            pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
+            jacobians = np.concatenate([jacobians, pull], axis=1)
+        return e, jacobians
+
+    def cost(self, q: Array) -> Array:
+        """(..., n) what they cost at q (..., n, nq)."""
+        flat = q.reshape(-1, *q.shape[-2:])
+        found = [(self.rows(one)[0] ** 2).sum(axis=1) for one in flat]
+        return np.array(found).reshape(q.shape[:-1])
+
+    def met(self, q: Array, seed: int, clock: Clock) -> Array:
+        """(n, nq) where each of q (n, nq) comes to when its levels are met one after the other, from where it is."""
+        search = prepared_search(
+            self._model, self._stated, method=within.METHOD, limits=self._limits, prefer="first", max_iterations=None,
+            max_restarts=0, max_time=None, trace=False,
+        )  # fmt: skip
+        loops, out = np.concatenate([np.zeros(0), *search.loop_goals]), np.array(q)
+        with search.scratch(self._model) as scratch:
+            for k, start in enumerate(q):
+                if clock.late:
+                    break
+                scratch.goal[:], scratch.start[:] = np.concatenate([self._all[k], loops]), start
+                if self._postures is not None and len(scratch.posture_goal):
+                    scratch.posture_goal[:] = self._postures[k]
+                code, _ = search.solve_one(self._model, scratch, seed)
+                if code >= 0:
+                    out[k] = scratch.out[ANSWER : ANSWER + self._model.nq]
+        return out
+
+    def errors(self, q: Array) -> list[Array]:
+        """(n, blocks) of each task, what is left at q (n, nq)."""
+        goals = self.goals.reshape(len(q), -1, 7)
+        return [task.judged(self._model, goals[:, k], q) for k, task in enumerate(self.tasks)]
+
+    def notes(self, q: Array) -> list[str]:
+        """Of required ones that are missed at q (n, nq): where most, and by how much."""
+        out = []
+        for task, left in zip(self.tasks, self.errors(q), strict=True):
+            share = (left / [block.tolerance for block in task.blocks]).max(axis=1)
+            t = int(share.argmax())
+            if task.required and share[t] > _MISSED:
+                words = task.words(task.error(left[t].tolist()))
+                out.append(f"{words} is left at waypoint {t}, for what comes before it leaves no more.")
+        return out
+
+
+def gives_way(task: Task, tasks: Sequence[Task]) -> bool:
+    """Whether one of the tasks is not of the first level."""
+    return task.level > min(task.level for task in tasks)

@@ -1,0 +1,122 @@
+"""A whole motion of a Tracker in one compiled loop, or those of many characters, eight side by side."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final, final
+
+import numpy as np
+
+from poise.kernels.machine.jit import prepare, watched
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
+from poise.kernels.methods import method_loop
+from poise.model.model import Model
+from poise.model.scene import Scene
+from poise.solving.arguments import refuse_goal, refuse_start
+from poise.solving.bound_method import BoundMethod
+from poise.solving.collision import CollisionLimit
+from poise.solving.scratch import Bound, Scratch
+from poise.spatial import Array
+from poise.tasks.base import Task
+
+_AT_ONCE: Final = 8192
+"""Steps of characters that a call of a kernel takes at most, or those of eight, so that Python hears of signals."""
+
+
+@final
+class Rollouts:
+    """The loops of a Tracker, each call with a workspace of its own."""
+
+    __slots__ = ("_ahead", "_apart", "_bound", "_followed", "_model", "_numbers", "_prepared", "_scenes")
+
+    def __init__(
+        self,
+        model: Model,
+        followed: Sequence[Task],
+        prepared: BoundMethod,
+        bound: Bound,
+        apart: CollisionLimit | None,
+        *,
+        ahead: float,
+        **numbers: int,
+    ) -> None:
+        """`ahead` is how long shapes go on as they do [s]; `numbers` are `updates` and `settle` of the call."""
+        self._model, self._followed, self._prepared, self._bound = model, tuple(followed), prepared, bound
+        self._apart, self._ahead, self._numbers = apart, ahead, numbers
+        self._scenes: list[Scene] = []
+
+    def lead(self, starts: Array, goals: Array, pulls: Array | None, guide: Array, path: Array, threads: int) -> bool:
+        """Fill `path` (characters, steps, nq) from `starts` (characters, nq); whether a step was no finite number.
+
+        `pulls` (characters, steps, nq) is what each step pulls to; None: all to `guide` (nq,).
+        """
+        characters = len(path)
+        if not path.size:
+            return False
+        alone = characters == 1 or not self._prepared.characters
+        prepare(method_loop.rollout if alone else method_loop.rollout_lanes)
+        lanes = min(-(-characters // (WIDTH * threads)), max(1, _AT_ONCE // (WIDTH * path.shape[1])))
+        many = 1 if alone else WIDTH * lanes
+        groups = [slice(c, c + many) for c in range(0, characters, many)]
+
+        def roll(some: slice) -> int:
+            pulled = None if pulls is None else pulls[some]
+            return self._lead_some(starts[some], goals[some], pulled, guide, path[some], alone=alone)
+
+        if min(threads, len(groups)) == 1:
+            return NOT_FINITE in list(map(roll, groups))
+        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+            return NOT_FINITE in list(pool.map(roll, groups))
+
+    def _lead_some(
+        self, starts: Array, goals: Array, pulls: Array | None, guide: Array, path: Array, *, alone: bool
+    ) -> int:
+        """Lead one character, or several, eight side by side; a code."""
+        with self._bound.scratch() as scratch:
+            scratch.tell(**self._numbers, steps=path.shape[1], characters=len(path))
+            scratch.tell_of(goals=goals, path=path, **({} if pulls is None else {"postures": pulls}))
+            rows = self._prepared.problem.rows("guide")
+            scratch.narrow[rows] = guide
+            if pulls is None:
+                scratch.tell(postures=0)
+            if alone:
+                scratch.start[:] = starts[0]
+                with self._shapes(scratch):
+                    code: int = watched(method_loop.rollout, self._bound.reads)(scratch.address)
+            else:
+                scratch.widen(self._bound)
+                assert scratch.wide is not None
+                scratch.wide[rows] = guide[:, None]
+                path[:, 0] = starts
+                code = watched(method_loop.rollout_lanes, self._bound.reads)(scratch.address)
+        self._check(code, starts, goals)
+        return code
+
+    @contextmanager
+    def _shapes(self, scratch: Scratch) -> Iterator[None]:
+        """Let scratch have shapes that nobody else has within the block, as if seen for the first time."""
+        if self._apart is None:
+            yield
+            return
+        try:
+            scene = self._scenes.pop()
+            scene.sync()
+        except IndexError:
+            scene = self._apart.scene(self._model, ahead=self._ahead)
+        scene.forget()
+        scratch.surround(scene)
+        scratch.tell(scene_changed=0)
+        try:
+            yield
+        finally:
+            self._scenes.append(scene)
+
+    def _check(self, code: int, starts: Array, goals: Array) -> None:
+        """Raises ValueError for numbers that a kernel refused."""
+        if code == BAD_GOAL:
+            for goal in goals.reshape(-1, GOAL_NUMBERS * len(self._followed)):
+                if not np.isfinite(goal).all():
+                    refuse_goal(self._followed, goal)
+            refuse_goal(self._followed, goals[0, 0].ravel())
+        if code == BAD_START:
+            refuse_start(starts[0], "q")

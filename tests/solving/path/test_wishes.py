@@ -1,0 +1,148 @@
+"""What gives way along a path: soft tasks, later levels and a posture, as near as what comes before."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import poise as pz
+from poise.spatial import Array
+
+PANDA, N = pz.load("panda"), 12
+LINE = np.stack([np.full(N, 0.5), np.linspace(-0.3, 0.3, N), np.full(N, 0.3)], axis=1)
+PULL = pz.PositionTask("panda_hand")
+DOWN = pz.SO3(wxyz=[0.0, 1.0, 0.0, 0.0])
+ELBOW = np.array([0.3, 0.6, 0.5])
+AWAY = pz.PositionTask("panda_link4", target=ELBOW, required=False)
+"""An elbow that no arm can have there."""
+
+
+def hand(q: Array) -> Array:
+    return PANDA.pose("panda_hand", q).xyz
+
+
+def elbow(q: Array) -> float:
+    return float(np.linalg.norm(PANDA.pose("panda_link4", q).xyz - ELBOW))
+
+
+def turned(q: Array) -> Array:
+    """(3,) how the hand is turned against one that looks down [rad]."""
+    return (DOWN.inverse() @ PANDA.pose("panda_hand", q).rotation).log()
+
+
+def unbent(q: Array) -> float:
+    return float(np.linalg.norm(q - PANDA.home))
+
+
+def least(cost: object, q: Array, constraints: list[dict[str, object]]) -> float:
+    """The least cost near q that SLSQP finds within the limits of the joints."""
+    found = minimize(
+        lambda x: cost(x) ** 2, q, method="SLSQP", bounds=list(zip(PANDA.lower, PANDA.upper, strict=True)),
+        constraints=constraints, options={"ftol": 1e-14, "maxiter": 300},
+    )  # fmt: skip
+    return float(np.sqrt(found.fun))
+
+
+def at(place: Array) -> dict[str, object]:
+    return {"type": "eq", "fun": lambda q: hand(q) - place}
+
+
+def looks_down() -> dict[str, object]:
+    return {"type": "eq", "fun": turned}
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+def test_a_soft_task_is_met_as_nearly_as_the_poses_leave(optimise: bool) -> None:
+    path = pz.solve_path(PANDA, [PULL, AWAY], [LINE, None], optimise=optimise)
+    assert path.success, path.explain()
+    assert np.abs(hand(path.q) - LINE).max() < 1e-6
+    left = np.array([elbow(q) for q in path.q])
+    np.testing.assert_allclose(path.position_errors[:, 1], left, atol=1e-12)
+    for k in (0, 5, 11):
+        assert left[k] <= least(elbow, path.q[k], [at(LINE[k])]) + 2e-5
+    assert left.min() > 0.1
+    assert pz.jumps(path.q, PANDA) == []
+
+
+def test_a_level_that_can_be_met_is_and_one_that_cannot_is_told_of() -> None:
+    facing = pz.OrientationTask("panda_hand", target=DOWN, priority=1)
+    path = pz.solve_path(PANDA, [PULL, facing], [LINE, None])
+    assert path.success, path.explain()
+    assert max(np.abs(turned(q)).max() for q in path.q) < 1e-5
+    assert path.notes == ()
+    missed = pz.PositionTask("panda_link4", target=ELBOW, priority=1)
+    path = pz.solve_path(PANDA, [PULL, missed], [LINE, None])
+    assert path.success, path.explain()
+    assert np.abs(hand(path.q) - LINE).max() < 1e-6
+    (note,) = path.notes
+    assert "PositionTask('panda_link4')" in note
+    assert "what comes before it leaves no more" in note
+
+
+def test_a_posture_is_come_to_as_nearly_as_the_poses_and_soft_tasks_leave() -> None:
+    posture = pz.PostureTask(PANDA.home)
+    path = pz.solve_path(PANDA, [PULL, posture], [LINE, None])
+    facing = pz.OrientationTask("panda_hand", target=DOWN, required=False)
+    both = pz.solve_path(PANDA, [PULL, facing, posture], [LINE, None, None])
+    assert path.success, path.explain()
+    assert both.success, both.explain()
+    for k in (0, 6, 11):
+        assert unbent(path.q[k]) <= least(unbent, path.q[k], [at(LINE[k])]) + 1e-5
+        assert np.abs(turned(both.q[k])).max() < 1e-5
+        assert unbent(both.q[k]) <= least(unbent, both.q[k], [at(LINE[k]), looks_down()]) + 1e-4
+    assert np.abs(hand(both.q) - LINE).max() < 1e-6
+
+
+def test_postures_are_one_a_waypoint_and_of_all_joints() -> None:
+    """The wrist does not move the elbow, and goes where the posture has it."""
+    first = PANDA.home + np.array([0.0, 0.2, 0.0, 0.0, 0.3, -0.2, 0.4])
+    postures = np.linspace(PANDA.home, first, N)
+    places = PANDA.pose("panda_link4", postures).xyz
+    path = pz.solve_path(PANDA, [pz.PositionTask("panda_link4"), pz.PostureTask()], [places, postures])
+    assert path.success, path.explain()
+    np.testing.assert_allclose(path.q, postures, atol=1e-5)
+
+
+def test_what_must_hold_comes_before_what_gives_way() -> None:
+    factors = np.array([0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    free = pz.solve_path(PANDA, [PULL, AWAY], [LINE, None])
+    most = float((free.q @ factors).max() - 0.15)
+    limit = pz.LinearLimit({"panda_joint2": 1.0, "panda_joint4": -1.0}, most)
+    path = pz.solve_path(PANDA, [PULL, AWAY], [LINE, None], limits=[limit, pz.AccelerationLimit(5.0)])
+    assert path.success, path.explain()
+    assert np.abs(hand(path.q) - LINE).max() < 1e-6
+    assert (path.at(np.linspace(0.0, path.duration, 2001)).q @ factors).max() <= most + 1e-9
+    for k in (0, 6, 11):
+        within = {"type": "ineq", "fun": lambda q: most - q @ factors}
+        assert elbow(path.q[k]) <= least(elbow, path.q[k], [at(LINE[k]), within]) + 1e-3
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_circle_is_gone_round_with_a_posture(closed: bool) -> None:
+    angle = np.linspace(0.0, 2.0 * np.pi, 25)
+    circle = np.stack([0.5 + 0.1 * np.cos(angle), 0.1 * np.sin(angle), np.full(25, 0.4)], axis=1)
+    circle[-1] = circle[0]
+    path = pz.solve_path(PANDA, [PULL, pz.PostureTask(PANDA.home)], [circle, None], closed=closed)
+    assert path.success, path.explain()
+    assert np.abs(path.q[-1] - path.q[0]).max() <= (0.0 if closed else 1e-3)
+
+
+def test_a_plan_chooses_configurations_by_what_gives_way() -> None:
+    stops = LINE[[0, 6, 11]]
+    path = pz.plan(PANDA, [PULL, AWAY], [stops, None], acceleration=5.0)
+    assert path.success, path.explain()
+    q = path.q[path.stations]
+    assert np.abs(hand(q) - stops).max() < 1e-6
+    for k in range(3):
+        assert elbow(q[k]) <= least(elbow, q[k], [at(stops[k])]) + 2e-5
+
+
+def test_the_same_on_any_number_of_threads() -> None:
+    one, two = (pz.solve_path(PANDA, [PULL, AWAY], [LINE, None], threads=n) for n in (1, 2))
+    assert np.array_equal(one.q, two.q)
+
+
+def test_something_must_be_required() -> None:
+    with pytest.raises(ValueError, match="required=False: add one"):
+        pz.solve_path(PANDA, AWAY, LINE)
+    with pytest.raises(ValueError, match="only a PostureTask: add one"):
+        pz.solve_path(PANDA, pz.PostureTask(PANDA.home), [PANDA.home, PANDA.home])

@@ -1,0 +1,53 @@
+"""How much a reader has to hold in mind: the length of a file of the core, the positional arguments of a function."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import poise
+
+SOURCE = Path(poise.__file__).parent
+CORE = ("kernels", "quaternions", "spatial", "geometry", "model", "tasks", "methods", "solving")
+LINES, ARGUMENTS = 500, 8
+LONG = {
+    "kernels/solver/lm_solver.py",
+    "solving/search.py",
+    "solving/tracker.py",
+}
+"""Files that are longer; none is added."""
+WIDE = {
+    "kernels/kinematics/forward.py: jacobian_columns",
+    "kernels/methods/balls.py: turned_within",
+    "kernels/solver/lm_solver.py: search",
+    "solving/batch.py: run_batch",
+    "solving/path/solve.py: path_of",
+    "solving/path/timing.py: _smooth",
+}
+"""Functions that take more; none is added."""
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """The name of every file, seen from the package, and its text."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE).as_posix(), path.read_text()
+
+
+def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many arguments it takes by their place, beside itself."""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def test_no_file_of_the_core_is_long_but_those_that_are_named() -> None:
+    long = {name for name, text in files() if name.startswith(CORE) and len(text.splitlines()) > LINES}
+    assert long == LONG
+
+
+def test_no_function_takes_many_arguments_by_place_but_those_that_are_named() -> None:
+    wide = {
+        f"{name}: {node.name}"
+        for name, text in files()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and positional(node) > ARGUMENTS
+    }
+    assert wide == WIDE
