@@ -137,6 +137,37 @@ def test_a_slider_that_is_given_no_number_shows_the_joint_again(wait_for: Wait) 
         wait_for(lambda: abs(slider.value - 0.4) < 1e-3, seconds=10.0)
 
 
+def test_what_a_hand_has_changed_is_left_to_it_until_it_is_told_of(wait_for: Wait) -> None:
+    with view(planar(3), port=0, block=False) as page:
+        box = widget(page, "keep apart")
+        wait_for(lambda: page.panel._was, seconds=10.0)
+        box._impl.value = True  # as it comes from a window, before anybody is called
+        page.wait(1.0)
+        assert box.value
+        by_hand(page, "heed in the null space", True)  # which the solver's own way cannot
+        wait_for(lambda: not widget(page, "heed in the null space").value, seconds=10.0)
+
+
+def test_a_panel_gives_an_obstacle_another_shape(wait_for: Wait) -> None:
+    with view(planar(3), port=0, block=False) as page:
+        page.session.add_obstacle("it", pz.Sphere((1.0, 2.0, 0.0), 0.1))
+        wait_for(lambda: "it" in page.stage.obstacles._nodes, seconds=10.0)
+        page.stage.obstacles.select("it")
+        by_hand(page, "shape", "box")
+        shape = page.session.world["it"]
+        assert isinstance(shape, pz.Box)
+        np.testing.assert_array_equal(shape.pose.xyz, [1.0, 2.0, 0.0])
+
+
+def test_the_operators_page_has_what_every_panel_has_and_is_recorded(tmp_path: Path) -> None:
+    with OperatorPage(Program(planar(3)), port=0) as page:
+        page.record(tmp_path / "it.html")
+        widget(page, "grid")
+        by_hand(page, "manipulability ellipsoid", True)
+        assert page.stage.show_ellipsoid
+    assert (tmp_path / "it.html").stat().st_size > 1e5
+
+
 # The end
 
 

@@ -266,8 +266,6 @@ def test_what_cannot_be_is_refused_and_everything_works_on() -> None:
         assert not session.replace_task(0, pz.LookAtTask("tool"))
     with refused(session):
         assert not session.use(pz.methods.METHODS["lbfgs"](memory=10**12))
-    with refused(session):
-        assert not session.use(pz.methods.METHODS["lbfgs"](memory=10**30))
     with refused(session, "no shape 'ball'"):
         assert not session.remove_obstacle("ball")
     with refused(session, "no shape 'ball'"):
