@@ -33,10 +33,7 @@ def table() -> str:
 
 def methods() -> str:
     """What a step of a named method cannot follow: a line each, in Markdown."""
-    return "\n".join(
-        f"- `{method}` {CANNOT[why][0]}, so {_NAMES.get(some, some)} with others are refused: {CANNOT[why][1]}."
-        for (method, some), why in cells.METHODS.items()
-    )
+    return "\n".join(f"- `{name}` {CANNOT[why][0]}: {CANNOT[why][1]}." for (name, _), why in cells.METHODS.items())
 
 
 def _cell(function: str, name: str, reasons: list[str]) -> str:

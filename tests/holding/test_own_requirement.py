@@ -135,6 +135,17 @@ def test_all_solutions_keep_it() -> None:
     assert beyond(found.q) <= 1e-6
 
 
+def test_along_paths() -> None:
+    way = np.linspace([0.4, -0.3, 0.4], [0.4, 0.3, 0.5], 12)
+    tasks = [pz.PositionTask(HAND), low(HeightLimit)]
+    found = pz.solve_path(ARM, tasks, [way, None], q0=Q)
+    assert found.success, found.explain()
+    assert beyond(found.q) <= 1e-6
+    there = pz.plan(ARM, tasks, [way[[0, -1]], None], q0=found.q[0])
+    assert there.success, there.explain()
+    assert beyond(there.q) <= 1e-6
+
+
 def test_it_travels() -> None:
     solver = pz.Solver(ARM, [pz.PositionTask(HAND), low(HeightLimit)])
     place = goals(1)[0]
