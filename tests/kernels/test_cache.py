@@ -87,7 +87,7 @@ def replace(old: str, new: str, file: str) -> Callable[[Path], None]:
 
 
 FOLDER, POSES, SOLVE, METHOD, ROWS = range(5)
-SINE, LANES, LAYOUT = "kernels/algebra/scalar.py", "kernels/machine/lanes.py", "kernels/machine/layout.py"
+SINE, LANES, RECORD = "kernels/algebra/scalar.py", "kernels/machine/lanes.py", "kernels/machine/record.py"
 EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
     "a digit in a kernel that others call": (replace("0.6366197723675814", "0.64", SINE), {POSES, SOLVE, METHOD}),
     "how it is called": (replace("@kernel", "@(lambda f: kernel(f, inline=True))", SINE), {POSES, SOLVE, METHOD}),
@@ -102,7 +102,7 @@ EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
     "a docstring": (replace('"""Sine and cosine', '"""Cosine and sine', SINE), set()),
     "the docstring of a module": (replace('"""One kernel text', '"""One text', LANES), set()),
     "the docstring of a class": (
-        replace('"""Numbers with names', '"""Some numbers', LAYOUT),
+        replace('"""Numbers with names', '"""Some numbers', RECORD),
         set(),
     ),
     "a task": (lambda tree: (tree / "tasks/wipe.py").touch(), set()),

@@ -198,7 +198,7 @@ def test_planar_arms_are_checked() -> None:
 @pytest.mark.parametrize("make", [y, double_y])
 def test_buss_shapes_are_those_of_his_program(make: Callable[[], Model]) -> None:
     model = make()
-    file = Path(__file__).parent / "data" / "buss_shapes.json"
+    file = Path(__file__).parents[1] / "data" / "buss_shapes.json"
     nodes = json.loads(file.read_text())["shapes"][model.name]
     links = {node["name"]: node["name"].replace("j", "link") for node in nodes} | {None: WORLD}
     assert model.joint_names == tuple(node["name"] for node in nodes if node["axis"])

@@ -9,13 +9,13 @@ from poise.cli import main
 
 # In a process of its own, for what is compiled in this one waits no more.
 LEFT_OUT = """
-from poise.kernels.machine.numba_internals import _Kept
+from poise.kernels.machine.numba_internals import _DiskCache
 from poise.solving.warmup import jobs, modules
 
 told = [getattr(job[0], "function", job[0]) for job in jobs()]
 for module in modules():
     for name, value in vars(module).items():
-        if isinstance(getattr(value, "_cache", None), _Kept) and value.__module__ == module.__name__:
+        if isinstance(getattr(value, "_cache", None), _DiskCache) and value.__module__ == module.__name__:
             if not any(value is each for each in told):
                 print(module.__name__, name)
 """

@@ -35,8 +35,9 @@ from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several
 from poise.solving.limits import Stated
 from poise.solving.outcome import Status
 from poise.solving.pieces import Pieces
+from poise.solving.recalled import prepared_search
 from poise.solving.scratch import Scratch
-from poise.solving.search import Preference, Search, prepared_search
+from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike

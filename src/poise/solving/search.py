@@ -24,7 +24,6 @@ from poise.kernels.machine.layout import (
     TURN,
     UNSOLVED,
 )
-from poise.kernels.machine.reads import Reads
 from poise.kernels.methods import method_loop
 from poise.kernels.solver import batch_lanes, lm_solver, soft
 from poise.methods.base import Method, method_of
@@ -38,7 +37,6 @@ from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
-from poise.solving.prepared import keep, recall
 from poise.solving.problem import pack
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
 from poise.solving.soft import certified_start, from_there, soft_alone, with_room
@@ -482,45 +480,3 @@ class Search:
     def loop_goals(self) -> list[Array]:
         """(7,) numbers of each loop of the model, which come after those of the stated tasks."""
         return [task.goal(None) for task in self.tasks[len(self.stated) :] if isinstance(task, LoopTask)]
-
-
-def prepared_search(
-    model: Model,
-    tasks: Tasks,
-    *,
-    method: str | Method | None,
-    limits: Stated,
-    prefer: Preference,
-    max_iterations: int | None,
-    max_restarts: int | None,
-    max_time: float | None,
-    trace: bool,
-) -> Search:
-    """The search that the model keeps for tasks of this structure and these settings."""
-    a_model(model)
-    given, stated = several(tasks), Limits.of(limits)
-    one_of("prefer", prefer, get_args(Preference))
-    named = _as_it_reads(method_of(method)) if method is not None else None
-    key = (
-        named,
-        stated.key,
-        prefer,
-        max_iterations,
-        max_restarts,
-        max_time,
-        trace,
-        *(task.structure for task in given),
-    )
-    search: Search | None = recall(model, key)
-    if search is None:
-        search = Search(
-            model, tasks, method=named and named[0], limits=limits, prefer=prefer, max_iterations=max_iterations,
-            max_restarts=max_restarts, max_time=max_time, trace=trace,
-        )  # fmt: skip
-        keep(model, key, search)
-    return search
-
-
-def _as_it_reads(method: Method) -> tuple[Method, Reads]:
-    """A method, and what functions of a user's in it read, by which what is prepared for it is found again."""
-    return method, method.reads

@@ -7,9 +7,10 @@ from poise.model.model import Model
 from poise.solving.arguments import AnyTask, Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
 from poise.solving.limits import Stated
+from poise.solving.recalled import prepared_search
 from poise.solving.rows import rows_at
 from poise.solving.scratch import bind
-from poise.solving.search import Preference, Search, prepared_search
+from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task

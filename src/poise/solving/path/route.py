@@ -26,7 +26,7 @@ from poise.solving.path.limits import PathLimits
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
 from poise.solving.path.wishes import Wishes, gives_way
-from poise.solving.search import prepared_search
+from poise.solving.recalled import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task

@@ -19,7 +19,7 @@ from poise.solving.arguments import AnyTask
 from poise.solving.limits import Stated
 from poise.solving.path.along import Rows
 from poise.solving.path.clock import Clock
-from poise.solving.search import prepared_search
+from poise.solving.recalled import prepared_search
 from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
