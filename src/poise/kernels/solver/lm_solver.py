@@ -73,9 +73,9 @@ _NEAR = 0.1
 _HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
 """A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
 solution's; where it is more than the third, less than the second share."""
-_WAIT = 20.0
-"""Iterations that one which is farther than that is waited for at most: what takes longer, one answer in a hundred,
-would be a tenth nearer."""
+_WAIT, _BESIDE = 20.0, 1.0
+"""Iterations that one which is farther than the second number [rad or m] is waited for at most: what takes longer, one
+answer in a hundred, would be a tenth nearer."""
 _HASTY = 2.5
 """Slow iterations after which a lane is given up."""
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
@@ -193,13 +193,9 @@ def hopeful(p, w, q0, spare, found, least, max_iterations):
     """Whether a descent from q0 may still end nearer to it than lane `found` did, whose distance squared is `least`."""
     bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
     for lane in range(2):
-        if (
-            w.state[STARTED, lane] == 0.0
-            and w.state[SCORE, lane] > INSIDE
-            and not exhausted(w, lane, max_iterations)
-        ):
+        if w.state[STARTED, lane] == 0.0 and w.state[SCORE, lane] > INSIDE and not exhausted(w, lane, max_iterations):
             square = square_of(p, w, lane, q0, spare)
-            if square < bound and (square < _NEARBY * _NEARBY or w.state[AGE, lane] < w.state[AGE, found] + _WAIT):
+            if square < bound and (square < _BESIDE * _BESIDE or w.state[AGE, lane] < w.state[AGE, found] + _WAIT):
                 return True
     return False
 
