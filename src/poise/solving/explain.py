@@ -201,11 +201,6 @@ def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
     return tree.units[path[0]].placement.xyz, reach
 
 
-def _takes_soft_tasks(asked: Asked) -> bool:
-    """Whether a task that is not required could stand among those that were asked for."""
-    return asked.method is None
-
-
 def _too_few_joints(outcome: Outcome) -> list[str]:
     """A sentence if the required tasks ask for more rows than there are joints, with ways out that they have."""
     tasks = [task for task in outcome.asked.frame_tasks if task.required]
@@ -222,7 +217,7 @@ def _too_few_joints(outcome: Outcome) -> list[str]:
             ways.append("use a PositionTask with an AxisTask, which leaves the turn about the axis free")
         elif joints >= _PLACED:
             ways.append("use a PositionTask, which leaves the rotation free")
-        if joints >= _PLACED and _takes_soft_tasks(outcome.asked):
+        if joints >= _PLACED and outcome.asked.method is None:
             ways.append("give the position a PositionTask and the rotation an OrientationTask with required=False")
     if len(tasks) > 1:
         ways.append("leave out the task that matters least")

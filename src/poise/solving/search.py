@@ -82,7 +82,6 @@ class Search:
         "_held",
         "_home",
         "_idle",
-        "_looking",
         "_own",
         "_pose_alone",
         "_posture",
@@ -189,7 +188,7 @@ class Search:
         elif looking:
             problem = looked_at(model, problem, self.limits)
         self.problem = problem
-        self._looking, self._held, self._follows = looking, held and chosen is None, followed is not None
+        self._held, self._follows = held and chosen is None, followed is not None
         self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
         self._closure = Closure(model, closed, limits=positions) if closed else None
@@ -237,7 +236,7 @@ class Search:
         )
         if self._prepared is None:
             scratch.widen(self._bound)
-            scratch.tell(looking=int(self._looking))
+            scratch.tell(looking=int(self.limits.beside))
         else:
             scratch.tell(updates=1)
         if self._prepared is not None and self.trace:

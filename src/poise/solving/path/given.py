@@ -7,7 +7,7 @@ import numpy as np
 from poise.model.model import Model
 from poise.solving.path.bent import bent
 from poise.solving.path.law import Law
-from poise.solving.path.limits import Pace
+from poise.solving.path.limits import Pace, velocity_names
 from poise.solving.path.loops import Loops
 from poise.solving.path.path import PathFailure, PathStatus
 from poise.solving.path.room import Room
@@ -70,8 +70,3 @@ def too_fast(law: Law, pace: Pace, loops: Loops | None) -> list[PathFailure]:
                 continue
         out.append(PathFailure(k + 1, PathStatus.TOO_FAST, reason))
     return out
-
-
-def velocity_names(model: Model) -> list[str]:
-    """(nv,) the joint of each velocity."""
-    return [joint.name for joint in model.joints if joint.nq for _ in range(joint.nv)]

@@ -13,6 +13,7 @@ from poise import html
 from poise.checks import finite_positive
 from poise.model.model import Model
 from poise.solving.path.law import JointState, Law, joined
+from poise.solving.path.limits import velocity_names
 from poise.solving.path.table import write_csv, write_parquet
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
@@ -403,7 +404,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
     apart = one.model.difference(one.q[-1], other.q[0])
     far = int(np.abs(apart).argmax())
     if abs(apart[far]) > _SEAM:
-        names = [joint.name for joint in one.model.joints if joint.nq for _ in range(joint.nv)]
+        names = velocity_names(one.model)
         raise ValueError(
             f"the second path begins {apart[far]:.3g} from the end of the first in {names[far]}: let it begin there, "
             "by begin= of solve_path or q0= of plan"

@@ -9,8 +9,8 @@ from poise.kernels.machine.layout import WIDTH
 from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.first import first_paths
-from poise.solving.path.given import velocity_names
 from poise.solving.path.jumps import FACTOR, LEAST, around
+from poise.solving.path.limits import velocity_names
 from poise.solving.path.path import PathFailure, PathStatus
 from poise.solving.path.room import Room
 from poise.solving.path.route import Route

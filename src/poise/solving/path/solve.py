@@ -10,8 +10,8 @@ from poise.checks import positive, whole
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
-from poise.solving.path.given import in_given_times, too_fast, velocity_names
-from poise.solving.path.limits import PathLimits
+from poise.solving.path.given import in_given_times, too_fast
+from poise.solving.path.limits import PathLimits, velocity_names
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.room import Room
 from poise.solving.path.route import Route

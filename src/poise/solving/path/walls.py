@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.model.model import Model
+from poise.solving.path.limits import velocity_names
 from poise.solving.path.path import PathStatus
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -133,8 +134,8 @@ class Sums:
         """See `Wall`."""
         far = self.each(q[None])[0]
         row = self.rows[int(far.argmin())]
-        names = [joint.name for joint in self._model.joints if joint.nq for _ in range(joint.nv)]
-        some = " and ".join(name for name, factor in zip(names, row, strict=True) if factor)
+        names = zip(velocity_names(self._model), row, strict=True)
+        some = " and ".join(name for name, factor in names if factor)
         return f"{some} are {-far.min():.3g} rad or m beyond a LinearLimit."
 
     def beyond(self, far: float) -> str:
@@ -142,19 +143,11 @@ class Sums:
         return f"joints go {far:.3g} rad or m beyond a LinearLimit"
 
 
-@final
-class Balls:
-    """Limits of swing and twist, which are kept at waypoints as those of coordinates are: on the ways between them."""
+class _Between(Wall, Protocol):
+    """A wall that something else keeps at the waypoints, so that it is looked at on the ways between them alone."""
 
-    status = PathStatus.LIMIT
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def __call__(self, q: Array) -> Array:
-        """See `Wall`: [rad]."""
-        rooms = [ball.room(q[:, ball.place : ball.place + 4]) for ball in self._model.ball_limits]
-        return np.asarray(np.min(rooms, axis=0) + _ROUNDING, dtype=np.float64)
+    status: PathStatus = PathStatus.LIMIT
+    _model: Model
 
     def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
         """See `Wall`."""
@@ -168,16 +161,27 @@ class Balls:
         """See `Wall`."""
         return f"{self.beyond(-float(self(q[None])[0]))}."
 
+
+@final
+class Balls(_Between):
+    """Limits of swing and twist, which are kept at waypoints as those of coordinates are: on the ways between them."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __call__(self, q: Array) -> Array:
+        """See `Wall`: [rad]."""
+        rooms = [ball.room(q[:, ball.place : ball.place + 4]) for ball in self._model.ball_limits]
+        return np.asarray(np.min(rooms, axis=0) + _ROUNDING, dtype=np.float64)
+
     def beyond(self, far: float) -> str:
         """See `Wall`."""
         return f"a ball swings or twists {far:.3g} rad beyond its limits"
 
 
 @final
-class Ranges:
+class Ranges(_Between):
     """Ranges that are the same at all waypoints, whose tasks keep them there: on the ways between them."""
-
-    status = PathStatus.LIMIT
 
     def __init__(self, model: Model, tasks: Sequence[Task], goals: Sequence[Array]) -> None:
         """`goals` (7,) one a task."""
@@ -190,18 +194,6 @@ class Ranges:
             left = task.judged(self._model, np.broadcast_to(goal, (len(q), len(goal))), q)
             rooms += [_JUST * block.tolerance - some for block, some in zip(task.blocks, left.T, strict=True)]
         return np.asarray(np.min(rooms, axis=0), dtype=np.float64)
-
-    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
-        """See `Wall`."""
-        return []
-
-    def on_steps(self, q: Array) -> Array:
-        """See `Wall`."""
-        return least_on_steps(self._model, self, q)
-
-    def words(self, q: Array) -> str:
-        """See `Wall`."""
-        return f"{self.beyond(-float(self(q[None])[0]))}."
 
     def beyond(self, far: float) -> str:
         """See `Wall`."""
