@@ -83,15 +83,9 @@ def sets() -> list[tuple[str, pz.Model, list[Any], Problems]]:
 
 
 def errors(model: pz.Model, tasks: list[Any], problems: Problems, name: str) -> np.ndarray | None:
-    """(COUNT, len(AT)) least error so far after each iteration, or None if the method cannot follow such tasks.
-
-    A method that cannot keep limits runs without them.
-    """
-    limits = pz.methods.METHODS[name].capabilities.limits
+    """(COUNT, len(AT)) least error so far after each iteration, or None if the method cannot follow such tasks."""
     try:
-        solver = pz.Solver(
-            model, tasks, method=name, limits=limits, max_iterations=ITERATIONS, max_restarts=0, trace=True
-        )
+        solver = pz.Solver(model, tasks, method=name, max_iterations=ITERATIONS, max_restarts=0, trace=True)
     except ValueError:
         return None
     out = []
