@@ -4,7 +4,8 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
-from time import perf_counter
+from threading import Lock
+from time import perf_counter, time
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
@@ -39,7 +40,9 @@ class Panel(ABC, Generic[M]):
         self._texts: dict[str, str] = {}
         self._shown: list[tuple[Any, Callable[[M], Any]]] = []
         self._was: dict[int, Any] = {}
-        self._touched: dict[int, float] = {}
+        self._written: dict[int, float] = {}
+        self._taken: dict[int, float] = {}
+        self._editing = Lock()
         self._select_soon: str | None = None
         self._words = self._gui.add_markdown("")
         tabs = self._gui.add_tab_group()
@@ -77,10 +80,9 @@ class Panel(ABC, Generic[M]):
 
         What a hand has just changed is told of a little later, so a widget that differs from what is set says nothing.
         """
-        now = perf_counter()
         for widget, read in self._shown:
             value, key = read(moment), id(widget)
-            if value is None or value == self._was.get(key) or now - self._touched.get(key, 0.0) < _HAND:
+            if value is None or value == self._was.get(key) or self._at_hand(widget):
                 continue
             self._was[key] = value
             if getattr(widget, "max", None) is not None:  # a slider
@@ -89,20 +91,32 @@ class Panel(ABC, Generic[M]):
                     continue
             if widget.value != value:
                 widget.value = value
+                self._written[key] = widget.update_timestamp
+
+    def _at_hand(self, widget: Any) -> bool:
+        """Whether a hand has changed it, and that has not been taken over yet or was just now."""
+        changed, key = widget.update_timestamp, id(widget)
+        if changed == self._written[key]:
+            return False
+        return changed != self._taken.get(key) or time() - changed < _HAND
 
     def _shows(self, widget: Any, read: Callable[[M], Any]) -> Any:
         """Let a widget show what is set, whoever sets it; None: it stays as it is."""
         self._shown.append((widget, read))
+        self._written[id(widget)] = widget.update_timestamp
         return widget
 
     def _edits(self, edit: Callable[[], object], *widgets: Any) -> None:
-        """Call `edit` when a hand has changed one of these."""
+        """Call `edit` when a hand has changed one of these; one at a time, so that the last reads what came last."""
 
         def edited(event: Any) -> None:
             if event.client is not None:
-                self._touched[id(event.target)] = perf_counter()
-                edit()
-                self._was.pop(id(event.target), None)  # it may have been refused
+                key = id(event.target)
+                with self._editing:
+                    changed = event.target.update_timestamp
+                    edit()
+                    self._was.pop(key, None)  # it may have been refused
+                    self._taken[key] = changed
 
         for widget in widgets:
             widget.on_update(edited)
