@@ -23,12 +23,12 @@ JOINTS = """
 
 
 @compiled
-def _ways(words, work, ways, paces, out):
+def _ways(words, work, ways, rates, out):
     s = problem_at(words)
     x = narrow(s, work, words)
     place_movers(s, x)
     for i in range(s.scene[0].movers):
-        out[3 * i], out[3 * i + 1] = sweep(s, x, i, 0, ways, paces)
+        out[3 * i], out[3 * i + 1] = sweep(s, x, i, 0, ways, rates)
         out[3 * i + 2] = travel(s, i, 0, ways)
 
 
@@ -44,10 +44,10 @@ def test_no_point_goes_farther_than_a_sweep(robot: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     least = np.inf
 
-    def look(q: Array, ways: Array, paces: Array) -> tuple[Array, Array]:
+    def look(q: Array, ways: Array, rates: Array) -> tuple[Array, Array]:
         scene.q[:] = q
         out = np.zeros(3 * movers)
-        _ways(scene.words, scene.narrow, ways, paces, out)
+        _ways(scene.words, scene.narrow, ways, rates, out)
         frames = scene.rows("shape_frames").reshape(-1, layout.FRAME)[:movers]
         along = bounds[:, None] * frames[:, 3:6]
         return np.stack([frames[:, :3], frames[:, :3] + along, frames[:, :3] - along]), out.reshape(-1, 3).T

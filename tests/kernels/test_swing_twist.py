@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from poise.kernels.algebra.swing_twist import MARGIN, blocked, kept, random_rotation
+from poise.kernels.algebra.swing_twist import MARGIN, blocked, clipped, random_rotation
 from poise.kernels.machine import packing
 from poise.kernels.machine.layout import BALL
 from poise.kernels.machine.views import problem_at
@@ -30,7 +30,7 @@ LIMITS = [
 def pull_all(words, wxyz, out):
     p = problem_at(words)
     for i in range(len(wxyz)):
-        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = kept(p.balls[0], wxyz[i, 0], wxyz[i, 1], wxyz[i, 2], wxyz[i, 3])
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = clipped(p.balls[0], wxyz[i, 0], wxyz[i, 1], wxyz[i, 2], wxyz[i, 3])
 
 
 @compiled

@@ -57,7 +57,7 @@ def written(folder: Path, settings: dict[str, Any]) -> Path:
 
 def test_a_file_of_vectors(tmp_path: Path) -> None:
     read = pz.hands.load_hand_retargeter(written(tmp_path, VECTOR))
-    assert (read.kind, read.scale, read.alpha, read.huber, read.stay) == ("vector", 1.2, 0.2, 0.02, 4e-3)
+    assert (read.kind, read.scale, read.alpha, read.huber, read.regularization) == ("vector", 1.2, 0.2, 0.02, 4e-3)
     assert [(task.origin, task.tip) for task in read.tasks] == [("wrist", "c"), ("wrist", "b")]  # type: ignore[attr-defined]
     assert {"wrist", "index-finger-tip", "index-finger-phalanx-distal"} <= set(read.landmarks)
     assert read.notes == ("taken to be a left hand",)
@@ -261,7 +261,7 @@ def test_every_file_of_dex_retargeting_is_read() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["teleop/allegro_hand_right", "teleop/allegro_hand_right_dexpilot"])
 def test_the_objective_is_that_of_dex_retargeting(kind: str) -> None:
-    """Theirs leaves the stay out of the value, and has it in the gradient; both are compared."""
+    """Theirs leaves the regularization out of the value, and has it in the gradient; both are compared."""
     pytest.importorskip("torch", reason="needs torch")
     hands, configs = folder_of("dexi_rs") / "resources/assets/robots/hands", folder_of("dex_retargeting") / "configs"
     from dex_retargeting.retargeting_config import RetargetingConfig

@@ -161,7 +161,7 @@ def test_the_robots_own_places_are_found_again() -> None:
     where = floating.poses(there, list(PLACES)).xyz
     points = np.zeros((25, 3))
     points[[WEBXR.index(name) for name in PLACES.values()]] = where
-    ours = pz.hands.HandRetargeter(floating, PLACES, "position", stay=1e-6)
+    ours = pz.hands.HandRetargeter(floating, PLACES, "position", regularization=1e-6)
     q = ours.retarget(np.repeat(points[None], 20, axis=0))[-1]
     np.testing.assert_allclose(floating.poses(q, list(PLACES)).xyz, where, atol=1e-3)
 
@@ -212,7 +212,7 @@ def test_the_last_configuration_can_be_told() -> None:
     path = [one.step(hand) for hand in hands]
     np.testing.assert_allclose(other.step(hands[7], last=path[6]), path[7], atol=1e-12)
     held = other.step(hands[20], last=ROBOT.home)
-    stiff = retargeter("vector", stay=1e3).step(hands[20], last=ROBOT.home)
+    stiff = retargeter("vector", regularization=1e3).step(hands[20], last=ROBOT.home)
     assert np.linalg.norm(stiff - ROBOT.home) < 1e-3 < np.linalg.norm(held - ROBOT.home)
     other.reset()
     np.testing.assert_array_equal(other.step(hands[0]), path[0])
@@ -265,7 +265,7 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
         (lambda: retargeter("vectors"), ValueError, "kind is 'vectors'"),
         (lambda: retargeter("vector", side="top"), ValueError, "side is 'top'"),
         (lambda: retargeter("vector", alpha=0.0), ValueError, "alpha is"),
-        (lambda: retargeter("vector", stay=-1.0), ValueError, "stay is"),
+        (lambda: retargeter("vector", regularization=-1.0), ValueError, "regularization is"),
         (lambda: retargeter("vector", huber=0.0), ValueError, "huber is"),
         (lambda: retargeter("vector", turn=np.eye(3)), pz.ShapeError, "turn must be an SO3"),
         (lambda: pz.hands.Pinch(near=0.06), ValueError, "flicker"),

@@ -128,7 +128,7 @@ def test_steps_lie_as_high_as_they_are_said_to() -> None:
 
 def test_the_table_is_readable() -> None:
     motion = standing(walker())
-    found = of(motion, motion, pace=12_345.6, latency=80e-6, notes=("The source bends its waist further. " * 4,))
+    found = of(motion, motion, throughput=12_345.6, latency=80e-6, notes=("The source bends its waist further. " * 4,))
     text = str(found)
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[0] == "lift on walker: 61 frames, 1 s"
@@ -142,7 +142,7 @@ def test_the_table_is_readable() -> None:
 
 def test_numbers_go_into_json(tmp_path: Path) -> None:
     motion = standing(walker())
-    found = of(motion, motion, pace=100.0)
+    found = of(motion, motion, throughput=100.0)
     plain = json.loads(found.json())
     assert plain["penetration"]["largest"] < 1e-12
     assert plain["jerk"]["ratio"] == 1.0

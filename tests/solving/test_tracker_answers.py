@@ -206,8 +206,8 @@ def test_a_free_base_at_its_twist_is_named() -> None:
     builder = pz.ModelBuilder("crawler")
     builder.joint("base", "floating", parent="world", child="body")
     crawler = builder.build()
-    pace = pz.TwistLimit(linear=0.4, angular=1.0)
-    tracker, q = pz.Tracker(crawler, pz.PositionTask("body"), dt=0.01, limits=[pace]), np.array(crawler.home)
+    rate = pz.TwistLimit(linear=0.4, angular=1.0)
+    tracker, q = pz.Tracker(crawler, pz.PositionTask("body"), dt=0.01, limits=[rate]), np.array(crawler.home)
     for _ in range(10):
         q = tracker.step(q, [3.0, 2.0, 0.0])
     assert kinds(tracker) == {"base": "twist"}

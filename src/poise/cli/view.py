@@ -77,7 +77,7 @@ class View:
         )  # fmt: skip
         return self._show(viewer, f"{model.name} is shown")
 
-    def _show(self, page: "GuidedPage", told: str) -> int:
+    def _show(self, page: "GuidedPage", message: str) -> int:
         """What happens there, kept or looked at."""
         with page:
             if self.record is not None:
@@ -85,7 +85,7 @@ class View:
             if self.screenshot is not None:
                 self._shoot(page)
                 return 0
-            page.stay(told)
+            page.serve(message)
         if self.record is not None:
             print(f"written: {self.record}")
         return 0
@@ -148,5 +148,5 @@ class View:
             if self.screenshot is not None:
                 self._shoot(shown)
             if self.record is None and self.screenshot is None:
-                shown.stay(f"{self.replay} is played")
+                shown.serve(f"{self.replay} is played")
         return 0

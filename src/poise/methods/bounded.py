@@ -33,7 +33,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import allow, jerking, left_to_limits, loosen, stated_limits
-from poise.kernels.methods.memory import CURB
+from poise.kernels.methods.memory import INVERSE_RADIUS
 from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
 from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
@@ -113,7 +113,7 @@ class BoundedLeastSquares(JacobianMethod):
             hold_balls_at_limits(p, w)
             _columns_step(p, s, w)
         allow(p, w)
-        shorten(p, w, w.memory[CURB])
+        shorten(p, w, w.memory[INVERSE_RADIUS])
         if s.way == BOX and not jerking(p) and bent_by_limits(p, w):
             _box_step(p, w)
         move(p, w)

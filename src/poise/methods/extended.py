@@ -434,9 +434,9 @@ def _solve_definite(left: Any, n: Any, reduced: Any, scratch: Any, x: Any) -> An
 @entry_point(WHOLE, REALS)
 def reduced_hessian(address: int, out: Any) -> int:
     """E Z at `start`, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, w.start, w.q):

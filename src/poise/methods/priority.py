@@ -41,7 +41,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import allow, jerking, loosen, stated_limits
-from poise.kernels.methods.memory import CURB, DAMPING, SHARE
+from poise.kernels.methods.memory import DAMPING, INVERSE_RADIUS, SHARE
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
 from poise.kernels.solver.limits import hold_flat
@@ -102,7 +102,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
     loosen(p, w)
     share = _within_limits(p, p.plan[0], levels, s.first, led, w)
     allow(p, w)
-    shorten(p, w, _FIRST * w.memory[CURB])
+    shorten(p, w, _FIRST * w.memory[INVERSE_RADIUS])
     if not jerking(p) and bent_by_limits(p, w):
         _spread_rows(p, w)
         if led != NONE_LED and len(p.pull) == 0:
@@ -119,7 +119,7 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
     hold_joints_at_limits(p, w)
     _spread_rows(p, w)
     _by_projectors(p, s, p.plan[0], levels, w)
-    shorten(p, w, w.memory[CURB])
+    shorten(p, w, w.memory[INVERSE_RADIUS])
     move(p, w)
     return cost, score
 
@@ -317,7 +317,7 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
     stages = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, int(p.common[0].null))
     minimise(stages, stated.limits, w.step, stated.side, stated.room)
-    if w.memory[CURB] > 0.0 and count + int(p.common[0].null) > 1:
+    if w.memory[INVERSE_RADIUS] > 0.0 and count + int(p.common[0].null) > 1:
         for a in range(len(w.step)):
             w.other[a] = w.step[a]
         alone = Levels(max(led, 0) + 1, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
@@ -357,7 +357,7 @@ def _curb_later_levels(w: Any) -> Any:
     farthest = 0.0
     for a in range(len(w.step)):
         farthest = max(farthest, abs(w.other[a] - w.step[a]))
-    share = 1.0 / max(1.0, farthest * w.memory[CURB])
+    share = 1.0 / max(1.0, farthest * w.memory[INVERSE_RADIUS])
     for a in range(len(w.step)):
         w.step[a] += share * (w.other[a] - w.step[a])
         w.other[a] = 0.0

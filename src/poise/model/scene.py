@@ -203,7 +203,7 @@ class Scene:
                 "pair": NEAR,
                 "until": MOST_NEAR,
                 "row": model.nv,
-                "pace": model.nv,
+                "rate": model.nv,
                 "room": HULL_ROOM,
             },
         )

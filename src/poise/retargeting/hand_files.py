@@ -103,7 +103,7 @@ def load_hand_retargeter(
         turn=turn,
         scale=1.0 if kind == "position" else settings.number("scaling_factor", 1.0),
         huber=settings.number("huber_delta", 0.03 if kind == "dexpilot" else 0.02),
-        stay=settings.number("normal_delta", 4e-3),
+        regularization=settings.number("normal_delta", 4e-3),
         alpha=alpha,
         pinch=pinch,
         limits=settings.flag("has_joint_limits", True),

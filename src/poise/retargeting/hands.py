@@ -82,10 +82,10 @@ class HandRetargeter:
     - "dexpilot": fingertip to landmark, the thumb first, two to five; e as of vectors from the wrist to all tips, with
       the weight N, and between all tips, with the weight 1.  `pinch` says what becomes of those that are near.
 
-    Each frame is the least of sum w L(|e|) / N + stay |q - q_last|^2 within the joint limits, L the smooth L1 loss; of
-    positions each coordinate has its own e.  q_last is the frame before, without the low-pass filter.  Joints that
-    mimic others follow them.  A first frame is sought from the middle of the limits, from `neutral` and from six random
-    configurations, without `stay`; or near `q0`, if that is given.
+    Each frame is the least of sum w L(|e|) / N + regularization |q - q_last|^2 within the joint limits, L the smooth
+    L1 loss; of positions each coordinate has its own e.  q_last is the frame before, without the low-pass filter.
+    Joints that mimic others follow them.  A first frame is sought from the middle of the limits, from `neutral` and
+    from six random configurations, without `regularization`; or near `q0`, if that is given.
 
     A hand is seen along axes of its own, unless `align` is False: z from the wrist to the middle finger's knuckle, x
     out of the palm, y so that they are right-handed.  The robot's base is taken to have them, or to be turned to them
@@ -114,8 +114,8 @@ class HandRetargeter:
         "notes",
         "pinch",
         "q0",
+        "regularization",
         "scale",
-        "stay",
         "tasks",
     )
 
@@ -131,7 +131,7 @@ class HandRetargeter:
         turn: SO3 | None = None,
         scale: float = 1.0,
         huber: float | None = None,
-        stay: float = 4e-3,
+        regularization: float = 4e-3,
         alpha: float = 1.0,
         pinch: Pinch | None = None,
         limits: bool = True,
@@ -139,7 +139,8 @@ class HandRetargeter:
         notes: Sequence[str] = (),
     ) -> None:
         self._given = (
-            model, links, kind, wrist, side, align, turn, scale, huber, stay, alpha, pinch, limits, q0, tuple(notes),
+            model, links, kind, wrist, side, align, turn, scale, huber, regularization, alpha, pinch, limits, q0,
+            tuple(notes),
         )  # fmt: skip
         a_model(model)
         one_of("kind", kind, get_args(HandKind))
@@ -151,8 +152,8 @@ class HandRetargeter:
         self.model, self.kind, self.notes = model, kind, tuple(notes)
         self.align = kind != "position" if align is None else bool(align)
         finite_positive("scale", scale)
-        not_negative("stay", stay)
-        self.scale, self.stay = float(scale), float(stay)
+        not_negative("regularization", regularization)
+        self.scale, self.regularization = float(scale), float(regularization)
         self.huber = _HUBER[kind] if huber is None else huber
         finite_positive("huber", self.huber)
         if not 0.0 < alpha <= 1.0:
@@ -190,7 +191,7 @@ class HandRetargeter:
         for origin, tip in pairs:
             plan += [-1 if origin is None else place[origin], place[tip]]
         p = self.pinch
-        settings = [self.scale, self.huber, self.stay, self.alpha, p.near, p.away, p.touch, p.beside]
+        settings = [self.scale, self.huber, self.regularization, self.alpha, p.near, p.away, p.touch, p.beside]
         settings += [p.thumb_weight, p.finger_weight, *turn.ravel()]
         problem = pack(self.model, self.tasks, limits=limits)
         n, nq = len(problem.velocities), self.model.nq
@@ -389,10 +390,10 @@ _NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of in
 
 
 def _made(*given: Any) -> HandRetargeter:
-    model, links, kind, wrist, side, align, turn, scale, huber, stay, alpha, pinch, limits, q0, notes = given
+    model, links, kind, wrist, side, align, turn, scale, huber, regularization, alpha, pinch, limits, q0, notes = given
     return HandRetargeter(
-        model, links, kind, wrist=wrist, side=side, align=align, turn=turn, scale=scale, huber=huber, stay=stay,
-        alpha=alpha, pinch=pinch, limits=limits, q0=q0, notes=notes,
+        model, links, kind, wrist=wrist, side=side, align=align, turn=turn, scale=scale, huber=huber,
+        regularization=regularization, alpha=alpha, pinch=pinch, limits=limits, q0=q0, notes=notes,
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ class Report:
     """Of the robot's joints, and of those of the body that carry its parts, from frame to frame."""
     slow_jerk: Jerk
     """The same of frames 1/30 s apart, so that the noise of a recording with many frames is not all that is seen."""
-    pace: float | None = None
+    throughput: float | None = None
     """Frames a second, on one core, by what the median step takes."""
     latency: float | None = None
     """The time that 99 % of the frames keep [s]."""
@@ -103,7 +103,7 @@ class Report:
             },
             "jerk": _rough(self.jerk),
             "slow_jerk": _rough(self.slow_jerk),
-            "frames_per_second": self.pace,
+            "frames_per_second": self.throughput,
             "latency_p99": self.latency,
             "notes": list(self.notes),
         }
@@ -159,7 +159,7 @@ class Report:
             ("jerk of the joints", _plain(rms(self.jerk.robot)), _plain(rms(self.jerk.source)), "rad/s^3"),
             ("jerk by the source's", _plain(self.jerk.ratio), "", ""),
             *self._slow_jerk(),
-            ("frames a second, by the steps", "" if self.pace is None else f"{self.pace:,.0f}", "", "1/s"),
+            ("frames a second, by the steps", "" if self.throughput is None else f"{self.throughput:,.0f}", "", "1/s"),
             ("latency of 99 % of the frames", "" if self.latency is None else f"{1e6 * self.latency:.3g}", "", "us"),
         ]
         return [row for row in rows if row[1]]
@@ -222,7 +222,7 @@ def report(
     points: Mapping[str, Array] | None = None,
     ground: ArrayLike = 0.0,
     soles: Mapping[str, Array] | None = None,
-    pace: float | None = None,
+    throughput: float | None = None,
     latency: float | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
@@ -283,7 +283,7 @@ def report(
         limits=limits(robot.model, robot.q, robot.times),
         jerk=_jerk(source, robot, body, 1),
         slow_jerk=_jerk(source, robot, body, max(1, round(robot.fps / _SEEN))),
-        pace=pace,
+        throughput=throughput,
         latency=latency,
         notes=tuple(notes),
     )

@@ -74,7 +74,7 @@ class Retargeted:
             if self.contacts.parts
             else 0.0,
             soles=self._robot.soles,
-            pace=1.0 / float(np.median(self._done.seconds)),
+            throughput=1.0 / float(np.median(self._done.seconds)),
             latency=float(np.quantile(self._done.seconds, 0.99)),
             notes=self.notes,
         )

@@ -72,8 +72,8 @@ def active_limits(
         names = [name for v, name in enumerate(_velocity_names(model)) if v in problem.velocities]
         resting = {limit.name for limit in found}  # where there is nothing left to brake for
         found += _speeds(problem, names, gone, dt, updates)
-        paced = _paces(problem, work, names, gone, dt)
-        found += [limit for limit in paced if limit.kind == "acceleration" or limit.name not in resting]
+        has_rates = _rates(problem, work, names, gone, dt)
+        found += [limit for limit in has_rates if limit.kind == "acceleration" or limit.name not in resting]
         found += _twists(problem, names, gone, dt, updates)
     return tuple(found)
 
@@ -112,24 +112,24 @@ def _sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
 
 
 def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:
-    paces = problem.section("paces")
-    most = paces["speed"] if len(paces) else updates * problem.section("speeds")
+    rates = problem.section("rates")
+    most = rates["speed"] if len(rates) else updates * problem.section("speeds")
     for name, x, speed in zip(names, gone.tolist(), most.tolist(), strict=True):
         if abs(x) >= (1.0 - _AT_LIMIT) * speed:
             yield ActiveLimit("velocity", name, x / dt, float(np.copysign(speed, x)) / dt)
 
 
-def _paces(problem: Problem, work: Array, names: list[str], gone: Array, dt: float) -> Iterator[ActiveLimit]:
+def _rates(problem: Problem, work: Array, names: list[str], gone: Array, dt: float) -> Iterator[ActiveLimit]:
     """Accelerations, and where a joint met the bound of its step that is neither its acceleration nor its speed."""
-    rows = (work[problem.rows(name)].tolist() for name in ("surge", "least", "largest"))
-    for name, pace, x, change, *ends in zip(names, problem.section("paces"), gone.tolist(), *rows, strict=False):
-        speed, most, slack = float(pace["speed"]), float(pace["change"]), _AT_LIMIT * float(pace["change"])
+    rows = (work[problem.rows(name)].tolist() for name in ("travel_change", "least", "largest"))
+    for name, rate, x, change, *ends in zip(names, problem.section("rates"), gone.tolist(), *rows, strict=False):
+        speed, most, slack = float(rate["speed"]), float(rate["change"]), _AT_LIMIT * float(rate["change"])
         if abs(change) >= most - slack:
             yield ActiveLimit("acceleration", name, change / dt**2, float(np.copysign(most, change)) / dt**2)
         elif abs(x) < (1.0 - _AT_LIMIT) * speed:
             end = min(ends, key=lambda end: abs(x - end))  # both, where there is room for one speed alone
             if abs(x - end) <= slack:
-                kind: Kind = "jerk" if pace["jerk"] < NO_LIMIT else "braking"
+                kind: Kind = "jerk" if rate["jerk"] < NO_LIMIT else "braking"
                 yield ActiveLimit(kind, name, x / dt, end / dt)
 
 

@@ -20,7 +20,7 @@ from poise.model.model import Model
 from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.cannot import refuse, refuse_two_postures
 from poise.solving.collision import CollisionLimit, guard_rows
-from poise.solving.inequalities import Limit, paces, together
+from poise.solving.inequalities import Limit, rates_of, together
 from poise.solving.outcome import Trace
 from poise.solving.posture import weighed
 from poise.solving.potential import Compiled
@@ -94,7 +94,7 @@ class BoundMethod:
             self._proposer = BoundMethod(model, own, mine, method, limits=limits, stepping=stepping)
             method = TaskPriority()
         stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
-        pace = () if dt is None else paces(model, problem, stated, dt, updates)
+        rates = () if dt is None else rates_of(model, problem, stated, dt, updates)
         kept = ranges(tasks) if keeps else ()
         sides = sum(task.sides for task in kept)
         beside = len(stated.most) + (0 if apart is None else MOST_NEAR) + sides
@@ -116,9 +116,11 @@ class BoundMethod:
         common = _common(case, method, way)
         common["timed"] = dt is not None
         common["geared"] = stepping and any(task.gain != 1.0 for task in tasks)
-        n, paced = case.columns, len(pace) > 0
+        n, has_rates = case.columns, len(rates) > 0
         stating, taking = (
-            requirements(model, tasks, problem, beside, held=beside > 0 or common["unlimited"] > 0.0, paced=paced)
+            requirements(
+                model, tasks, problem, beside, held=beside > 0 or common["unlimited"] > 0.0, has_rates=has_rates
+            )
             if keeps
             else ({}, {})
         )
@@ -127,8 +129,8 @@ class BoundMethod:
             **stating,
             "common": words(COMMON, common).view(np.int64),
             **_settings(method, way),
-            "speeds": stated.changes * (updates if paced else 1),
-            "paces": pace,
+            "speeds": stated.changes * (updates if has_rates else 1),
+            "rates": rates,
             "twists": joined(TWIST, [t[:2] for t in stated.twists], [t[2:] for t in stated.twists]),
             "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
             "posture": _rest(model, method),
@@ -146,8 +148,8 @@ class BoundMethod:
             **_rows(case),
             "room": _room(case, method, plan),
             **dict.fromkeys(("guide", "last_guide"), 0 if posture is None else model.nq),
-            **dict.fromkeys(("travel", "surge", "least", "largest", "gone"), n if paced else 0),
-            **dict.fromkeys(("proposed", "behind", "flow", "flow_change", "steady", "stream"), n if paced else 0),
+            **dict.fromkeys(("travel", "travel_change", "least", "largest", "gone"), n if has_rates else 0),
+            **dict.fromkeys(("proposed", "behind", "flow", "flow_change", "steady", "stream"), n if has_rates else 0),
             **({} if apart is None else guard_rows(n)),
             **(border_rows(sides, n) if kept else {}),
             **taking,

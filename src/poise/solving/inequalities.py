@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.checks import finite_positive, numbers
 from poise.errors import ShapeError
-from poise.kernels.machine.layout import PACE
+from poise.kernels.machine.layout import RATES
 from poise.kernels.machine.packing import joined
 from poise.kernels.methods.braking import NO_LIMIT
 from poise.model.joint import JointKind
@@ -326,8 +326,8 @@ def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
     return least if np.isfinite(least).any() else None
 
 
-def paces(model: Model, problem: Problem, stated: Inequalities, dt: float, updates: int) -> Any:
-    """Records of `PACE`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.methods.braking`.
+def rates_of(model: Model, problem: Problem, stated: Inequalities, dt: float, updates: int) -> Any:
+    """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.methods.braking`.
 
     There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
     position.
@@ -349,7 +349,7 @@ def paces(model: Model, problem: Problem, stated: Inequalities, dt: float, updat
             most[a] = usable(most[a], jerk[a], speed[a], reach[v])
     lower, upper = np.full(len(velocities), -np.inf), np.full(len(velocities), np.inf)
     lower[coordinates["v"]], upper[coordinates["v"]] = coordinates["lower"], coordinates["upper"]
-    return joined(PACE, np.zeros((len(velocities), 0)), np.column_stack([speed, most, jerk, lower, upper]))
+    return joined(RATES, np.zeros((len(velocities), 0)), np.column_stack([speed, most, jerk, lower, upper]))
 
 
 def _ranges(model: Model) -> tuple[Array, npt.NDArray[np.bool_]]:

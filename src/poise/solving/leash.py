@@ -61,8 +61,8 @@ class Leashed:
         "_model",
         "_most",
         "_names",
-        "_paces",
         "_places",
+        "_rates",
         "_reach",
         "_room",
         "_some",
@@ -85,24 +85,26 @@ class Leashed:
         self._names = [alone[int(at)] for at in self._places]
         self._reach = reach[np.array(self._velocities, dtype=np.int64)[given["v"][self._some]]]
         self._lower, self._upper = given["lower"][self._some].copy(), given["upper"][self._some].copy()
-        self._paces = problem.section("paces")
+        self._rates = problem.section("rates")
         self.words = problem.words.copy()
         """The problem with the room that the last call of `shortens` left to the joints."""
         self._room = packing.unpack(self.words, "coordinates")
         self._measured: Array | None = None
         self._there: list[SE3] = []
 
-    def shortens(self, before: Array, after: Array, travel: Array, surge: Array, measured: Array | None) -> bool:
+    def shortens(
+        self, before: Array, after: Array, travel: Array, travel_change: Array, measured: Array | None
+    ) -> bool:
         """Whether a step from `before` to `after` (nq,) must be taken again, in the room that `words` state.
 
         It is judged where a joint with accelerations could come to rest, after its way of this step, `travel`, and the
-        change of that, `surge`.  `measured` (nq,): None leaves all steps as they are.
+        change of that, `travel_change`.  `measured` (nq,): None leaves all steps as they are.
         """
         self._measured = measured
         if measured is None:
             return False
         model = self._model
-        end = self._rest(after, travel, surge)
+        end = self._rest(after, travel, travel_change)
         low, high = measured[self._places] - self._reach, measured[self._places] + self._reach
         ahead = end[self._places]
         joints = bool(((ahead < low) | (ahead > high)).any())
@@ -161,15 +163,15 @@ class Leashed:
             found.append((np.linalg.norm(here.xyz - there.xyz, axis=-1), np.linalg.norm(turn, axis=-1)))
         return found
 
-    def _rest(self, q: Array, travel: Array, surge: Array) -> Array:
+    def _rest(self, q: Array, travel: Array, travel_change: Array) -> Array:
         """(nq,) beyond `q`, where every joint is at rest for sure that brakes from now on."""
-        if not len(self._paces):
+        if not len(self._rates):
             return q
-        v, jerk = np.abs(travel), self._paces["jerk"]
-        rising = np.maximum(0.0, np.copysign(1.0, travel) * surge)
+        v, jerk = np.abs(travel), self._rates["jerk"]
+        rising = np.maximum(0.0, np.copysign(1.0, travel) * travel_change)
         steps = rising / jerk
         fastest = v + 0.5 * rising * steps
-        brake = np.maximum(np.minimum(self._paces["change"], np.sqrt(fastest * jerk)), np.finfo(float).tiny)
+        brake = np.maximum(np.minimum(self._rates["change"], np.sqrt(fastest * jerk)), np.finfo(float).tiny)
         way = steps * (v + rising * steps / 3.0) + 0.5 * fastest * (fastest / brake + 1.0 + brake / jerk)
         whole = np.zeros(self._model.nv)
         whole[self._velocities] = np.copysign(way, travel)

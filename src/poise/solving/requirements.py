@@ -28,7 +28,7 @@ _CUTS: Final = 24
 
 
 def requirements(
-    model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, held: bool, paced: bool
+    model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, held: bool, has_rates: bool
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """Sections and rows of workspaces, with so many inequalities beside those of balls; none if nothing is kept.
 
@@ -38,7 +38,7 @@ def requirements(
     loops = [(k, 6 if task.kind == "pose" else 3) for k, task in enumerate(tasks) if isinstance(task, LoopTask)]
     balls = problem.section("balls")
     limited = [ball for ball in balls if ball["limited"]]
-    if not (held or loops or (paced and limited)):
+    if not (held or loops or (has_rates and limited)):
         return {}, {}
     n, nq = len(problem.velocities), model.nq
     ends = np.cumsum([0, *(count for _, count in loops)])
@@ -62,9 +62,9 @@ def requirements(
         "wishes": 3 * n,
         "slope": wide,
         "stopping": 2 * n + nq,
-        **dict.fromkeys(("ways", "fastest"), n if paced else 0),
-        "brake_box": 3 * n if paced else 0,
-        "brake_from": nq if paced else 0,
+        **dict.fromkeys(("ways", "fastest"), n if has_rates else 0),
+        "brake_box": 3 * n if has_rates else 0,
+        "brake_from": nq if has_rates else 0,
         "gone": n,
     }  # fmt: skip
 

@@ -280,7 +280,7 @@ SHAPES: Final[dict[int, Job]] = {
     layout.STOPPABLE: (shapes.stoppable, PROBLEM_VIEW, NARROW, WHOLE),
 }
 """What it takes to keep them apart in steps."""
-RANGES: Final[dict[int, Job]] = {layout.FACE: (sides.face, PROBLEM_VIEW, NARROW)}
+RANGES: Final[dict[int, Job]] = {layout.RANGE_ROWS: (sides.range_rows, PROBLEM_VIEW, NARROW)}
 """What it takes to stay within ranges in steps, but for the sides of the tasks."""
 TAKE: Final[dict[int, Job]] = {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)}
 """What takes a step to where all that must hold does."""

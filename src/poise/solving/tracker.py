@@ -148,7 +148,7 @@ class Tracker(Targets):
     ) -> None:
         a_model(model)
         whole("updates", updates, 1)
-        pace = part_of_speeds(model, speed, dt)
+        rate = part_of_speeds(model, speed, dt)
         if not isinstance(settle, bool):
             raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
         if dt is not None:
@@ -166,7 +166,7 @@ class Tracker(Targets):
         self._followed = (*relative(self.tasks)[0], *loop_tasks(model, found))
         self._aside = Aside.of(model, found, limits=stated.positions)
         loops = [task for task in self._followed if isinstance(task, LoopTask)]
-        speeds = () if dt is None else (pace, *(limit for limit in stated.others if isinstance(limit, VelocityLimit)))
+        speeds = () if dt is None else (rate, *(limit for limit in stated.others if isinstance(limit, VelocityLimit)))
         self._closing = Closing(model, loops, limits=stated.positions, bounds=speeds, dt=dt) if loops else None
         if method is None:
             tied = stated.timeless.beside or bool(loops) or bool(ranges(self._followed))
@@ -181,7 +181,7 @@ class Tracker(Targets):
             problem,
             self.method,
             limits=stated.positions,
-            also=[*stated.others, *(() if dt is None else (pace,))],
+            also=[*stated.others, *(() if dt is None else (rate,))],
             apart=self._apart,
             keeps=True,
             stepping=True,
@@ -336,10 +336,10 @@ class Tracker(Targets):
             measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
         before = scratch.past()
         code: int = self._step()
-        rows = (self._prepared.problem.rows(name) for name in ("travel", "surge"))
-        travel, surge = (scratch.narrow[at] for at in rows)
+        rows = (self._prepared.problem.rows(name) for name in ("travel", "travel_change"))
+        travel, travel_change = (scratch.narrow[at] for at in rows)
         start = self.model.normalize(scratch.start)
-        if code == SOLVED and self._leashed.shortens(start, self._q, travel, surge, measured):
+        if code == SOLVED and self._leashed.shortens(start, self._q, travel, travel_change, measured):
             scratch.return_to(before)
             scratch.tell(problem=self._leashed.words.ctypes.data)
             try:
@@ -370,12 +370,12 @@ class Tracker(Targets):
             return False
         mine, theirs = self._prepared.problem, guide._prepared.problem
         some = [theirs.velocities.index(v) for v in mine.velocities]
-        paced = len(mine.section("paces")) > 0
-        for past in ("travel", "surge") if paced else ():
+        has_rates = len(mine.section("rates")) > 0
+        for past in ("travel", "travel_change") if has_rates else ():
             guide._scratch.narrow[theirs.rows(past)][some] = scratch.narrow[mine.rows(past)]
         guide._targets[: len(explorer.places)] = self._targets[explorer.places]
         guide.step(scratch.start, posture=corner, out=self._q)
-        for past in ("travel", "surge", "least", "largest") if paced else ():
+        for past in ("travel", "travel_change", "least", "largest") if has_rates else ():
             scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
         self._memory[STAGE] = guide._memory[STAGE]
         return True
@@ -385,7 +385,8 @@ class Tracker(Targets):
         self._memory[:] = 0.0
         self._q[:] = np.nan
         for past in (
-            "last_step", "last_target", "last_guide", "travel", "surge", "behind", "flow", "flow_change", "steady"
+            "last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change",
+            "steady",
         ):  # fmt: skip
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
         if self._explorer is not None and self._guide is not None:
@@ -412,8 +413,8 @@ class Tracker(Targets):
             raise ValueError(
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
             )
-        travel, surge = (self._scratch.narrow[problem.rows(past)] for past in ("travel", "surge"))
-        pasts = [other._scratch.narrow[theirs.rows(past)].copy() for past in ("travel", "surge")]
+        travel, travel_change = (self._scratch.narrow[problem.rows(past)] for past in ("travel", "travel_change"))
+        pasts = [other._scratch.narrow[theirs.rows(past)].copy() for past in ("travel", "travel_change")]
         command = other._q.copy()
         shorter = 1.0
         if len(travel):
@@ -427,7 +428,7 @@ class Tracker(Targets):
             self.reset()
             self._q[:] = command
             if len(travel):
-                travel[:], surge[:] = shorter * pasts[0], shorter**2 * pasts[1]
+                travel[:], travel_change[:] = shorter * pasts[0], shorter**2 * pasts[1]
 
     def rollout(
         self,

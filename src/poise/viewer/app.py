@@ -88,5 +88,5 @@ def view(
 def _shown(page: Page, name: str, *, block: bool) -> Page | None:
     """The page, or None when it has been closed."""
     if block:
-        page.stay(f"{name} is shown")
+        page.serve(f"{name} is shown")
     return None if block else page

@@ -41,9 +41,9 @@ class Page:
         """Stay until it is closed and all is written, or for so long; whether it is closed."""
         return self._ended.wait(seconds)
 
-    def stay(self, told: str) -> None:
+    def serve(self, message: str) -> None:
         """Say where it is, and stay until Ctrl-C or until it is closed; it is closed then."""
-        print(f"{told} at {self.server.announcement} (Ctrl-C ends it)", flush=True)
+        print(f"{message} at {self.server.announcement} (Ctrl-C ends it)", flush=True)
         try:
             self.wait()
         except KeyboardInterrupt:

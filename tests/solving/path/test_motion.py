@@ -11,7 +11,7 @@ from ways import DOWN, across
 
 import poise as pz
 from poise.solving.path.clock import Clock
-from poise.solving.path.limits import Pace
+from poise.solving.path.limits import Rates
 from poise.solving.path.room import Room
 from poise.solving.path.timing import timed
 
@@ -86,10 +86,10 @@ def test_a_straight_way_takes_little_more_than_the_least_time(way: float, jerk: 
     asked = InputParameter(1)
     asked.current_position, asked.target_position = [0.0], [way]
     asked.max_velocity, asked.max_acceleration = [2.0], [10.0]
-    _, law = timed(arm, q, Pace(most, np.full(2, 10.0), np.full(2, NONE)), still, Clock(None), Room(()), kept=True)
+    _, law = timed(arm, q, Rates(most, np.full(2, 10.0), np.full(2, NONE)), still, Clock(None), Room(()), kept=True)
     assert law.duration == pytest.approx(_least(asked), rel=1e-4)
     asked.max_jerk = [jerk]
-    _, law = timed(arm, q, Pace(most, np.full(2, 10.0), np.full(2, jerk)), still, Clock(None), Room(()), kept=True)
+    _, law = timed(arm, q, Rates(most, np.full(2, 10.0), np.full(2, jerk)), still, Clock(None), Room(()), kept=True)
     least = _least(asked)
     assert least * (1.0 - 1e-6) <= law.duration <= 1.3 * least
 
@@ -110,7 +110,7 @@ def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool
     q = arm.clip(arm.home + np.sin(along * rng.uniform(0.2, 2.0, 7)) * rng.uniform(0.0, 2.0, 7))
     q = np.repeat(q, rng.integers(1, 3, rows), axis=0)
     acceleration, jerk = rng.uniform(1.0, 20.0, 7), rng.uniform(50.0, 500.0, 7) if jerky else np.full(7, NONE)
-    limits = Pace(arm.velocity, acceleration, jerk)
+    limits = Rates(arm.velocity, acceleration, jerk)
     times, law = timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(time), Room(()), kept=True)
     assert (np.diff(times) >= 0.0).all()
     assert np.allclose(law.at(times).q, q, atol=1e-6)

@@ -15,7 +15,7 @@ import poise as pz
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.sequence import best_sequence
 from poise.solving.path.clock import Clock
-from poise.solving.path.limits import Pace
+from poise.solving.path.limits import Rates
 from poise.solving.path.program import Program, System
 from poise.solving.path.room import Room
 from poise.solving.path.timing import timed
@@ -133,7 +133,7 @@ def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
 
 
 def least_schedule(arm: pz.Model, q: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-    limits = Pace(velocity, acceleration, np.full(arm.nv, np.inf))
+    limits = Rates(velocity, acceleration, np.full(arm.nv, np.inf))
     return timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(None), Room(()), kept=True)[0]
 
 

@@ -134,7 +134,7 @@ def rotation(ball, rx, ry, twist):
 
 
 @kernel
-def kept(ball, w, x, y, z):
+def clipped(ball, w, x, y, z):
     """The unit quaternion where it keeps the ball's limits, and at the nearest place inside where it does not.
 
     Nearer to the border than half of MARGIN counts as outside, so that no other order of rounding finds it there.
@@ -178,7 +178,7 @@ def random_rotation(ball, u0, u1, u2):
         s1, c1 = sincos(0.5 * _PI * turn)
         radius, half = sqrt(u0), min(ball.half, _PI)
         w, x, y, z = rotation(ball, x_side * radius * c1, y_side * radius * s1, half * (2.0 * u2 - 1.0))
-        return kept(ball, w, x, y, z)
+        return clipped(ball, w, x, y, z)
     s1, c1 = sincos(2.0 * _PI * u1)
     s2, c2 = sincos(2.0 * _PI * u2)
     a, b = sqrt(1.0 - u0), sqrt(u0)

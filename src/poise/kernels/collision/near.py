@@ -270,12 +270,12 @@ def travel(s, i, first, speeds):
 
 
 @kernel
-def sweep(s, x, i, first, ways, paces):
-    """`travel` from where x.frames have shape i, with `ways` and with `paces` (nv) that are part of these [m].
+def sweep(s, x, i, first, ways, rates):
+    """`travel` from where x.frames have shape i, with `ways` and with `rates` (nv) that are part of these [m].
 
     It is less, for an axis is no farther from the shape than now and what turns between the two can take it.
     """
-    chain, way, pace = s.chains[i], 0.0, 0.0
+    chain, way, rate = s.chains[i], 0.0, 0.0
     lever = chain.first_lever - chain.first_column
     for k in range(chain.last_column - 1, chain.first_column + first - 1, -1):
         c = s.columns[k]
@@ -286,5 +286,5 @@ def sweep(s, x, i, first, ways, paces):
                 for r in range(3):
                     square += (x.shape_frames[FRAME * i + r] - x.frames[c.place + r]) ** 2
                 arm = min(arm, abs(c.scale) * (np.sqrt(square) + s.shapes[i].bound + abs(c.pitch) + way))
-            way, pace = way + abs(ways[c.column]) * arm, pace + abs(paces[c.column]) * arm
-    return way, pace
+            way, rate = way + abs(ways[c.column]) * arm, rate + abs(rates[c.column]) * arm
+    return way, rate

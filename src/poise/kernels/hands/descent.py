@@ -13,7 +13,7 @@ Rest.     The gain that is predicted for the next step, against the objective.
 
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.algebra.rotations import normalised, quaternion_step
-from poise.kernels.algebra.swing_twist import kept
+from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
 from poise.kernels.hands.landmarks import (
     ALPHA,
@@ -220,7 +220,7 @@ def _advance(p, w):
         t, x, y, z = quaternion_step(
             w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3], w.step[a], w.step[a + 1], w.step[a + 2]
         )  # fmt: skip
-        w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = kept(p.balls[r], t, x, y, z)
+        w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = clipped(p.balls[r], t, x, y, z)
 
 
 @kernel

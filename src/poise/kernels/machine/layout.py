@@ -141,7 +141,7 @@ GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
 `share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; without a time step no
 point goes farther than `travel` [m] in an update, else that is infinite."""
-PACE: Final = Record("Pace", "", "speed change jerk lower upper")
+RATES: Final = Record("Rates", "", "speed change jerk lower upper")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
 from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`.  `lower` and `upper` are
 the limits of its coordinate [rad or m], also where a leash leaves less of them to the COORDINATE."""
@@ -205,7 +205,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "settings": REAL,
     "rule": REAL,
     "speeds": REAL,
-    "paces": PACE,
+    "rates": RATES,
     "twists": TWIST,
     "inequalities": REAL,
     "posture": REAL,
@@ -232,7 +232,7 @@ vertices have three numbers each.  `scene`, `chains` (one a shape), `levers`: wh
 may come nearer than others [m], for which their distances count as so much longer.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
-`speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `paces`: one
+`speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `rates`: one
 for each active velocity where a step may change the velocity by so much alone, else none; `speeds` are then those of
 the whole step.  `twists`: of free bases.  `inequalities`
 (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
@@ -293,7 +293,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "guide",
         "last_guide",
         "travel",
-        "surge",
+        "travel_change",
         "least",
         "largest",
         "gone",
@@ -320,7 +320,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
         "pair",
         "until",
         "row",
-        "pace",
+        "rate",
         "guard_rows",
         "guard_most",
         "clearance",
@@ -363,9 +363,8 @@ effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spa
 gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
 begun (nq) where a step of a Tracker began, last_step (n), apart (n) a step with each joint bound by itself;
-guide and last_guide (nq) what a Tracker pulls to, in this step and in the one before; of a
-Tracker with accelerations travel (n) the way of its last step, surge (n) what that was more than the one before, least
-and largest (n) the bounds of this one, gone (n) the way since it began, proposed (n) the way that its method
+guide and last_guide (nq) what a Tracker pulls to, in this step and in the one before; of a Tracker with accelerations
+travel (n) the way of its last step, travel_change (n) what that was more than the one before, least and largest (n) the bounds of this one, gone (n) the way since it began, proposed (n) the way that its method
 would go, behind (n) what of that the last step left, flow and flow_change (n) the target's own motion in the last step
 and its change, steady and stream (n) what was and is counted on of that; branches (BRANCHES) what is known of each lane
 that holds a branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index
@@ -377,7 +376,7 @@ packs) the pairs that seem to be the nearest; candidates (two numbers a pair) an
 in a lane, and what their distances are not below [m]; advance (movers) how far each shape may come [m], drift (3 a
 shape) how far one of the world goes of itself in a step [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs
 are near and which, before an update too, pair (NEAR) the pair at hand, until (MOST_NEAR) for how many steps of braking
-each of those that are near stays apart, row (nv) what each velocity does to its distance, or a way of each, pace (nv)
+each of those that are near stays apart, row (nv) what each velocity does to its distance, or a way of each, rate (nv)
 how far each goes in a step.
 Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
 clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m].
@@ -425,7 +424,7 @@ for the tasks that are led."""
     CLEAR,
     MEASURE,
     SOFT,
-    FACE,
+    RANGE_ROWS,
     TAKE,
     PROPOSE,
     FIRST_ROWS,

@@ -74,35 +74,35 @@ def approach(p, w):
     jumps = splat(w.e, 0.0)
     for a in range(len(w.step)):
         store(w.proposed, a, load(w.gone, a) + farther * load(w.step, a))
-        pace = p.paces[a]
+        rate = p.rates[a]
         u = own_motion(w, a)
         change = u - load(w.flow, a)
-        x = _size(change) * (1.0 / pace.change)
+        x = _size(change) * (1.0 / rate.change)
         jumps = select(x > jumps, x, jumps)
-        x = _size(change - load(w.flow_change, a)) * (1.0 / pace.jerk)
+        x = _size(change - load(w.flow_change, a)) * (1.0 / rate.jerk)
         jumps = select(x > jumps, x, jumps)
     store(w.memory, JUMP, jumps)
     followed = (jumps <= _FOLLOWED) & (load(w.memory, LAST_JUMP) <= _FOLLOWED)
     longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
-        pace = p.paces[a]
-        u, change, swing = _seen(pace, w, a, followed)
+        rate = p.rates[a]
+        u, change, swing = _seen(rate, w, a, followed)
         store(w.stream, a, u)
         r = load(w.proposed, a) - u
-        x = _size(r) / _reserve(pace.change, select(r < 0.0, change, -change))
+        x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
         longest = select(x > longest, x, longest)
-        x = _size(r) / _reserve(pace.jerk, select(r < 0.0, swing, -swing))
+        x = _size(r) / _reserve(rate.jerk, select(r < 0.0, swing, -swing))
         hardest = select(x > hardest, x, hardest)
     lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
     shorter = select((lessened > went) & (went > _NOTHING), went / select(lessened > went, lessened, 1.0), 1.0)
     share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
     for a in range(len(w.step)):
-        pace = p.paces[a]
+        rate = p.rates[a]
         d, gone, u = load(w.proposed, a), load(w.gone, a), load(w.stream, a)
         r = d - u
-        if pace.jerk < NO_LIMIT:
-            _, change, _ = _seen(pace, w, a, followed)
-            most, jerk = _together(r, longest, pace.change), _together(r, hardest, pace.jerk)
+        if rate.jerk < NO_LIMIT:
+            _, change, _ = _seen(rate, w, a, followed)
+            most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
             before, low, high = load(w.travel, a) - (u - change), load(w.least, a) - u, load(w.largest, a) - u
             x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
         else:
@@ -117,7 +117,7 @@ def remember_target(p, w):
     """What the step leaves of its way, and how the target moved; to be told when the step is taken."""
     lessened, went = _RECALLED * load(w.memory, LESSENED), _RECALLED * load(w.memory, WENT)
     for a in range(len(w.step)):
-        last = load(w.travel, a) - load(w.surge, a)
+        last = load(w.travel, a) - load(w.travel_change, a)
         lessened = lessened + last * (load(w.behind, a) + last - load(w.proposed, a))
         went = went + last * last
         u = own_motion(w, a)
@@ -136,13 +136,13 @@ def own_motion(w, a):
 
 
 @kernel
-def _seen(pace, w, a, followed):
+def _seen(rate, w, a, followed):
     """u of an entry as it is counted on, its change, and the change of that."""
     u = own_motion(w, a)
     change = u - load(w.flow, a)
     swing = change - load(w.flow_change, a)
     steady = load(w.steady, a)
-    little = min(pace.jerk, _SLOWLY * pace.change)
+    little = min(rate.jerk, _SLOWLY * rate.change)
     apart = u - steady
     apart = select(apart > little, little, select(apart < -little, -little, apart))
     counted = followed | (load(w.memory, MOVED) < 0.5)

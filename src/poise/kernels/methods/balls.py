@@ -6,7 +6,7 @@ that begins outside comes back as far as its speeds let it.
 """
 
 from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.swing_twist import kept
+from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, sqrt, store
 from poise.kernels.methods.turns import angle
@@ -48,14 +48,14 @@ def turned_within(ball, w0, x0, y0, z0, u0, u1, u2, f0, f1, f2):
     w1, x1, y1, z1, t0, t1, t2 = w0, x0, y0, z0, u0, u1, u2
     for _ in range(_TRIALS):
         w1, x1, y1, z1 = quaternion_step(w0, x0, y0, z0, share * u0, share * u1, share * u2)
-        w1, x1, y1, z1 = kept(ball, w1, x1, y1, z1)
+        w1, x1, y1, z1 = clipped(ball, w1, x1, y1, z1)
         t0, t1, t2 = turn_between(w0, x0, y0, z0, w1, x1, y1, z1)
         over = _farthest(t0 * s0, t1 * s1, t2 * s2)
         fast = over > 1.0 + _ROUNDING
         if not any_of(fast):
             return w1, x1, y1, z1, t0, t1, t2
         share = select(fast, _LESS * share / over, share)
-    w2, x2, y2, z2 = kept(ball, w0, x0, y0, z0)
+    w2, x2, y2, z2 = clipped(ball, w0, x0, y0, z0)
     v0, v1, v2 = turn_between(w0, x0, y0, z0, w2, x2, y2, z2)
     over = _farthest(v0 * s0, v1 * s1, v2 * s2)
     share = 1.0 / select(over > 1.0, over, 1.0)

@@ -66,7 +66,7 @@ def left_to_limits(p, w, longest, low, high):
     accelerations it is what `allow` found for the whole step, less the way of the updates before.  Entries are no
     longer than `longest`, where the others let them.  One number wide.
     """
-    if len(p.paces) > 0:
+    if len(p.rates) > 0:
         since_begun(p, w, w.before)
         for a in range(len(low)):
             low[a], high[a] = left(p, w, a)
@@ -92,7 +92,7 @@ def left_to_speeds(p, q, updates, longest, low, high):
 @functools.partial(kernel, inline=True)
 def left(p, w, a):
     """What speeds and accelerations leave to entry a of a step from w.before, once `since_begun` is told."""
-    if len(p.paces) > 0:
+    if len(p.rates) > 0:
         return load(w.least, a) - load(w.gone, a), load(w.largest, a) - load(w.gone, a)
     return splat(w.q, -p.speeds[a]), splat(w.q, p.speeds[a])
 
@@ -103,29 +103,29 @@ def allow(p, w):
 
     Without accelerations there are none.
     """
-    if len(p.paces) == 0:
+    if len(p.rates) == 0:
         return
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        low, high = allowed_from(p.paces[c.v], c, load(w.begun, c.q), load(w.travel, c.v), load(w.surge, c.v))
+        low, high = allowed_from(p.rates[c.v], c, load(w.begun, c.q), load(w.travel, c.v), load(w.travel_change, c.v))
         store(w.least, c.v, low), store(w.largest, c.v, high)
     for b in range(len(p.balls)):
         for k in range(3):
             a = p.balls[b].v + k
-            pace, v, s = p.paces[a], load(w.travel, a), load(w.surge, a)
-            low, high = allowed_anywhere(v, s, pace.speed, pace.change, pace.jerk)
+            rate, v, s = p.rates[a], load(w.travel, a), load(w.travel_change, a)
+            low, high = allowed_anywhere(v, s, rate.speed, rate.change, rate.jerk)
             store(w.least, a, low), store(w.largest, a, high)
 
 
 @kernel
-def allowed_from(pace, c, x, v, s):
+def allowed_from(rate, c, x, v, s):
     """The least and the largest step of a coordinate from x, after the step v, whose change was s.
 
     It stays within what a leash leaves as well as its limits let it.
     """
-    low, high = allowed(x - c.lower, c.upper - x, v, s, pace.speed, pace.change, pace.jerk)
-    if c.lower > pace.lower or c.upper < pace.upper:
-        least, largest = allowed(x - pace.lower, pace.upper - x, v, s, pace.speed, pace.change, pace.jerk)
+    low, high = allowed(x - c.lower, c.upper - x, v, s, rate.speed, rate.change, rate.jerk)
+    if c.lower > rate.lower or c.upper < rate.upper:
+        least, largest = allowed(x - rate.lower, rate.upper - x, v, s, rate.speed, rate.change, rate.jerk)
         low = select(low < least, least, select(low > largest, largest, low))
         high = select(high < least, least, select(high > largest, largest, high))
     return low, high
@@ -134,8 +134,8 @@ def allowed_from(pace, c, x, v, s):
 @kernel
 def jerking(p):
     """Whether there are limits of jerk."""
-    for a in range(len(p.paces)):
-        if p.paces[a].jerk < NO_LIMIT:
+    for a in range(len(p.rates)):
+        if p.rates[a].jerk < NO_LIMIT:
             return True
     return False
 
@@ -143,9 +143,9 @@ def jerking(p):
 @kernel
 def loosen(p, w):
     """w.least and w.largest of a step that may be wanted, whatever speeds and accelerations let come of it."""
-    if len(p.paces) == 0:
+    if len(p.rates) == 0:
         return
-    for a in range(len(p.paces)):
+    for a in range(len(p.rates)):
         store(w.least, a, splat(w.q, -_ANYWHERE)), store(w.largest, a, splat(w.q, _ANYWHERE))
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
@@ -191,13 +191,13 @@ def keep_whole_step(p, w, updates):
     if not any_of(changed):
         return
     for r in range(len(p.coordinates)):
-        c, pace = p.coordinates[r], p.paces[p.coordinates[r].v]
+        c, rate = p.coordinates[r], p.rates[p.coordinates[r].v]
         x0 = load(w.begun, c.q)
         x = x0 + load(w.gone, c.v)
         # What the limits allow, they allow to the last bit; and who brakes for a limit comes to stand at it.
-        low, high = pace.lower - x0, pace.upper - x0
-        x = select((x < pace.lower + _AT_LIMIT) & (load(w.least, c.v) >= low - _AT_LIMIT), pace.lower, x)
-        x = select((x > pace.upper - _AT_LIMIT) & (load(w.largest, c.v) <= high + _AT_LIMIT), pace.upper, x)
+        low, high = rate.lower - x0, rate.upper - x0
+        x = select((x < rate.lower + _AT_LIMIT) & (load(w.least, c.v) >= low - _AT_LIMIT), rate.lower, x)
+        x = select((x > rate.upper - _AT_LIMIT) & (load(w.largest, c.v) <= high + _AT_LIMIT), rate.upper, x)
         store(w.q, c.q, select(changed, x, load(w.q, c.q)))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
@@ -219,7 +219,7 @@ def remember_way(w, lawful):
     """
     for a in range(len(w.step)):
         x = load(w.step, a)
-        store(w.surge, a, x - load(w.travel, a) if lawful else splat(w.step, 0.0))
+        store(w.travel_change, a, x - load(w.travel, a) if lawful else splat(w.step, 0.0))
         store(w.travel, a, x)
 
 

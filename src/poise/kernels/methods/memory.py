@@ -4,7 +4,9 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
 FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE = range(14)
-FLOOR, SHARE, CURB, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW = range(14, 26)
+FLOOR, SHARE, INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW = range(
+    14, 26
+)
 UPDATES, STAGE, HELD, CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED = range(26, 35)
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
@@ -44,6 +46,6 @@ def forget(w):
     for i in range(len(w.last_guide)):
         store(w.last_guide, i, splat(w.memory, 0.0))
     for a in range(len(w.travel)):
-        store(w.travel, a, splat(w.memory, 0.0)), store(w.surge, a, splat(w.memory, 0.0))
+        store(w.travel, a, splat(w.memory, 0.0)), store(w.travel_change, a, splat(w.memory, 0.0))
         store(w.behind, a, splat(w.memory, 0.0)), store(w.steady, a, splat(w.memory, 0.0))
         store(w.flow, a, splat(w.memory, 0.0)), store(w.flow_change, a, splat(w.memory, 0.0))

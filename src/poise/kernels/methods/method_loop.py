@@ -14,12 +14,12 @@ from poise.kernels.machine.layout import (
     BLOCKED,
     CALL,
     END,
-    FACE,
     GOAL,
     GOAL_NUMBERS,
     METHOD,
     NOT_FINITE,
     PROPOSE,
+    RANGE_ROWS,
     RUNNING,
     SOLVED,
     TAKE,
@@ -54,7 +54,7 @@ from poise.kernels.methods.memory import (
     STEP,
     forget,
 )
-from poise.kernels.methods.settling import curb, let_go, widen
+from poise.kernels.methods.settling import adapt_radius, let_go, widen
 from poise.kernels.requirements.loops import CLOSED, open_at
 from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
@@ -81,11 +81,11 @@ def _update(p, w, updates, settle, address):
 
     Where there is more to keep the method proposes, and the requirements take what they allow of the whole step.
     """
-    paced, held = len(p.paces) > 0, len(p.together) > 0
-    if updates > 1 or paced or held:
+    has_rates, held = len(p.rates) > 0, len(p.together) > 0
+    if updates > 1 or has_rates or held:
         for i in range(len(w.q)):
             store(w.begun, i, load(w.q, i))
-    if paced:
+    if has_rates:
         allow(p, w)
         see(p, w)
     if settle:
@@ -94,11 +94,11 @@ def _update(p, w, updates, settle, address):
         if len(p.guard) > 0:
             call(w.routines[WATCH], p, w, address)
         if len(p.borders) > 0:
-            call(w.routines[FACE], p, w)
+            call(w.routines[RANGE_ROWS], p, w)
         _step(p, w, address)
-        if settle and not paced and not held:
-            curb(p, w)
-    if paced:
+        if settle and not has_rates and not held:
+            adapt_radius(p, w)
+    if has_rates:
         keep_whole_step(p, w, updates)
         for a in range(len(w.step)):
             store(w.step, a, load(w.gone, a))
@@ -106,9 +106,9 @@ def _update(p, w, updates, settle, address):
         shorten_whole_step(p, w, updates)
     if held:
         call(w.routines[TAKE], p, w, address)
-    if settle and (paced or held):
-        curb(p, w)
-    if paced:
+    if settle and (has_rates or held):
+        adapt_radius(p, w)
+    if has_rates:
         remember_way(w, not held or any_of(load(w.memory, STAGE) < AT_LEAST))
         remember_target(p, w)
 
@@ -124,9 +124,9 @@ def _step(p, w, address):
 @entry_point(WHOLE)
 def step(address):
     """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not take_start(p, w.start, w.before):
@@ -139,7 +139,7 @@ def step(address):
         w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, told.updates, told.settle, address)
+    _update(p, w, given.updates, given.settle, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -151,22 +151,22 @@ def rollout(address):
 
     Where there are `postures` (steps x nq), each step has its own.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
     width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
-    goals, path = rows_at(told.goals, told.steps * width), rows_at(told.path, told.steps * count)
-    postures = rows_at(told.postures, told.steps * count)
+    goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
+    postures = rows_at(given.postures, given.steps * count)
     if not take_start(p, w.start, w.q):
         return BAD_START
     forget(w)
-    for k in range(told.steps):
+    for k in range(given.steps):
         if not aim_at(p, section(goals, k * width, width), w.target):
             return BAD_GOAL
-        if told.postures:
+        if given.postures:
             for i in range(count):
                 w.guide[i] = postures[k * count + i]
-        _update(p, w, told.updates, told.settle, address)
+        _update(p, w, given.updates, given.settle, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -178,12 +178,12 @@ def rollout_lanes(address):
 
     The starts (characters x nq) are the first rows of `path` (characters x steps x nq), which the way overwrites.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w, v = narrow(p, told.narrow, told.routines), wide(p, told.wide, told.wide_routines)
-    width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), told.steps, told.characters
-    goals, path = rows_at(told.goals, characters * steps * width), rows_at(told.path, characters * steps * count)
-    postures = rows_at(told.postures, characters * steps * count)
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w, v = narrow(p, given.narrow, given.routines), wide(p, given.wide, given.wide_routines)
+    width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), given.steps, given.characters
+    goals, path = rows_at(given.goals, characters * steps * width), rows_at(given.path, characters * steps * count)
+    postures = rows_at(given.postures, characters * steps * count)
     failed = False
     for first in range(0, characters, WIDTH):
         some = min(WIDTH, characters - first)
@@ -205,10 +205,10 @@ def rollout_lanes(address):
                     place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                     for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
                         v.target[i, lane] = w.target[i]
-                if told.postures:
+                if given.postures:
                     for i in range(count):
                         v.guide[i, lane] = postures[(c * steps + k) * count + i]
-            _update(p, v, told.updates, told.settle, address)
+            _update(p, v, given.updates, given.settle, address)
             for lane in range(some):
                 for i in range(count):
                     path[((first + lane) * steps + k) * count + i] = v.q[i, lane]
@@ -311,21 +311,21 @@ def iterate(address):
     or a posture is followed, it goes on within the tolerances, for as long as what is left falls.  Phases and `chunk`
     are those of `lm_solver.solve`.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
-    loop, count, phase = w.loop, len(w.q), told.phase
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
+    loop, count, phase = w.loop, len(w.q), given.phase
     held, lessening = len(p.together) > 0, len(p.pull) > 0
     for b in range(len(p.blocks)):
         lessening = lessening or p.blocks[b].soft > 0
     columns = TRACE + len(w.e) + count
-    trace = rows_at(told.trace, told.trace_rows * columns)
+    trace = rows_at(given.trace, given.trace_rows * columns)
     if phase == BEGIN:
         if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
-        draw_offsets(w.offsets, told.seed)
+        draw_offsets(w.offsets, given.seed)
         if held:
             w.clearance[1] = np.inf  # w.best is not for what does not hold
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
@@ -334,13 +334,13 @@ def iterate(address):
             w.q[i], w.before[i], w.best[i] = w.pool[i], w.pool[i], w.pool[i]
         _start(p, w, 0.0)
     if phase != END:
-        for _ in range(told.chunk):
+        for _ in range(given.chunk):
             age = loop[AGE]
             row = np.int64(age)
-            if row < told.trace_rows:
+            if row < given.trace_rows:
                 _note_trace(p, w, trace, row)
             kept, cost, score = _propose(p, w, address)
-            if row < told.trace_rows:
+            if row < given.trace_rows:
                 trace[row * columns + 2], trace[row * columns + 3] = w.memory[STEP], w.memory[DAMPING]
             loop[LENGTH] = age + 1.0
             if score <= 1.0 and not kept:
@@ -359,7 +359,7 @@ def iterate(address):
             failed = w.memory[FAILED] > 0.5
             stalled = age - loop[SINCE] >= _PATIENCE
             loop[AGE] = age + 1.0
-            if failed or stalled or age >= told.max_iterations:
+            if failed or stalled or age >= given.max_iterations:
                 if failed:
                     loop[FAILURES] += 1.0
                 elif stalled and loop[OWNER] == loop[STARTS]:
@@ -370,7 +370,7 @@ def iterate(address):
                     code = finish(p, w, np.int64(loop[SPENT]), starts, np.int64(loop[OWNER]), loop[ENDED] > 0.5)
                     if code == SOLVED:
                         return code
-                if loop[STARTS] >= told.max_restarts:
+                if loop[STARTS] >= given.max_restarts:
                     phase = END
                     break
                 loop[STARTS] += 1.0

@@ -16,9 +16,9 @@ _READ = 12
 @routine
 def propose(p, w, address):
     """w.wanted (n) is the step from w.q that the method of the call's `proposer` takes."""
-    told = entry_at(entry_at(address, CALL).proposer, CALL)
-    p1 = problem_at(told.problem)
-    w1 = narrow(p1, told.narrow, told.routines)
+    given = entry_at(entry_at(address, CALL).proposer, CALL)
+    p1 = problem_at(given.problem)
+    w1 = narrow(p1, given.narrow, given.routines)
     if w.memory[FRESH] < 0.5:
         forget(w1)
     if w.memory[PREDICTED] == ELSEWHERE:

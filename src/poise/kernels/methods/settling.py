@@ -14,7 +14,7 @@ import functools
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL, WAY
-from poise.kernels.methods.memory import CURB, MU, SEEN, SHARE, STIRRED, TURNED
+from poise.kernels.methods.memory import INVERSE_RADIUS, MU, SEEN, SHARE, STIRRED, TURNED
 
 _SHORTER, _LONGER = 0.5, 1.5
 """What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
@@ -32,7 +32,7 @@ _CALMING = 0.5
 
 
 @functools.partial(kernel, inline=True)
-def curb(p, w):
+def adapt_radius(p, w):
     """Bound the next steps by how the last one, w.step, went on from the one before."""
     along, longest, last = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
@@ -42,7 +42,7 @@ def curb(p, w):
         longest = select(size > longest, size, longest)
         last = select(before > last, before, last)
         store(w.last_step, a, x)
-    bound = load(w.memory, CURB)
+    bound = load(w.memory, INVERSE_RADIUS)
     farther = select(last > longest, last, longest)
     stirred = load(w.memory, STIRRED)
     turned = (along < 0.0) & (farther > select(stirred > _LEAST, stirred, _LEAST))
@@ -54,7 +54,7 @@ def curb(p, w):
         shorter = select(shorter * _LEAST > 1.0, 1.0 / _LEAST, shorter)
         longer = bound / (1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns))
         longer = select((longest * bound > _AT_BOUND) & (load(w.memory, SHARE) < 1.0), longer, bound)
-        store(w.memory, CURB, select(turned, shorter, longer))
+        store(w.memory, INVERSE_RADIUS, select(turned, shorter, longer))
         store(w.memory, TURNED, select(turned, turns + 1.0, turns))
         # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
         store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
@@ -101,6 +101,6 @@ def first_seen(effector):
 @functools.partial(kernel, inline=True)
 def widen(w, moved):
     """Widen the bound, for something was moved so far."""
-    bound = load(w.memory, CURB)
-    store(w.memory, CURB, bound / (1.0 + _ROOM * bound * moved))
+    bound = load(w.memory, INVERSE_RADIUS)
+    store(w.memory, INVERSE_RADIUS, bound / (1.0 + _ROOM * bound * moved))
     store(w.memory, TURNED, select(moved > 0.0, 0.0, load(w.memory, TURNED)))

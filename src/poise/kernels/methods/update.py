@@ -16,7 +16,7 @@ from poise.kernels.methods.approach import approach
 from poise.kernels.methods.balls import turn_ball
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
 from poise.kernels.methods.limits import left, since_begun
-from poise.kernels.methods.memory import COST, CURB, ELSEWHERE, FAILED, PREDICTED, SEEN, SHARE, STEP
+from poise.kernels.methods.memory import COST, ELSEWHERE, FAILED, INVERSE_RADIUS, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import free_joints, hold_balls
 
@@ -119,20 +119,20 @@ def restrain(p, w):
     far as it may by itself: whichever leaves less of the error, to first order.  A step that holds something that is no
     finite number becomes 0 and is marked.
     """
-    _bound(p, w, load(w.memory, CURB), True)
+    _bound(p, w, load(w.memory, INVERSE_RADIUS), True)
 
 
 @functools.partial(kernel, inline=True)
-def shorten(p, w, curb):
+def shorten(p, w, inverse_radius):
     """Clamp the step likewise, but always the whole step, as levels of tasks need it.
 
-    `curb` is one over the longest entry that `settling` allows, 0 where any.
+    `inverse_radius` is one over the longest entry that `settling` allows, 0 where any.
     """
-    _bound(p, w, curb, False)
+    _bound(p, w, inverse_radius, False)
 
 
 @functools.partial(kernel, inline=True)
-def _bound(p, w, curb, choosing):
+def _bound(p, w, inverse_radius, choosing):
     """Clamp the step, `choosing` between the whole step and each joint by itself where it is too fast."""
     n = len(w.step)
     longest, over = splat(w.e, 0.0), splat(w.e, 0.0)
@@ -147,7 +147,7 @@ def _bound(p, w, curb, choosing):
     finite = total < 1e300
     ratio, x = splat(w.e, 1.0), longest * (1.0 / p.common[0].max_step)
     ratio = select(x > ratio, x, ratio)
-    x = longest * curb
+    x = longest * inverse_radius
     ratio = select(x > ratio, x, ratio)
     for k in range(len(p.twists)):
         x = length_of(p.twists[k], w.step) * (1.0 / p.twists[k].most)
@@ -155,7 +155,7 @@ def _bound(p, w, curb, choosing):
     faster = select(over > ratio, over, ratio)
     for a in range(n):
         store(w.step, a, select(finite, load(w.step, a), 0.0))
-    if len(p.paces) > 0:
+    if len(p.rates) > 0:
         scale = 1.0 / ratio
         for a in range(n):
             store(w.step, a, load(w.step, a) * scale)
@@ -184,7 +184,7 @@ def bent_by_limits(p, w):
     A method with limits inside its step finds another one for that.  One number wide.
     """
     bent = False
-    if len(p.paces) > 0:
+    if len(p.rates) > 0:
         for a in range(len(w.step)):
             bent = bent or w.step[a] != w.apart[a]
     if bent:

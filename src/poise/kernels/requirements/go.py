@@ -13,15 +13,15 @@ def go_to(p, w, start, step, share, q):
 
     A ball with limits goes along its border.
     """
-    paced = len(p.paces) > 0
-    many = 1.0 if paced else w.memory[UPDATES]
+    has_rates = len(p.rates) > 0
+    many = 1.0 if has_rates else w.memory[UPDATES]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = start[c.q]
         lower, upper = c.lower, c.upper
-        if paced:  # who begins beyond what a leash leaves is still within the limits of the joint
-            pace = p.paces[c.v]
-            lower, upper = lower if x >= lower else pace.lower, upper if x <= upper else pace.upper
+        if has_rates:  # who begins beyond what a leash leaves is still within the limits of the joint
+            rate = p.rates[c.v]
+            lower, upper = lower if x >= lower else rate.lower, upper if x <= upper else rate.upper
         y = x + share * step[c.v]
         y = lower if y < lower <= x else y
         q[c.q] = upper if y > upper >= x else y

@@ -11,7 +11,7 @@ from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.working_set import NONE, Limits, along
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import FACE
+from poise.kernels.machine.layout import RANGE_ROWS
 from poise.kernels.machine.views import section
 from poise.kernels.methods.limits import left_to_speeds, put_rows
 from poise.kernels.methods.memory import CUTTING, HELD, UPDATES
@@ -29,7 +29,7 @@ def state_rows(p, w, ranged):
     for i in range(len(w.q)):
         w.q[i] = w.begun[i]
     if len(p.borders) > 0:
-        call(w.routines[FACE], p, w)
+        call(w.routines[RANGE_ROWS], p, w)
     w.memory[HELD] = float(put_rows(p, w, w.held_rows, w.held_most))
     linear = len(p.inequalities) // (len(w.step) + 1)
     for i in range(0 if ranged else len(w.border_most)):
@@ -37,10 +37,10 @@ def state_rows(p, w, ranged):
 
 
 @kernel
-def state_box(p, w, paced):
-    """w.lowest and w.highest: the bounds of a whole step from w.begun, of accelerations and jerks too if `paced`."""
-    left_to_speeds(p, w.begun, w.memory[UPDATES] if len(p.paces) == 0 else 1.0, np.inf, w.lowest, w.highest)
-    for a in range(len(w.step) if paced else 0):
+def state_box(p, w, has_rates):
+    """w.lowest and w.highest: the bounds of a step from w.begun, of accelerations and jerks too if `has_rates`."""
+    left_to_speeds(p, w.begun, w.memory[UPDATES] if len(p.rates) == 0 else 1.0, np.inf, w.lowest, w.highest)
+    for a in range(len(w.step) if has_rates else 0):
         w.lowest[a], w.highest[a] = w.least[a], w.largest[a]
 
 

@@ -34,10 +34,10 @@ from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.methods.memory import (
     AT,
     CERTIFIED,
-    CURB,
     CUTTING,
     GUARDED,
     GUARDS_NEW,
+    INVERSE_RADIUS,
     SURE,
     TURNED,
     VERDICT,
@@ -84,18 +84,18 @@ def watch(p, w, address):
         for a in range(row):
             w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
         brake = 0.0
-        for a in range(len(p.paces)):
-            brake += abs(w.guard_rows[k * row + a]) * p.paces[a].change
+        for a in range(len(p.rates)):
+            brake += abs(w.guard_rows[k * row + a]) * p.rates[a].change
         # Links that are as near as they are built are not to be pushed apart.
         built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
         reserve = BUILT_NEAR_RESERVE if built_near else guard.reserve
-        drift, brake = drifted(x, pair), brake if len(p.paces) > 0 else np.inf
+        drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
         w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake)
         if not asks:
             w.guard_most[k] = NONE
         if w.guard_most[k] < 0.0:
             # What brings the arm to rest at its targets must not hold it where something comes near.
-            w.memory[CURB], w.memory[TURNED] = 0.0, 0.0
+            w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
     w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
@@ -152,9 +152,9 @@ def look_ahead(p, s, x, last):
 def _way_ahead(p, a, last):
     """How far a velocity goes in the update after the step `last`, and on the way to rest from there."""
     way = p.speeds[a]
-    if len(p.paces) > 0:
-        way = min(way, abs(last[a]) + p.paces[a].change)
-        way = way + way_to_rest_within(p.paces[a], way, p.paces[a].change)
+    if len(p.rates) > 0:
+        way = min(way, abs(last[a]) + p.rates[a].change)
+        way = way + way_to_rest_within(p.rates[a], way, p.rates[a].change)
     return way
 
 
@@ -164,8 +164,8 @@ def _find_ahead(p, s, x):
     place_movers(s, x)
     for i in range(s.scene[0].movers):
         # Within a step alone, what it costs to know more is more than what it saves.
-        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.paces) > 0 else travel(s, i, 0, x.row)
-        x.advance[i] = way if len(p.paces) > 0 and way < NONE else min(way, p.guard[0].travel)
+        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.rates) > 0 else travel(s, i, 0, x.row)
+        x.advance[i] = way if len(p.rates) > 0 and way < NONE else min(way, p.guard[0].travel)
     find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
 
 
@@ -315,14 +315,14 @@ def _seen_ahead(p, w):
 @kernel
 def _unlisted_until(guard, s, x, at):
     """For how many steps of braking pairs stay apart for which x.near has no room: all are farther off than its own."""
-    farthest, way, pace = 0.0, 0.0, 0.0
+    farthest, way, rate = 0.0, 0.0, 0.0
     for k in range(MOST_NEAR):
         farthest = max(farthest, x.near[1 + NEAR * k + DISTANCE])
     for i in range(s.scene[0].movers):
-        one_way, one_pace = sweep(s, x, i, 0, x.row, x.pace)
-        way, pace = max(way, one_way), max(pace, one_pace)
+        one_way, one_rate = sweep(s, x, i, 0, x.row, x.rate)
+        way, rate = max(way, one_way), max(rate, one_rate)
     spare = farthest - guard.distance
-    return NONE if spare >= 2.0 * way else at + max(np.floor(spare / (2.0 * pace)), 1.0)
+    return NONE if spare >= 2.0 * way else at + max(np.floor(spare / (2.0 * rate)), 1.0)
 
 
 @kernel
@@ -341,11 +341,11 @@ def _see_ways(p, w, s, x):
 
 @kernel
 def _put_ways(p, w, x):
-    """x.row and x.pace are w.ways and w.fastest, by the model's velocities."""
+    """x.row and x.rate are w.ways and w.fastest, by the model's velocities."""
     for v in range(len(x.row)):
-        x.pace[v], x.row[v] = 0.0, 0.0
+        x.rate[v], x.row[v] = 0.0, 0.0
     for a in range(len(w.step)):
-        x.pace[p.velocities[a]], x.row[p.velocities[a]] = w.fastest[a], w.ways[a]
+        x.rate[p.velocities[a]], x.row[p.velocities[a]] = w.fastest[a], w.ways[a]
 
 
 @kernel
@@ -356,9 +356,9 @@ def _safe_until(guard, s, x, pair, distance, at):
         return at + 1.0
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
-    way, pace = sweep(s, x, i, shared, x.row, x.pace)
-    other_way, other_pace = sweep(s, x, j, shared, x.row, x.pace)
-    return NONE if spare >= way + other_way else at + max(np.floor(spare / (pace + other_pace)), 1.0)
+    way, rate = sweep(s, x, i, shared, x.row, x.rate)
+    other_way, other_rate = sweep(s, x, j, shared, x.row, x.rate)
+    return NONE if spare >= way + other_way else at + max(np.floor(spare / (rate + other_rate)), 1.0)
 
 
 @functools.partial(kernel, inline=True)

@@ -18,7 +18,7 @@ _ROUNDING = 1e-12
 
 
 @routine
-def face(p, w):
+def range_rows(p, w):
     """w.border_rows and w.border_most: what the sides of all ranges ask of the update from w.q.
 
     Where accelerations are limited a side may be approached no faster than the joints can brake for: b is by how much
@@ -32,10 +32,10 @@ def face(p, w):
             gap = w.gap[i]
             room = -gap - border.reserve
             most = max(room, -border.back) if gap > 0.0 else max(room, 0.0)
-            if len(p.paces) > 0 and most > 0.0:
+            if len(p.rates) > 0 and most > 0.0:
                 brake = 0.0
                 for a in range(len(w.step)):
-                    brake += abs(w.border_rows[i * row + a]) * p.paces[a].change
+                    brake += abs(w.border_rows[i * row + a]) * p.rates[a].change
                 most = min(most, np.sqrt(brake * most))
             w.gap_before[i], w.border_most[i] = gap, min(most, NONE)
 
@@ -84,10 +84,10 @@ def sure_inside(w):
     n, sure = len(w.step), NONE
     row = pitch(w.border_rows, n)
     for i in range(len(w.gap)):
-        way, pace, room = 0.0, 0.0, _most(w, i) - w.gap[i]
+        way, rate, room = 0.0, 0.0, _most(w, i) - w.gap[i]
         for a in range(n):
             reach = 2.0 * w.border_reach[i * row + a]
-            way, pace = way + reach * w.ways[a], pace + reach * w.fastest[a]
+            way, rate = way + reach * w.ways[a], rate + reach * w.fastest[a]
         if way > room:
-            sure = min(sure, max(np.floor(room / pace), 1.0))
+            sure = min(sure, max(np.floor(room / rate), 1.0))
     return sure

@@ -47,24 +47,24 @@ def brake_on(p, w, v, s, x):
     for a in range(n):
         last[a] = v[a]
     for r in range(len(p.coordinates)):
-        c, pace, a = p.coordinates[r], p.paces[p.coordinates[r].v], p.coordinates[r].v
-        way = way_to_rest_within(pace, abs(v[a]), abs(s[a]))
+        c, rate, a = p.coordinates[r], p.rates[p.coordinates[r].v], p.coordinates[r].v
+        way = way_to_rest_within(rate, abs(v[a]), abs(s[a]))
         if c.lower + way <= x[c.q] <= c.upper - way:
-            low[a], high[a] = allowed_anywhere(v[a], s[a], pace.speed, pace.change, pace.jerk)
+            low[a], high[a] = allowed_anywhere(v[a], s[a], rate.speed, rate.change, rate.jerk)
         else:
-            low[a], high[a] = allowed_from(pace, c, x[c.q], v[a], s[a])
+            low[a], high[a] = allowed_from(rate, c, x[c.q], v[a], s[a])
     for b in range(len(p.balls)):
         for k in range(3):
             a = p.balls[b].v + k
-            pace = p.paces[a]
-            low[a], high[a] = allowed_anywhere(v[a], s[a], pace.speed, pace.change, pace.jerk)
+            rate = p.rates[a]
+            low[a], high[a] = allowed_anywhere(v[a], s[a], rate.speed, rate.change, rate.jerk)
     groups = 0
     for a in range(n):
-        if p.paces[a].jerk < NO_LIMIT:  # to come to rest with no acceleration left
+        if p.rates[a].jerk < NO_LIMIT:  # to come to rest with no acceleration left
             if v[a] <= 0.0:
-                high[a] = max(low[a], min(high[a], v[a] + fastest(-v[a], p.paces[a].jerk)))
+                high[a] = max(low[a], min(high[a], v[a] + fastest(-v[a], p.rates[a].jerk)))
             if v[a] >= 0.0:
-                low[a] = min(high[a], max(low[a], v[a] - fastest(v[a], p.paces[a].jerk)))
+                low[a] = min(high[a], max(low[a], v[a] - fastest(v[a], p.rates[a].jerk)))
         groups = max(groups, p.together[a])
         if p.together[a] == 0:
             v[a] = min(max(0.0, low[a]), high[a])
@@ -155,21 +155,21 @@ def rests(v, s):
 def bound_braking(p, w, v, s):
     """w.ways (n) and w.fastest (n) of braking after a step v, whose change was s (n each), are no more than this."""
     for a in range(len(v)):
-        pace, speed, rise = p.paces[a], abs(v[a]), abs(s[a])
-        w.ways[a] = way_to_rest_within(pace, speed, rise)
-        if pace.jerk < NO_LIMIT:
-            w.fastest[a] = speed + 0.5 * rise * (rise / pace.jerk + 1.0)
+        rate, speed, rise = p.rates[a], abs(v[a]), abs(s[a])
+        w.ways[a] = way_to_rest_within(rate, speed, rise)
+        if rate.jerk < NO_LIMIT:
+            w.fastest[a] = speed + 0.5 * rise * (rise / rate.jerk + 1.0)
         else:
-            w.fastest[a] = max(speed - pace.change, 0.0)
+            w.fastest[a] = max(speed - rate.change, 0.0)
 
 
 @kernel
-def way_to_rest_within(pace, speed, rise):
+def way_to_rest_within(rate, speed, rise):
     """Braking from a step of `speed`, whose change was `rise`, goes no farther than this [rad or m]."""
-    if pace.jerk < NO_LIMIT:
-        return (1.0 + _MORE) * way_to_stand(speed, rise, pace.change, pace.jerk) + _MORE * speed
-    k = np.floor(speed / pace.change)
-    return k * speed - 0.5 * pace.change * k * (k + 1.0)
+    if rate.jerk < NO_LIMIT:
+        return (1.0 + _MORE) * way_to_stand(speed, rise, rate.change, rate.jerk) + _MORE * speed
+    k = np.floor(speed / rate.change)
+    return k * speed - 0.5 * rate.change * k * (k + 1.0)
 
 
 @kernel

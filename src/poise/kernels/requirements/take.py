@@ -8,7 +8,7 @@ then accelerations and jerks.
 
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.layout import APART, CALL, FACE, STOPPABLE, WATCH
+from poise.kernels.machine.layout import APART, CALL, RANGE_ROWS, STOPPABLE, WATCH
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.limits import limited_balls, since_begun
 from poise.kernels.methods.memory import (
@@ -54,7 +54,7 @@ _STRETCHES = 3
 def take(p, w, address):
     """Let w.q and w.step be the step from w.begun that is taken in place of what is proposed there."""
     updates, n = entry_at(address, CALL).updates, len(w.step)
-    paced, wish = len(p.paces) > 0, section(w.wishes, 0, n)
+    has_rates, wish = len(p.rates) > 0, section(w.wishes, 0, n)
     w.memory[UPDATES] = float(updates)
     w.memory[STAGE], w.memory[CUTTING] = float(RANGED), 0.0
     unlimited = p.common[0].unlimited > 0
@@ -70,10 +70,10 @@ def take(p, w, address):
         wish[a] = w.step[a] if finite else 0.0
     if not finite:
         w.memory[FAILED] = 1.0
-    elif unlimited or len(p.loops) > 0 or (paced and limited_balls(p) > 0):
+    elif unlimited or len(p.loops) > 0 or (has_rates and limited_balls(p) > 0):
         if len(p.loops) > 0:
             w.memory[GAP] = open_at(p, w, w.begun)
-        state_box(p, w, paced)
+        state_box(p, w, has_rates)
         if _go(p, w) and _holds(p, w, address, RANGED):
             return
     elif _holds(p, w, address, RANGED):
@@ -83,7 +83,7 @@ def take(p, w, address):
         w.memory[STAGE] = float(stage)
         for a in range(n if stage == AT_LEAST else 0):
             wish[a] = base_of(w)[a]  # braking, as far as that goes
-        needed = stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and paced)
+        needed = stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and has_rates)
         if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
             w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
             return
@@ -109,7 +109,7 @@ def _look_from_begun(p, w, address):
     if len(p.guard) > 0:
         call(w.routines[WATCH], p, w, address)
     if len(p.borders) > 0:
-        call(w.routines[FACE], p, w)
+        call(w.routines[RANGE_ROWS], p, w)
     for i in range(len(w.q)):
         w.q[i] = aside[i]
 
@@ -164,7 +164,7 @@ def _holds(p, w, address, stage):
     With CUTTING, what does not is cut off the next step.
     """
     held = _holds_here(p, w, address, stage)
-    if held and len(p.paces) > 0 and stage < AT_LEAST:
+    if held and len(p.rates) > 0 and stage < AT_LEAST:
         held = _can_stop(p, w, address, stage, w.memory[CUTTING] > 0.5)
     return held
 
@@ -245,10 +245,10 @@ def _found(p, w, address, stage, certified):
     """
     n = len(w.step)
     wish, base, tried = section(w.wishes, 0, n), base_of(w), section(w.wishes, 2 * n, n)
-    paced = len(p.paces) > 0 and stage < AT_LEAST
+    has_rates = len(p.rates) > 0 and stage < AT_LEAST
     state_rows(p, w, stage == RANGED)
-    state_box(p, w, paced)
-    _put_base(p, w, base, paced)
+    state_box(p, w, has_rates)
+    _put_base(p, w, base, has_rates)
     for _ in range(_TRIALS):
         w.memory[CUTTING] = 1.0
         nearest(p, w, wish, w.step)
@@ -259,10 +259,10 @@ def _found(p, w, address, stage, certified):
         if w.memory[CUTTING] != SEEN_MORE:
             break
     w.memory[CUTTING] = 0.0
-    for k in range(1, _HALVINGS_PACED if paced else _HALVINGS):
+    for k in range(1, _HALVINGS_PACED if has_rates else _HALVINGS):
         if _fits(p, w, address, stage, 0.5**k, base, tried):
             return True
-    if not (paced and certified):
+    if not (has_rates and certified):
         return _fits(p, w, address, stage, 0.0, base, tried)
     for a in range(n):
         w.step[a] = base[a]
@@ -278,13 +278,13 @@ def _fits(p, w, address, stage, share, base, tried):
 
 
 @kernel
-def _put_base(p, w, base, paced):
+def _put_base(p, w, base, has_rates):
     """base (n) is the next step of braking, or without accelerations the least step that the rows ask for."""
     n = len(base)
-    if paced:
+    if has_rates:
         s, x = section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
         for a in range(n):
-            base[a], s[a] = w.travel[a], w.surge[a]
+            base[a], s[a] = w.travel[a], w.travel_change[a]
         for i in range(len(x)):
             x[i] = w.begun[i]
         brake_on(p, w, base, s, x)

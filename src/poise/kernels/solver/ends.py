@@ -3,7 +3,7 @@
 import functools
 
 from poise.kernels.algebra.rotations import normalised
-from poise.kernels.algebra.swing_twist import kept
+from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
@@ -105,7 +105,7 @@ def _put_ball(q, ball):
     if not square > 1e-24:
         return False
     w, x, y, z = normalised(q[i], q[i + 1], q[i + 2], q[i + 3])
-    q[i], q[i + 1], q[i + 2], q[i + 3] = kept(ball, w, x, y, z)
+    q[i], q[i + 1], q[i + 2], q[i + 3] = clipped(ball, w, x, y, z)
     return True
 
 

@@ -287,16 +287,16 @@ def search_lanes(p, w, v, address):
 
     A routine of its own, which `solve` calls through its address, so that the two widths can be compiled side by side.
     """
-    told = entry_at(address, CALL)
+    given = entry_at(address, CALL)
     count, out = len(w.q), w.out
-    if told.phase == BEGIN:
+    if given.phase == BEGIN:
         for i in range(len(w.target)):
             store(v.target, i, w.target[i])
-        draw_offsets(w.offsets, told.seed)
+        draw_offsets(w.offsets, given.seed)
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
-        own = 2 if told.nearest else 1
-        spent = min(WIDTH - own, told.max_restarts)
+        own = 2 if given.nearest else 1
+        spent = min(WIDTH - own, given.max_restarts)
         for lane in range(WIDTH):
             start = max(lane - own + 1, 0)
             v.state[STARTED, lane] = start if start <= spent else -1
@@ -304,7 +304,7 @@ def search_lanes(p, w, v, address):
         store(v.state, LIMIT, np.inf)
         store(v.state, PATIENCE, 0.0), store(v.state, MARK, np.inf)
         store(v.state, NU, 2.0), store(v.state, PREDICTED, 0.0)
-        if told.nearest:
+        if given.nearest:
             far = out[COST] / (_CLOSE * len(p.blocks))
             v.state[PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE / (1.0 + far * far)
         store(v.state, POOL_COST, np.inf), store(v.state, POOL_AGE, 0.0), store(v.state, POOL_START, 0.0)
@@ -313,20 +313,20 @@ def search_lanes(p, w, v, address):
             v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = spent
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
-    if told.phase == END:
+    if given.phase == END:
         found, least = nearest(p, v, w.pool, w.before)
         lane = found if least < np.inf else -1
     else:
         lane, spent, more = search(
-            p, w, v, w.pool, w.before, w.offsets, told.max_iterations, told.max_restarts, told.usual_restarts, spent,
-            told.chunk, told.nearest != 0, told.looking, address,
+            p, w, v, w.pool, w.before, w.offsets, given.max_iterations, given.max_restarts, given.usual_restarts, spent,
+            given.chunk, given.nearest != 0, given.looking, address,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
             out[CODE] = RUNNING
             return
     out[STATIONARY] = 0.0
-    if lane < 0 and told.looking and w.clearance[1] > -np.inf:
+    if lane < 0 and given.looking and w.clearance[1] > -np.inf:
         out[CODE], out[ITERATIONS], out[START] = UNSOLVED, 0.0, 0.0
         for i in range(count):
             w.q[i] = w.best[i]
@@ -351,42 +351,42 @@ def solve(address):
     After `chunk` iterations the search pauses and returns RUNNING: call again with the phase GO_ON, or with END to stop
     searching.
     """
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
     out = w.out
-    if told.phase == BEGIN:
+    if given.phase == BEGIN:
         if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
-        if told.looking:
+        if given.looking:
             w.clearance[1] = -np.inf
-        if len(p.arms) > 0 and told.max_restarts > 0:
-            call(w.routines[CLOSED_FORM], p, w, wide(p, told.wide, told.wide_routines), address)
+        if len(p.arms) > 0 and given.max_restarts > 0:
+            call(w.routines[CLOSED_FORM], p, w, wide(p, given.wide, given.wide_routines), address)
             if out[CODE] == SOLVED or out[CODE] == BLOCKED:
                 return np.int64(out[CODE])
-        iterations, cost, score = track(p, w, w.pool, told.max_iterations)
+        iterations, cost, score = track(p, w, w.pool, given.max_iterations)
         turned = score <= INSIDE and near_turn(p, w, w.pool)
-        if score <= INSIDE and (told.looking == 0 or holds(p, w, address)):
+        if score <= INSIDE and (given.looking == 0 or holds(p, w, address)):
             if turned:
                 cost, score = evaluate(p, w)
             return answer(p, w, cost, score, iterations, np.int64(0), np.int64(0), False)
-    call(w.routines[SEARCH], p, w, wide(p, told.wide, told.wide_routines), address)
+    call(w.routines[SEARCH], p, w, wide(p, given.wide, given.wide_routines), address)
     if out[CODE] == RUNNING:
         return RUNNING
     near_turn(p, w, w.pool)
     restarts, start = np.int64(out[RESTARTS]), np.int64(out[START])
     code = finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
-    return judged(p, w, code, told.looking, address)
+    return judged(p, w, code, given.looking, address)
 
 
 @entry_point(WHOLE, REALS, TABLE)
 def linearise(address, e, jacobian):
     """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at `start`; a code."""
-    told = entry_at(address, CALL)
-    p = problem_at(told.problem)
-    w = narrow(p, told.narrow, told.routines)
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, w.start, w.q):

@@ -9,7 +9,7 @@
 import numpy as np
 
 from poise.kernels.algebra.rotations import normalised
-from poise.kernels.algebra.swing_twist import kept
+from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
@@ -60,7 +60,7 @@ def _draw(p, w, offsets, centre, fresh):
         drawn = normalised(
             share * x0 + rest * c0, share * x1 + rest * c1, share * x2 + rest * c2, share * x3 + rest * c3
         )
-        drawn = kept(p.balls[k], drawn[0], drawn[1], drawn[2], drawn[3])
+        drawn = clipped(p.balls[k], drawn[0], drawn[1], drawn[2], drawn[3])
         for j in range(4):
             x = select(fresh, drawn[j], load(w.q, i + j))
             store(w.q, i + j, x), store(w.before, i + j, x)
@@ -131,7 +131,7 @@ def _set_centre(p, w):
     for k in range(len(p.balls)):
         i, a = p.balls[k].q, p.balls[k].v
         if weight[a] + weight[a + 1] + weight[a + 2] > 0.0:
-            near = kept(p.balls[k], posture[i], posture[i + 1], posture[i + 2], posture[i + 3])
+            near = clipped(p.balls[k], posture[i], posture[i + 1], posture[i + 2], posture[i + 3])
             for j in range(4):
                 centre[i + j] = near[j]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import times, transpose_times
 from poise.kernels.algebra.rotations import normalised, small_quaternion_step
-from poise.kernels.algebra.swing_twist import kept
+from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
@@ -149,7 +149,7 @@ def _advance(p, w, alpha):
             t * load(w.step, a), t * load(w.step, a + 1), t * load(w.step, a + 2),
         )  # fmt: skip
         turned = normalised(turned[0], turned[1], turned[2], turned[3])
-        turned = kept(p.balls[k], turned[0], turned[1], turned[2], turned[3])
+        turned = clipped(p.balls[k], turned[0], turned[1], turned[2], turned[3])
         for j in range(4):
             store(w.q, i + j, turned[j])
     for a in range(len(w.step)):

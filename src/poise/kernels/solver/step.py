@@ -12,7 +12,7 @@ Accepted  if the error fell; else q goes a quarter of the way from where it was 
 
 from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.algebra.rotations import normalised, small_quaternion_step
-from poise.kernels.algebra.swing_twist import kept
+from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
@@ -116,7 +116,7 @@ def advance(p, w, accepted, back):
             select(accepted, ny, y0 + back * (y1 - y0)),
             select(accepted, nz, z0 + back * (z1 - z0)),
         )
-        nw, nx, ny, nz = kept(p.balls[r], nw, nx, ny, nz)
+        nw, nx, ny, nz = clipped(p.balls[r], nw, nx, ny, nz)
         store(before, i, select(accepted, w1, w0)), store(before, i + 1, select(accepted, x1, x0))
         store(before, i + 2, select(accepted, y1, y0)), store(before, i + 3, select(accepted, z1, z0))
         store(q, i, nw), store(q, i + 1, nx), store(q, i + 2, ny), store(q, i + 3, nz)

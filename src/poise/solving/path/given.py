@@ -7,7 +7,7 @@ import numpy as np
 from poise.model.model import Model
 from poise.solving.path.bent import bent
 from poise.solving.path.law import Law
-from poise.solving.path.limits import Pace, velocity_names
+from poise.solving.path.limits import Rates, velocity_names
 from poise.solving.path.loops import Loops
 from poise.solving.path.path import PathFailure, PathStatus
 from poise.solving.path.room import Room
@@ -23,32 +23,32 @@ _CLOSING: Final = 1.0 + 1e-6
 _WORDS: Final = ("go at {} a second", "accelerate by {}", "jerk by {}")
 
 
-def in_given_times(model: Model, q: Array, times: Array, pace: Pace, room: Room, *, kept: bool) -> Law:
+def in_given_times(model: Model, q: Array, times: Array, rates: Rates, room: Room, *, kept: bool) -> Law:
     """The motion through rows q (n, nq) at `times` (n,) [s].
 
     It goes straight from row to row, or smoothly, from rest to rest, where accelerations or jerks are limited; limits
     of positions are `kept` between rows too, or not.
     """
-    if len(q) < 2 or not pace.smooth:
+    if len(q) < 2 or not rates.smooth:
         return even(model, q, times)
     s = np.stack([times[:-1], *(np.full(len(times) - 1, x) for x in (1.0, 0.0, 0.0))], axis=1)
     return Law(bent(model, times, q, kept=kept, sums=room.sums, rests=True), times, s)
 
 
-def too_fast(law: Law, pace: Pace, loops: Loops | None) -> list[PathFailure]:
+def too_fast(law: Law, rates: Rates, loops: Loops | None) -> list[PathFailure]:
     """The steps of a motion with a row at each of its times on which something is beyond its limit, the first each."""
     if len(law.curve.starts) < 2 or not law.duration > 0.0:
         return []
-    model, looks = law.curve.model, _LOOKS if pace.smooth else 2
+    model, looks = law.curve.model, _LOOKS if rates.smooth else 2
     gaps = np.diff(law.t)
     t = looked_at(law, looks)
     kinds = [
         (found.reshape(len(gaps), looks, model.nv), most, words)
         for found, most, words in zip(
-            law.derivatives(t), pace[:3], _WORDS, strict=True
+            law.derivatives(t), rates[:3], _WORDS, strict=True
         )
     ]  # fmt: skip
-    closing = np.zeros(len(t)) if loops is None else loops.strain(law, pace, t)
+    closing = np.zeros(len(t)) if loops is None else loops.strain(law, rates, t)
     names, out = velocity_names(model), []
     for k in range(len(gaps)):
         for found, most, words in kinds:
@@ -59,9 +59,9 @@ def too_fast(law: Law, pace: Pace, loops: Loops | None) -> list[PathFailure]:
                 reason = f"{names[j]} would have to {size}, and its limit is {most[j]:.4g}."
                 break
         else:
-            lengths, more = pace.lengths(kinds[0][0][k]), float(closing.reshape(len(gaps), looks)[k].max())
+            lengths, more = rates.lengths(kinds[0][0][k]), float(closing.reshape(len(gaps), looks)[k].max())
             if lengths.max(initial=0.0) > _SLACK:
-                first, _, limit = pace.twists[int(lengths.max(axis=0).argmax())]
+                first, _, limit = rates.twists[int(lengths.max(axis=0).argmax())]
                 size = f"{lengths.max() * limit:.4g} a second in all"
                 reason = f"{names[first]} would have to go at {size}, and its TwistLimit is {limit:.4g}."
             elif more > _CLOSING:

@@ -12,7 +12,7 @@ from poise.solving.limits import Limits, Stated
 from poise.spatial import Array, ArrayLike
 
 
-class Pace(NamedTuple):
+class Rates(NamedTuple):
     """How fast joints may go; infinite where nothing says."""
 
     velocity: Array
@@ -60,7 +60,7 @@ class PathLimits:
     """(p, nv) A of sums of joints."""
     most: Array
     """(p,) what A q may be."""
-    pace: Pace
+    rates: Rates
 
     @property
     def positions(self) -> bool:
@@ -87,7 +87,7 @@ class PathLimits:
             jerks = np.minimum(jerks, found.jerks)
         ties = [limit for limit in stated.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
         standing = Limits(stated.positions, stated.apart, tuple(ties)).stated
-        return cls(stated, standing, found.rows, found.most, Pace(speeds, hardest, jerks, found.twists))
+        return cls(stated, standing, found.rows, found.most, Rates(speeds, hardest, jerks, found.twists))
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:

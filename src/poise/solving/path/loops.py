@@ -12,7 +12,7 @@ from poise.model.model import Model
 from poise.solving.closure import Closure
 from poise.solving.path.along import Rows
 from poise.solving.path.law import Curve, JointState, Law
-from poise.solving.path.limits import Pace
+from poise.solving.path.limits import Rates
 from poise.solving.path.walls import Sums
 from poise.spatial import Array
 from poise.tasks.loop import LoopTask
@@ -84,15 +84,15 @@ class Loops:
         moving = ((t >= 0.0) & (t <= law.duration))[:, None]
         return JointState(q, velocity, np.where(moving, acceleration, 0.0))
 
-    def strain(self, law: Law, pace: Pace, t: Array) -> Array:
+    def strain(self, law: Law, rates: Rates, t: Array) -> Array:
         """(n,) by what factor the closed motion is too fast at times t (n,)."""
         before, here, after = (self.at(law, np.clip(t + way, 0.0, law.duration)) for way in (-_TWICE, 0.0, _TWICE))
-        parts = [pace.shares(here.velocity)]
-        if np.isfinite(pace.acceleration).any():
-            parts.append(np.sqrt(np.abs(here.acceleration) / pace.acceleration).max(axis=1, initial=0.0))
-        if np.isfinite(pace.jerk).any():
+        parts = [rates.shares(here.velocity)]
+        if np.isfinite(rates.acceleration).any():
+            parts.append(np.sqrt(np.abs(here.acceleration) / rates.acceleration).max(axis=1, initial=0.0))
+        if np.isfinite(rates.jerk).any():
             jerks = (after.acceleration - before.acceleration) / (2.0 * _TWICE)
-            parts.append(np.cbrt(np.abs(jerks) / pace.jerk).max(axis=1, initial=0.0))
+            parts.append(np.cbrt(np.abs(jerks) / rates.jerk).max(axis=1, initial=0.0))
         return np.asarray(np.max(parts, axis=0), dtype=np.float64)
 
     def refined(self, curve: Curve) -> tuple[Array, Array]:

@@ -120,7 +120,7 @@ def followed(
         threads = cores()
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
-    speeds = kept.pace.velocity
+    speeds = kept.rates.velocity
     route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
     room = room.closing(model, route.loops, limits=kept.positions)
     if closed:
@@ -145,12 +145,12 @@ def followed(
     times, law = None, None
     if dt is not None:
         times = np.arange(len(q), dtype=np.float64) * dt
-        law = in_given_times(model, q, times, kept.pace, room, kept=kept.positions)
-        failures += too_fast(law, kept.pace, room.loops)
-    elif kept.pace.timed:
+        law = in_given_times(model, q, times, kept.rates, room, kept=kept.positions)
+        failures += too_fast(law, kept.rates, room.loops)
+    elif kept.rates.timed:
         rests = np.zeros(len(q), dtype=np.bool_)
         times, law = timed(
-            model, q, kept.pace, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
+            model, q, kept.rates, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
         )
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:

@@ -137,10 +137,10 @@ def planned(
     rows, stations = _rows(model, legs, step, first is not None)
     rows = route.kept(rows) if room.loops is None else room.loops.closed(rows)[0]
     times, law = None, None
-    if kept.pace.timed:
+    if kept.rates.timed:
         rests = np.isin(np.arange(len(rows)), stations)
         times, law = timed(
-            model, rows, kept.pace, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
+            model, rows, kept.rates, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
         )
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
@@ -148,7 +148,7 @@ def planned(
         notes += route.wishes.notes(rows[stations])
     return path_of(
         route, room, rows, stations=stations, times=times, law=law, failures=tuple(failures), notes=tuple(notes),
-        velocity=kept.pace.velocity, seconds=perf_counter() - began,
+        velocity=kept.rates.velocity, seconds=perf_counter() - began,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from poise.model.model import Model
 from poise.solving.path.bent import bent
 from poise.solving.path.clock import Clock
 from poise.solving.path.law import Curve, Law, joined
-from poise.solving.path.limits import Pace
+from poise.solving.path.limits import Rates
 from poise.solving.path.room import Room
 from poise.spatial import Array
 
@@ -43,7 +43,7 @@ _SHARES: Final = (1.0, 0.7, 0.45, 0.3)
 def timed(
     model: Model,
     q: Array,
-    most: Pace,
+    most: Rates,
     rests: npt.NDArray[np.bool_],
     clock: Clock,
     room: Room,
@@ -68,8 +68,8 @@ def timed(
     with np.errstate(invalid="ignore"):
         hardest = np.fmin(most.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * most.jerk**2), np.inf))
         fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
-    pace = Pace(fastest, hardest, most.jerk, most.twists)
-    durations = pace.shares(steps)
+    rates = Rates(fastest, hardest, most.jerk, most.twists)
+    durations = rates.shares(steps)
     moving = np.flatnonzero(durations > 0.0)
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
@@ -78,11 +78,11 @@ def timed(
         q, at = apart[through], knots
         if room.loops is not None:
             s, q = room.loops.refined(Curve.straight(model, knots, q))
-            knots = np.append(0.0, np.cumsum(np.maximum(pace.shares(model.difference(q[:-1], q[1:])), _LEAST)))
+            knots = np.append(0.0, np.cumsum(np.maximum(rates.shares(model.difference(q[:-1], q[1:])), _LEAST)))
             at = knots[np.searchsorted(s, at)]
         law = even(model, q, knots)
     else:
-        laws = _smooth(model, knots, apart[through], still[through], pace, kept, clock, room)
+        laws = _smooth(model, knots, apart[through], still[through], rates, kept, clock, room)
         law = joined(laws)
         # Each for itself: where it rests, its end is the one time that is known exactly.
         ends = np.cumsum([0.0, *(part.duration for part in laws)])
@@ -119,11 +119,11 @@ def _apart(model: Model, q: Array) -> npt.NDArray[np.intp]:
 
 
 def _smooth(
-    model: Model, s: Array, q: Array, still: npt.NDArray[np.bool_], pace: Pace, kept: bool, clock: Clock, room: Room
+    model: Model, s: Array, q: Array, still: npt.NDArray[np.bool_], rates: Rates, kept: bool, clock: Clock, room: Room
 ) -> list[Law]:
     """The motions through rows q (n, nq) at s (n,), each from rest to rest; limits of positions are `kept` or not."""
     slopes = model.difference(q[:-1], q[1:]) / np.diff(s)[:, None]
-    sharp = (np.abs(np.diff(slopes, axis=0)) / pace.velocity).max(axis=1, initial=0.0) > _SHARP
+    sharp = (np.abs(np.diff(slopes, axis=0)) / rates.velocity).max(axis=1, initial=0.0) > _SHARP
     still = still | np.concatenate([[True], sharp, [True]])
     while True:
         ends = np.flatnonzero(still)
@@ -137,9 +137,9 @@ def _smooth(
         still[1:] |= blocked
     if room.loops is not None:
         curves = [bent(model, *room.loops.refined(curve), kept=kept, sums=room.sums) for curve in curves]
-    if np.isinf(pace.jerk).all():
-        return [_kept(_fastest(curve, pace), pace) for curve in curves]
-    return [_with_jerks(curve, pace, clock) for curve in curves]
+    if np.isinf(rates.jerk).all():
+        return [_kept(_fastest(curve, rates), rates) for curve in curves]
+    return [_with_jerks(curve, rates, clock) for curve in curves]
 
 
 def _blocked(curve: Curve, room: Room) -> npt.NDArray[np.bool_]:
@@ -151,7 +151,7 @@ def _blocked(curve: Curve, room: Room) -> npt.NDArray[np.bool_]:
     return np.asarray((room.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
 
 
-def _fastest(curve: Curve, pace: Pace, cap: Array | None = None) -> Law:
+def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Law:
     """The fastest motion along a curve from rest to rest, by speeds and accelerations at the points of a grid.
 
     Between two points the acceleration of s is constant.  Accelerations are kept at both ends of each (Pham and Pham
@@ -166,7 +166,7 @@ def _fastest(curve: Curve, pace: Pace, cap: Array | None = None) -> Law:
     piece = np.minimum(np.arange(len(grid)) // _POINTS, k - 1)
     _, _, first, second, _ = curve.on(piece, grid)
     n, size = first.shape
-    twists = pace.lengths(first)
+    twists = rates.lengths(first)
     more = 1 + twists.shape[1]
     slope, bend = np.zeros((n, 2 * size + more)), np.zeros((n, 2 * size + more))
     slope[:, :size], bend[:, :size] = first, second
@@ -177,8 +177,8 @@ def _fastest(curve: Curve, pace: Pace, cap: Array | None = None) -> Law:
     unbound, one = np.full(size, np.inf), np.ones(more)
     x = np.zeros(n)
     least_times(
-        ds, slope, bend, np.concatenate([pace.velocity, unbound, one]),
-        np.concatenate([pace.acceleration] * 2 + [np.inf * one]), x,
+        ds, slope, bend, np.concatenate([rates.velocity, unbound, one]),
+        np.concatenate([rates.acceleration] * 2 + [np.inf * one]), x,
     )  # fmt: skip
     x[1:-1] = np.maximum(x[1:-1], _LEAST)
     root = np.sqrt(x)
@@ -187,13 +187,13 @@ def _fastest(curve: Curve, pace: Pace, cap: Array | None = None) -> Law:
     return Law(curve, np.append(0.0, np.cumsum(took)), pieces)
 
 
-def _strain(law: Law, pace: Pace, looks: int) -> tuple[Array, Array]:
+def _strain(law: Law, rates: Rates, looks: int) -> tuple[Array, Array]:
     """(n,) times, and by what factor the motion is too fast there, 1 where it is just slow enough."""
     t = looked_at(law, looks)
-    if np.isfinite(pace.jerk).any():
+    if np.isfinite(rates.jerk).any():
         turns = law.when(law.curve.s[1:-1])
         t = np.sort(np.concatenate([t, turns - 1e-9 * law.duration, turns + 1e-9 * law.duration]))
-    return t, strain_at(law, pace, t).max(axis=1)
+    return t, strain_at(law, rates, t).max(axis=1)
 
 
 def looked_at(law: Law, looks: int) -> Array:
@@ -202,21 +202,21 @@ def looked_at(law: Law, looks: int) -> Array:
     return np.asarray((law.t[:-1, None] + np.diff(law.t)[:, None] * share).ravel())
 
 
-def strain_at(law: Law, pace: Pace, t: Array) -> Array:
+def strain_at(law: Law, rates: Rates, t: Array) -> Array:
     """(n, 3) by what factor the motion is too fast at times t (n,), by its speeds, accelerations and jerks."""
     speeds, accelerations, jerks = law.derivatives(t)
-    hard, abrupt = np.sqrt(np.abs(accelerations) / pace.acceleration), np.cbrt(np.abs(jerks) / pace.jerk)
-    return np.stack([pace.shares(speeds), hard.max(axis=1, initial=0.0), abrupt.max(axis=1, initial=0.0)], axis=1)
+    hard, abrupt = np.sqrt(np.abs(accelerations) / rates.acceleration), np.cbrt(np.abs(jerks) / rates.jerk)
+    return np.stack([rates.shares(speeds), hard.max(axis=1, initial=0.0), abrupt.max(axis=1, initial=0.0)], axis=1)
 
 
-def _kept(law: Law, pace: Pace) -> Law:
+def _kept(law: Law, rates: Rates) -> Law:
     """The motion, as much slower as it takes to keep the limits everywhere."""
     bends = bool(np.abs(law.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
-    strain = float(_strain(law, pace, _ALL_LOOKS if bends else _LOOKS)[1].max())
+    strain = float(_strain(law, rates, _ALL_LOOKS if bends else _LOOKS)[1].max())
     return law.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
 
 
-def _with_jerks(curve: Curve, pace: Pace, clock: Clock) -> Law:
+def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Law:
     """The fastest that was found of motions along a curve that keep jerks too.
 
     The fastest without is averaged over a while, so that its acceleration changes evenly, and slowed down where that
@@ -224,14 +224,14 @@ def _with_jerks(curve: Curve, pace: Pace, clock: Clock) -> Law:
     """
     best: Law | None = None
     for share in _SHARES:
-        hardest = share * pace.acceleration
+        hardest = share * rates.acceleration
         with np.errstate(invalid="ignore"):
-            while_ = float(np.nanmax(np.where(np.isfinite(hardest), hardest / pace.jerk, 0.0)))
+            while_ = float(np.nanmax(np.where(np.isfinite(hardest), hardest / rates.jerk, 0.0)))
         cap = None
         for _ in range(_ROUNDS):
-            sharp = _fastest(curve, pace._replace(acceleration=hardest), cap)
+            sharp = _fastest(curve, rates._replace(acceleration=hardest), cap)
             law = _averaged(sharp, while_)
-            t, strain = _strain(law, pace, _LOOKS)
+            t, strain = _strain(law, rates, _LOOKS)
             slower = law.slower(max(1.0, float(strain.max())))
             if best is None or slower.duration < best.duration:
                 best = slower
@@ -241,7 +241,7 @@ def _with_jerks(curve: Curve, pace: Pace, clock: Clock) -> Law:
         if clock.late:
             break
     assert best is not None
-    return _kept(best, pace)
+    return _kept(best, rates)
 
 
 def _lowered(cap: Array | None, law: Law, seconds: float, t: Array, strain: Array) -> Array:
