@@ -364,11 +364,12 @@ gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE
 moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
 begun (nq) where a step of a Tracker began, last_step (n), apart (n) a step with each joint bound by itself;
 guide and last_guide (nq) what a Tracker pulls to, in this step and in the one before; of a Tracker with accelerations
-travel (n) the way of its last step, travel_change (n) what that was more than the one before, least and largest (n) the bounds of this one, gone (n) the way since it began, proposed (n) the way that its method
-would go, behind (n) what of that the last step left, flow and flow_change (n) the target's own motion in the last step
-and its change, steady and stream (n) what was and is counted on of that; branches (BRANCHES) what is known of each lane
-that holds a branch of a closed form, room: what the method at hand asked for, query: the features of a goal in an index
-of starts, and two packs, shape_frames (FRAME a shape) of the shapes' poses.
+travel (n) the way of its last step, travel_change (n) what that was more than the one before, least and largest (n) the
+bounds of this one, gone (n) the way since it began, proposed (n) the way that its method would go, behind (n) what of
+that the last step left, flow and flow_change (n) the target's own motion in the last step and its change, steady and
+stream (n) what was and is counted on of that; branches (BRANCHES) what is known of each lane that holds a branch of a
+closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts, and two
+packs, shape_frames (FRAME a shape) of the shapes' poses.
 
 Of a scene: centres (3 packed rows) of bounding spheres; for each shape that moves a packed row of reach, the radii of
 the spheres that it may meet, -1e300 of others, and one of squares, how far their centres are from it [m^2]; guess (two
