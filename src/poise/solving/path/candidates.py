@@ -111,7 +111,8 @@ class Candidates:
         found = self._solutions(waypoint, starts)
         if not len(found):
             return
-        self.add(*self.route.both_ways(found, waypoint))
+        if self.route.led:
+            self.add(*self.route.both_ways(found, waypoint))
         if self.route.wishes is not None:
             self.add(*self.route.best_both_ways(found[:_FEW], waypoint, self.room))
 
