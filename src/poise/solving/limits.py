@@ -57,6 +57,12 @@ class Limits:
         """Those that hold of a configuration by itself."""
         return replace(self, others=tuple(limit for limit in self.others if getattr(limit, "ties", False)))
 
+    def tied(self, model: Model) -> list[int]:
+        """The velocities that sums of joints are of: they move for them, even where they move no task."""
+        every = range(model.nv)
+        rows = [limit.inequalities(model, every, None).rows for limit in self.timeless.others]
+        return [v for v in every if any(row[:, v].any() for row in rows)]
+
     @property
     def key(self) -> Hashable:
         """By which what was prepared for the same limits is found again."""

@@ -165,7 +165,7 @@ class Search:
         """Whether more must hold than the limits of joints."""
         followed = posture if chosen is not None and (held or ranked) else None
         """A posture that is the last level of a method's steps; else it is what an answer slides to."""
-        also = (*also, *(() if followed is None else pulled(model, followed)))
+        also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:

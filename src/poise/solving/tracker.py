@@ -173,8 +173,8 @@ class Tracker(Targets):
             ranked = len(levels(self._followed)) > 1 or (tied and self._posture_task is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
-        also = () if self._posture_task is None else pulled(model, self._posture_task)
-        problem = pack(model, self._followed, limits=stated.positions, also=also)
+        also = [] if self._posture_task is None else pulled(model, self._posture_task)
+        problem = pack(model, self._followed, limits=stated.positions, also=[*also, *stated.tied(model)])
         self._prepared = BoundMethod(
             model,
             self._followed,

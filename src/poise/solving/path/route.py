@@ -96,7 +96,7 @@ class Route:
             prepared_search(
                 model, (*first, *loops), method=None, limits=limits.positions, prefer="nearest",
                 max_iterations=None, max_restarts=restarts, max_time=None, trace=False,
-                also=() if self.held is None else self.held.active,
+                also=[*limits.stated.tied(model), *([] if self.held is None else self.held.active)],
             )
             for restarts in (None, 0)
         )  # fmt: skip
@@ -109,10 +109,15 @@ class Route:
         self.limits = limits.positions
         """Whether joint limits hold."""
         self.moved = np.zeros(model.nq, dtype=np.bool_)
-        """(nq,) whether a number of q moves the tasks; the others stay as they are."""
-        self.moved[self.problem.section("coordinates")["q"]] = True
+        """(nq,) whether a number of q moves for what is asked; the others stay as they are."""
+        coordinates = self.problem.section("coordinates")
+        self.moved[coordinates["q"]] = True
         for ball in self.problem.section("balls"):
             self.moved[ball["q"] : ball["q"] + 4] = True
+        self.drawn = self.moved.copy()
+        """(nq,) the same, but for what moves for a sum of joints alone: random starts leave it where it is."""
+        wished = np.isin(self.active[coordinates["v"]], [] if self.wishes is None else self.wishes.active)
+        self.drawn[np.setdiff1d(coordinates["q"][~wished], self.problem.drawn["q"])] = False
         self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
