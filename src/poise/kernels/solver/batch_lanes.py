@@ -201,33 +201,24 @@ def end_start(p, w, v, lane, looking, answers, address):
     for i in range(0, len(v.e), 3):
         x, y, z = v.e[i, lane], v.e[i + 1, lane], v.e[i + 2, lane]
         cost += x * x + y * y + z * z
-    if not v.state[SCORE, lane] <= INSIDE:
-        if v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]:
-            v.state[LEAST, lane] = cost
-            write_answer(p, w, v, lane, UNSOLVED, cost, answers)
+    solved, code = v.state[SCORE, lane] <= INSIDE, UNSOLVED
+    if not solved and not (v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]):
         return
+    at = len(w.out) * np.int64(v.state[PROBLEM, lane])
     for i in range(len(w.q)):
         w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
-    if looking:
-        near_turn(p, w, w.pool)
-    if looking == 0 or holds(p, w, address):
-        write_answer(p, w, v, lane, SOLVED, cost, answers)
-        return
-    v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
-    if w.clearance[0] > v.state[ROOM, lane]:
-        v.state[ROOM, lane] = w.clearance[0]
-        write_answer(p, w, v, lane, BLOCKED, cost, answers)
-
-
-@kernel
-def write_answer(p, w, v, lane, code, cost, answers):
-    """Write where a lane is, and what it was asked to be near to."""
-    at, count = len(w.out) * np.int64(v.state[PROBLEM, lane]), len(w.q)
-    for i in range(count):
-        w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
+    near_turn(p, w, w.pool)
+    if not solved:
+        v.state[LEAST, lane] = cost
+    elif looking == 0 or holds(p, w, address):
+        code = SOLVED
+    else:
+        v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
+        if not w.clearance[0] > v.state[ROOM, lane]:
+            return
+        v.state[ROOM, lane], code = w.clearance[0], BLOCKED
     for i in range(len(w.e)):
         w.e[i] = v.e[i, lane]
-    near_turn(p, w, w.pool)
     started = np.int64(v.state[STARTED, lane])
     answer(p, w, cost, v.state[SCORE, lane], np.int64(v.state[AGE, lane]), started, started, False)
     w.out[CODE] = code
