@@ -217,16 +217,6 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, capsys: pytest.
     assert f"{urdf}:3" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["slove"], ["solve"], ["solve", "panda", "--xyz", "1", "2"], ["info", "panda", "--jsn"]]
-)
-def test_usage_errors_are_exit_code_1(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err
-
-
 # The process -----------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import Base, command, numbers
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap
@@ -31,7 +31,7 @@ class Reach:
     """Edge of a voxel [m]; what is tried is its centre."""
     orientations: int = 32
     """How many orientations are tried at each voxel, spread over all rotations; 0 leaves the orientation free."""
-    bounds: Annotated[tuple[float, float, float, float, float, float] | None, arg(metavar="X Y Z X Y Z")] = None
+    bounds: Annotated[tuple[float, float, float, float, float, float] | None, numbers("X Y Z X Y Z")] = None
     """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
     limits: bool = True
     """Ignore the joint limits, which are kept otherwise."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import Base, command, numbers
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -28,11 +28,11 @@ class Solve:
     """A known name (panda, ur5e ...) or a file."""
     frame: str | None = None
     """The frame to bring there; left out, the end of the longest chain."""
-    xyz: Annotated[tuple[float, float, float] | None, arg(metavar="X Y Z")] = None
+    xyz: Annotated[tuple[float, float, float] | None, numbers("X Y Z")] = None
     """Target position in the world [m]."""
-    rpy: Annotated[tuple[float, float, float] | None, arg(metavar="R P Y")] = None
+    rpy: Annotated[tuple[float, float, float] | None, numbers("R P Y")] = None
     """Target roll, pitch, yaw about the world's fixed axes [rad]."""
-    wxyz: Annotated[tuple[float, float, float, float] | None, arg(metavar="W X Y Z")] = None
+    wxyz: Annotated[tuple[float, float, float, float] | None, numbers("W X Y Z")] = None
     """Target quaternion, scalar first."""
     tasks: Annotated[Path | None, arg(metavar="FILE")] = None
     """More tasks, from a file: .toml or .json, as the documents show it."""
