@@ -3,14 +3,13 @@
 import csv
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import MissingExtra
 from poise.files import written_aside
+from poise.lazy import optional
 
 _NONE: Final = "nan"
 """A cell without a number, as NumPy and pandas read it."""
@@ -30,13 +29,10 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[An
 
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write columns (n,), NaN and what is masked as null; raises as `write_csv`, and MissingExtra without pyarrow."""
-    try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise MissingExtra("writing Parquet", "pyarrow", "data") from None
+    pyarrow = optional("writing Parquet", "pyarrow", "data", "pyarrow", "pyarrow.parquet")
     table = {name: pyarrow.array(column, from_pandas=True) for name, column in columns.items()}
     with written_aside(path) as aside:
-        parquet.write_table(pyarrow.table(table), os.fspath(aside))
+        pyarrow.parquet.write_table(pyarrow.table(table), os.fspath(aside))
 
 
 def _word(value: Any) -> str:
