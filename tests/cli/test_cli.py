@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.cli import command as settings
 from poise.cli import main
-from poise.cli import solve as settings
 from poise.model.builder import Base
 
 DOWN = ["--rpy", "3.14159", "0", "0"]

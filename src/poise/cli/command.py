@@ -1,10 +1,14 @@
 """What the settings of every command have in common."""
 
 import dataclasses
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, dataclass_transform
 
-from tyro.conf import arg
+from tyro.conf import Positional, arg
 from tyro.constructors import PrimitiveConstructorSpec
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+    from poise.tasks.pose import PoseTask, PositionTask
 
 Base = Literal["fixed", "planar", "floating"]
 """As `poise.model.builder.Base`, whose module would import NumPy before the help is printed."""
@@ -34,3 +38,40 @@ def numbers(metavar: str) -> PrimitiveConstructorSpec[Any]:
         is_instance=lambda value: isinstance(value, tuple),
         str_from_instance=lambda value: [str(number) for number in value or ()],
     )
+
+
+@command
+class OfRobot:
+    """What commands that lead a frame of a robot have in common."""
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    frame: str | None = None
+    """The frame to lead; left out, the end of the longest chain."""
+    limits: bool = True
+    """Ignore the joint limits, which are kept otherwise."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+    json: bool = False
+    """Print one line of JSON."""
+
+
+@command
+class ToTargets(OfRobot):
+    """Those of commands that solve for poses or places of a frame."""
+
+    seed: int = 0
+    """Seed of all that is random."""
+    position_tolerance: float = 1e-6
+    """Largest distance from a target position [m]."""
+    rotation_tolerance: float = 1e-6
+    """Largest angle from a target rotation [rad]."""
+
+    def task(self, model: "Model", *, turns: bool) -> "PoseTask | PositionTask":
+        """The task of the frame, and whether it has a rotation."""
+        from poise.tasks.pose import PoseTask, PositionTask
+
+        frame = self.frame or model.tip
+        if not turns:
+            return PositionTask(frame, tolerance=self.position_tolerance)
+        return PoseTask(frame, position_tolerance=self.position_tolerance, rotation_tolerance=self.rotation_tolerance)

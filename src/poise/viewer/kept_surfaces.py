@@ -10,14 +10,14 @@ from typing import Final
 
 import numpy as np
 
-from poise.geometry import meshes
+from poise.geometry import meshes, triangles
 from poise.geometry.kept import kept
 from poise.geometry.meshes import MeshShape, read_mesh
 from poise.geometry.visuals import Surface
 from poise.viewer import surfaces
 from poise.viewer.surfaces import ColouredSurface, decoded, drawable
 
-_CODE: Final = (Path(meshes.__file__), Path(__file__), Path(surfaces.__file__))
+_CODE: Final = tuple(Path(str(file)) for file in (meshes.__file__, triangles.__file__, surfaces.__file__, __file__))
 """The files that a surface depends on."""
 _SUM: Final = 16
 """Bytes of a checksum."""
