@@ -19,6 +19,8 @@ from branches import branches
 from branches import show as show_branches
 from crowd import Crowd, crowd
 from crowd import show as show_crowd
+from holds import Kept, holds
+from holds import show as show_holds
 from motions import Read, motions
 from motions import show as show_motions
 from near import Near, Reach, near, reach
@@ -46,8 +48,8 @@ from updates import show as show_updates
 
 SCENARIOS = (
     "arms", "tracking", "humanoid", "throughput", "priorities", "updates", "near", "reach", "postures", "soft",
-    "crowd", "branches", "rest", "reachability", "paths", "collisions", "motions", "stream", "viewer", "startup",
-    "hands", "retarget",
+    "crowd", "branches", "rest", "reachability", "paths", "collisions", "holds", "motions", "stream", "viewer",
+    "startup", "hands", "retarget",
 )  # fmt: skip
 SERIAL = ("poise", "poise.solve", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink")
 TREES = ("poise", "pin", "mink", "placo")
@@ -135,6 +137,10 @@ def main() -> None:
 
         measured_apart = collisions(options.count, chosen(tuple(GUARDS), options.peers))
         kept_apart = as_dict(*measured_apart, runs(options.runs))
+    held: list[Kept] = []
+    if "holds" in options.scenarios:
+        held = holds(options.count, options.runs)
+        show_holds(held)
     opened: list[Read] = []
     if "motions" in options.scenarios:
         opened = motions()
@@ -191,6 +197,7 @@ def main() -> None:
         more["reachability"] = [asdict(row) for row in mapped]
         more["paths"] = [asdict(row) for row in whole]
         more["collisions"] = kept_apart
+        more["holds"] = [asdict(row) for row in held]
         more["motions"] = [asdict(row) for row in opened]
         more["branches"] = [asdict(row) for row in every]
         more["stream"] = flow

@@ -31,6 +31,7 @@ from poise.kernels.machine.layout import (
 from poise.methods.base import Method
 from poise.model.model import Model
 from poise.progress import shown_or_logged
+from poise.solving.answer import Configurations
 from poise.solving.arguments import AnyTask, Tasks, cores, one_start, several
 from poise.solving.limits import Stated
 from poise.solving.outcome import Status
@@ -56,7 +57,7 @@ _SLOW_MANY: Final = 200
 
 
 @final
-class SolutionBatch(Sequence[Solution]):
+class SolutionBatch(Configurations, Sequence[Solution]):
     """The answers to many problems, in their order, as arrays; an index gives a `Solution`, a slice another batch."""
 
     __slots__ = ("_asked", "_codes", "_late", "_raw", "_status", "goals", "model")
@@ -195,9 +196,6 @@ class SolutionBatch(Sequence[Solution]):
 
     def __iter__(self) -> Iterator[Solution]:
         return (self[i] for i in range(len(self)))
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
-        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, LINE, NUMBER, ROWS_OF, SWEPT
 from poise.model.model import Model
+from poise.solving.answer import Answer, Configurations
 from poise.solving.explain import task_errors
 from poise.spatial import Array
 from poise.tasks.error import TaskError
@@ -17,15 +18,13 @@ if TYPE_CHECKING:
 
 
 @final
-class Branch:
+class Branch(Answer):
     """One solution of a target: joints, how good they are, and which of the branches it is.
 
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
     __slots__ = ("_raw", "_way", "model")
-    model: Model
-    """Whose joints these are."""
 
     def __init__(self, model: Model, way: "Branching", raw: Array) -> None:
         self.model, self._way, self._raw = model, way, raw
@@ -78,29 +77,12 @@ class Branch:
         """What is left of each task, measured by forward kinematics at q."""
         return task_errors(self._way.judged, self._raw[BRANCH + self.model.nq :])
 
-    @property
-    def position_error(self) -> float:
-        """Largest position error of all tasks [m]; 0 if none has a position."""
-        return max((e.position for e in self.errors if e.position is not None), default=0.0)
-
-    @property
-    def rotation_error(self) -> float:
-        """Largest rotation error of all tasks [rad]; 0 if none has a rotation."""
-        return max((e.rotation for e in self.errors if e.rotation is not None), default=0.0)
-
-    def named(self) -> dict[str, float]:
-        """The numbers of q by joint name."""
-        return self.model.named(self.q)
-
     def __repr__(self) -> str:
         return f"Branch({self.label}; {self.position_error:.1e} m, {self.rotation_error:.1e} rad)"
 
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
-        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
-
 
 @final
-class Solutions(Sequence[Branch]):
+class Solutions(Configurations, Sequence[Branch]):
     """All solutions of a target that were found, the nearest to `q0` first; each within its tasks' tolerances.
 
     None within the limits is an empty sequence, and `explain` says what that proves.
@@ -189,9 +171,6 @@ class Solutions(Sequence[Branch]):
 
     def __repr__(self) -> str:
         return f"Solutions({self.explain()})"
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
-        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
 
 
 @final

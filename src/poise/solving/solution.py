@@ -26,6 +26,7 @@ from poise.kernels.machine.layout import (
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving import explain
+from poise.solving.answer import Answer
 from poise.solving.arguments import refusal
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
 from poise.solving.suspicion import pulled_in
@@ -43,15 +44,13 @@ _ENDS: Final = {
 
 
 @final
-class Solution:
+class Solution(Answer):
     """The best configuration found, whether or not it converged; every error is recomputed by forward kinematics.
 
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
     __slots__ = ("_asked", "_code", "_nanoseconds", "_others", "_raw", "_start", "_timed_out", "goal", "model", "trace")
-    model: Model
-    """Whose joints these are."""
     goal: Array
     """(7 tasks,) targets, as the kernels read them."""
     trace: Trace | Any
@@ -142,16 +141,6 @@ class Solution:
         return explain.task_errors(self._asked.tasks, self._raw[ANSWER + self.model.nq :])
 
     @property
-    def position_error(self) -> float:
-        """Largest position error of all tasks [m]; 0 if none has a position."""
-        return max((e.position for e in self.errors if e.position is not None), default=0.0)
-
-    @property
-    def rotation_error(self) -> float:
-        """Largest rotation error of all tasks [rad]; 0 if none has a rotation."""
-        return max((e.rotation for e in self.errors if e.rotation is not None), default=0.0)
-
-    @property
     def status(self) -> Status:
         """How the solve ended."""
         if self.success:
@@ -173,10 +162,6 @@ class Solution:
     def _outcome(self) -> Outcome:
         posture_alone = not self.success and int(self._raw[CODE]) == SOLVED
         return Outcome(self.model, self._asked, self.q, self.goal, self.restarts, self.stationary, posture_alone)
-
-    def named(self) -> dict[str, float]:
-        """The numbers of q by joint name."""
-        return self.model.named(self.q)
 
     def explain(self) -> str:
         """A sentence or two: what was reached, what stands in the way of the rest, and what of `q0` was pulled in."""
@@ -240,9 +225,6 @@ class Solution:
         if any(e.rotation is not None for e in errors):
             parts.append(f"{self.rotation_error:.1e} rad")
         return f"Solution({self.status.name}, {', '.join(parts)}, {duration(self.time)})"
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
-        return np.array(self.q, dtype=dtype, copy=True)  # type: ignore[call-overload]
 
 
 def _left(error: float | None) -> str:

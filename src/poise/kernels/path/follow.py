@@ -11,7 +11,7 @@ from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.solver.descent import improve
-from poise.kernels.solver.ends import aim_at, clip_start, evaluate
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate, spread_jacobian
 from poise.kernels.solver.lm_solver import begin
 from poise.kernels.solver.state import AGE, INSIDE, LIMIT, MEASURE, SCORE, SLOW, STARTED
 
@@ -102,11 +102,5 @@ def rows_along(address, e, jacobians):
         _, scores[k] = evaluate(p, w)
         for i in range(len(w.e)):
             e[k, i] = w.e[i]
-        for f in range(len(p.effectors)):
-            effector = p.effectors[f]
-            for b in range(effector.first_block, effector.last_block):
-                for s in range(effector.columns):
-                    column = p.slots[effector.first_slot + s]
-                    for r in range(3):
-                        jacobians[k, 3 * b + r, column] = w.jacobian[p.blocks[b].start + 3 * s + r]
+        spread_jacobian(p, w, jacobians[k])
     return SOLVED

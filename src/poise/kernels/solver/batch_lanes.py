@@ -13,33 +13,27 @@ No lane knows of another: an answer depends on the problem, the seed and the ind
 import numpy as np
 
 from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
-from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import (
-    ANSWER,
     BAD_GOAL,
     BAD_START,
     BLOCKED,
     CALL,
     CLOSED_FORM,
     CODE,
-    COST,
-    DISTANCE,
     GOAL_NUMBERS,
-    ITERATIONS,
     RESTARTS,
     RUNNING,
     SOLVED,
-    START,
-    STATIONARY,
     UNSOLVED,
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.solver.descent import improve
-from poise.kernels.solver.ends import aim_at, clip_start, evaluate
+from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate
 from poise.kernels.solver.lm_solver import begin, draw_offsets
 from poise.kernels.solver.looking import holds
-from poise.kernels.solver.nearness import near_turn, square_between
+from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
 from poise.kernels.solver.state import AGE, FRESH, INSIDE, LEAST, LIMIT, MEASURE, PROBLEM, ROOM, SCORE, SLOW, STARTED
 
@@ -207,38 +201,26 @@ def end_start(p, w, v, lane, looking, answers, address):
     for i in range(0, len(v.e), 3):
         x, y, z = v.e[i, lane], v.e[i + 1, lane], v.e[i + 2, lane]
         cost += x * x + y * y + z * z
-    if not v.state[SCORE, lane] <= INSIDE:
-        if v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]:
-            v.state[LEAST, lane] = cost
-            write_answer(p, w, v, lane, UNSOLVED, cost, answers)
+    solved, code = v.state[SCORE, lane] <= INSIDE, UNSOLVED
+    if not solved and not (v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]):
         return
+    at = len(w.out) * np.int64(v.state[PROBLEM, lane])
     for i in range(len(w.q)):
         w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
-    if looking:
-        near_turn(p, w, w.pool)
-    if looking == 0 or holds(p, w, address):
-        write_answer(p, w, v, lane, SOLVED, cost, answers)
-        return
-    v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
-    if w.clearance[0] > v.state[ROOM, lane]:
-        v.state[ROOM, lane] = w.clearance[0]
-        write_answer(p, w, v, lane, BLOCKED, cost, answers)
-
-
-@kernel
-def write_answer(p, w, v, lane, code, cost, answers):
-    """Write where a lane is, as `lm_solver.answer` does."""
-    at, count = len(w.out) * np.int64(v.state[PROBLEM, lane]), len(w.q)
-    for i in range(count):
-        w.q[i], w.pool[i] = v.q[i, lane], v.pool[i, lane]
     near_turn(p, w, w.pool)
-    answers[at + CODE], answers[at + ITERATIONS], answers[at + STATIONARY] = code, v.state[AGE, lane], 0.0
-    answers[at + RESTARTS] = answers[at + START] = v.state[STARTED, lane]
-    answers[at + DISTANCE], answers[at + COST] = sqrt(square_between(p, w.q, w.pool)), cost
-    for i in range(count):
-        answers[at + ANSWER + i] = w.q[i]
-    for b in range(len(p.blocks)):
-        x, y, z = v.e[3 * b, lane], v.e[3 * b + 1, lane], v.e[3 * b + 2, lane]
-        inverse = p.blocks[b].inverse_weight
-        x, y, z = x * inverse[0], y * inverse[1], z * inverse[2]
-        answers[at + ANSWER + count + b] = sqrt(x * x + y * y + z * z)
+    if not solved:
+        v.state[LEAST, lane] = cost
+    elif looking == 0 or holds(p, w, address):
+        code = SOLVED
+    else:
+        v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
+        if not w.clearance[0] > v.state[ROOM, lane]:
+            return
+        v.state[ROOM, lane], code = w.clearance[0], BLOCKED
+    for i in range(len(w.e)):
+        w.e[i] = v.e[i, lane]
+    started = np.int64(v.state[STARTED, lane])
+    answer(p, w, cost, v.state[SCORE, lane], np.int64(v.state[AGE, lane]), started, started, False)
+    w.out[CODE] = code
+    for i in range(len(w.out) - 1):
+        answers[at + i] = w.out[i]

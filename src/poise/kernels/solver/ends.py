@@ -117,6 +117,17 @@ def evaluate(p, w):
 
 
 @kernel
+def spread_jacobian(p, w, out):
+    """The Jacobian at w.q (one number wide) into `out` (m, active velocities), whose other entries stay."""
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        for b in range(effector.first_block, effector.last_block):
+            for s in range(effector.columns):
+                for r in range(3):
+                    out[3 * b + r, p.slots[effector.first_slot + s]] = w.jacobian[p.blocks[b].start + 3 * s + r]
+
+
+@kernel
 def finish(p, w, iterations, restarts, start, stationary):
     """Certify w.q (one number wide) by forward kinematics and write the answer into `out`; the code."""
     cost, score = evaluate(p, w)

@@ -41,7 +41,7 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.solver.descent import MU_LOW, improve
-from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, finish
+from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, finish, spread_jacobian
 from poise.kernels.solver.looking import holds, judged, reject
 from poise.kernels.solver.nearness import near_turn, square_of
 from poise.kernels.solver.pool import POLISH, keep_candidate, polish
@@ -394,10 +394,5 @@ def linearise(address, e, jacobian):
     evaluate(p, w)
     for i in range(len(e)):
         e[i] = w.e[i]
-    for k in range(len(p.effectors)):
-        effector = p.effectors[k]
-        for b in range(effector.first_block, effector.last_block):
-            for s in range(effector.columns):
-                for r in range(3):
-                    jacobian[3 * b + r, p.slots[effector.first_slot + s]] = w.jacobian[p.blocks[b].start + 3 * s + r]
+    spread_jacobian(p, w, jacobian)
     return SOLVED
