@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 
 from poise.errors import ModelWarning, ShapeError
-from poise.io.bvh import Z_UP, check_arguments
-from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, continuous, unusable
+from poise.io.bvh import Z_UP
+from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, check_arguments, continuous, unusable
 from poise.motion.clip import Motion, of_skeleton
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
 from poise.spatial import BOUND, Array, ArrayLike
