@@ -1,10 +1,21 @@
-"""Names of a package that are imported when they are first used; the stub beside it says each once, to checkers too."""
+"""What is imported when it is first used: optional dependencies, and the names of a package, of which a stub tells."""
 
 import ast
 import importlib
 import sys
 from collections.abc import Callable
 from typing import Any
+
+
+def optional(feature: str, package: str, extra: str, *modules: str) -> Any:
+    """The first of `modules`, all imported; raises MissingExtra, which says what `feature` needs, without one."""
+    try:
+        found = [importlib.import_module(name) for name in modules]
+    except ImportError:
+        from poise.errors import MissingExtra
+
+        raise MissingExtra(feature, package, extra) from None
+    return found[0]
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -269,3 +269,9 @@ def _matrix_numbers(rows: list[list[float]]) -> tuple[float, ...]:
     else:
         wxyz = d - b, c + g, f + h, 1.0 - a - e + i
     return (x, y, z, *(wxyz if wxyz[0] >= 0.0 else (-t for t in wxyz)))
+
+
+def unit_vectors(vectors: "Array", otherwise: "ArrayLike" = 0.0) -> "Array":
+    """(..., k) vectors of length 1, and `otherwise` (k,) for those without a length."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.where(lengths > 0.0, vectors / np.where(lengths > 0.0, lengths, 1.0), otherwise)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.cli import command as settings
 from poise.cli import main
-from poise.cli import solve as settings
 from poise.model.builder import Base
 
 DOWN = ["--rpy", "3.14159", "0", "0"]
@@ -215,16 +215,6 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, capsys: pytest.
     urdf.write_text('<robot name="broken">\n<link name="a">\n</robot>')
     assert main(["info", str(urdf)]) == 1
     assert f"{urdf}:3" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "arguments", [["slove"], ["solve"], ["solve", "panda", "--xyz", "1", "2"], ["info", "panda", "--jsn"]]
-)
-def test_usage_errors_are_exit_code_1(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err
 
 
 # The process -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Attempts: what is recorded, what is measured, and what comes out as joint commands."""
 
-import csv
 import math
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 import poise as pz
 from poise.spatial import Array
-from poise.viewer.operator.attempt import Attempt, units_of
+from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.measures import measure
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links
@@ -217,7 +216,8 @@ def test_quaternions_are_replayed_as_rotations() -> None:
 @pytest.mark.parametrize("rate", [7.0, 50.0, 333.0])
 def test_commands_come_at_a_constant_rate_and_end_where_it_ends(rate: float) -> None:
     _, attempt = recorded(20)
-    time, q = attempt.resampled(rate)
+    commands = attempt.commands(rate)
+    time, q = commands.times, commands.q
     np.testing.assert_allclose(time, np.arange(len(time)) / rate, rtol=0.0, atol=0.0)
     assert time[-1] >= attempt.duration - 1e-9 > time[-2] - 1e-9
     np.testing.assert_array_equal(q[-1], attempt.q[-1])
@@ -227,43 +227,21 @@ def test_commands_come_at_a_constant_rate_and_end_where_it_ends(rate: float) -> 
         np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
-def test_the_csv_names_joints_and_units_and_reads_back_to_the_bit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["out.csv", "out.npz"])
+def test_commands_read_back_to_the_bit(name: str, tmp_path: Path) -> None:
     _, attempt = recorded(20)
-    attempt.to_csv(tmp_path / "out.csv", rate=100.0)
-    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    assert header == ["time [s]", *(f"joint{i} [rad]" for i in range(1, 11))]
-    time, q = attempt.resampled(100.0)
-    np.testing.assert_array_equal(np.array(rows, dtype=float), np.column_stack([time, q]))
-
-
-def test_the_npz_holds_the_same(tmp_path: Path) -> None:
-    _, attempt = recorded(20)
-    attempt.to_npz(tmp_path / "out.npz", rate=100.0)
-    with np.load(tmp_path / "out.npz", allow_pickle=False) as found:
-        time, q = attempt.resampled(100.0)
-        np.testing.assert_array_equal(found["time_s"], time)
-        np.testing.assert_array_equal(found["q"], q)
-        assert found["joints"].tolist() == list(attempt.model.coordinates)
-        assert found["units"].tolist() == ["rad"] * 10
-
-
-def test_units_are_those_of_the_joints() -> None:
-    builder = pz.ModelBuilder("all")
-    for i, kind in enumerate(("floating", "prismatic", "revolute", "planar", "spherical", "helical", "continuous")):
-        more: dict[str, Any] = {} if kind in ("floating", "spherical") else {"axis": (0.0, 0.0, 1.0)}
-        if kind == "helical":
-            more["pitch"] = 0.1
-        builder.joint(f"j{i}", kind, parent="world" if i == 0 else f"l{i - 1}", child=f"l{i}", **more)
-    assert units_of(builder.build()) == (*"mmm1111", "m", "rad", "m", "m", "rad", *"1111", "rad", "rad")
+    commands = attempt.commands(100.0)
+    commands.save(tmp_path / name)
+    found = pz.load_motion(tmp_path / name, model=attempt.model)
+    np.testing.assert_array_equal(found.times, commands.times)
+    np.testing.assert_array_equal(found.q, commands.q)
 
 
 @pytest.mark.parametrize(("rate", "message"), [(0.0, "rate is 0.0"), (math.inf, "rate is inf"), (1e12, "that makes")])
-def test_a_rate_that_makes_no_table_is_refused(rate: float, message: str, tmp_path: Path) -> None:
+def test_a_rate_that_makes_no_table_is_refused(rate: float, message: str) -> None:
     _, attempt = recorded(3)
     with pytest.raises(ValueError, match=message):
-        attempt.to_csv(tmp_path / "out.csv", rate=rate)
-    assert list(tmp_path.iterdir()) == []
+        attempt.commands(rate)
 
 
 @pytest.mark.parametrize(

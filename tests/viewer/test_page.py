@@ -218,10 +218,7 @@ def test_a_recording_where_nothing_can_be_written_is_refused_first() -> None:
 def test_a_screenshot_without_playwright_names_what_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr(snapshot, "import_module", absent)
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
     with pytest.raises(PoiseError, match=r'pip install "poise\[screenshot\]"'):
         snapshot.screenshot(None, "http://127.0.0.1:1", tmp_path / "it.png")
 

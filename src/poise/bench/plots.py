@@ -1,51 +1,29 @@
 """The picture of a comparison: who solves how many problems in which time, and how fast the error falls."""
 
 import os
-from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.errors import MissingExtra
+from poise.drawing import COLOURS, GREY, LEAST, library, looking, titled
 
 if TYPE_CHECKING:
     from poise.bench.report import Comparison, Row
 
 _KINDS: Final = (".png", ".svg", ".pdf")
-_COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
-"""Of Okabe and Ito, told apart by colour-blind readers; the yellow is left out, too pale for a line."""
 _DASHES: Final = ("-", (0, (4, 1.5)), (0, (1, 1)))
 _DIGIT: Final = "\u2007"
 """A space as wide as a digit."""
 _LETTERS: Final = 40
 """Letters in a line of the legend, at most."""
-_LEAST: Final = 1e-16
-"""Errors below this are drawn as this, for a curve to stay in view [m and rad]."""
-_GREY: Final = "#666666"
-_STYLE: Final = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": _GREY,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 12,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.8,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-    "svg.fonttype": "none",
-}
 
 
-def require(path: str | os.PathLike[str]) -> Any:
-    """Matplotlib, if a picture can be written to `path`.
+def require(path: str | os.PathLike[str]) -> None:
+    """Refuse what no picture can be written to.
 
-    Raises MissingExtra without it, ValueError for a kind of file that is none of .png, .svg and .pdf, and
+    Raises MissingExtra without Matplotlib, ValueError for a kind of file that is none of .png, .svg and .pdf, and
     FileNotFoundError for a folder that is not there.
     """
     file = Path(path)
@@ -53,38 +31,30 @@ def require(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{file} is no picture; its name must end in {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{file} cannot be written: there is no folder {file.parent}")
-    try:
-        import_module("matplotlib.figure")
-        import_module("matplotlib.ticker")
-        return import_module("matplotlib")
-    except ImportError:
-        raise MissingExtra("drawing plots", "matplotlib", "plots") from None
+    library()
 
 
 def draw(comparison: "Comparison", path: str | os.PathLike[str]) -> None:
     """Write the picture; raises as `require` does."""
-    matplotlib = require(path)
+    require(path)
     ranking = comparison.ranking
     styles = {
-        row.label: {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _DASHES[i // len(_COLOURS) % len(_DASHES)]}
+        row.label: {"color": COLOURS[i % len(COLOURS)], "linestyle": _DASHES[i // len(COLOURS) % len(_DASHES)]}
         for i, row in enumerate(comparison.rows)
     }
-    with matplotlib.rc_context(_STYLE):
+    with looking() as matplotlib:
         letters = min(max(len(row.label) for row in ranking), _LETTERS)
-        figure = matplotlib.figure.Figure(figsize=(10.2 + 0.085 * letters, 5.0), layout="constrained", dpi=150)
+        count = len(comparison.problems.targets)
+        methods = f"{len(ranking)} methods" if len(ranking) > 1 else ranking[0].label
+        title = f"{comparison.model}: {methods} on the same {count} problems\n"
+        figure = titled(title, (10.2 + 0.085 * letters, 5.0))
         success, convergence = figure.subplots(1, 2)
         _success(success, ranking, styles, matplotlib.ticker)
         _convergence(convergence, ranking, styles, matplotlib.ticker, comparison.unit)
-        count = len(comparison.problems.targets)
-        methods = f"{len(ranking)} methods" if len(ranking) > 1 else ranking[0].label
-        figure.suptitle(
-            f"{comparison.model}: {methods} on the same {count} problems\n", x=0.01, ha="left", weight="bold"
-        )
-        figure.text(0.01, 0.945, "; ".join(comparison.tasks), va="top", color=_GREY, size=9)
+        figure.text(0.01, 0.945, "; ".join(comparison.tasks), va="top", color=GREY, size=9)
         figure.legend(
             *success.get_legend_handles_labels(),
             loc="outside right center",
-            frameon=False,
             title="solved",
             alignment="left",
         )
@@ -117,11 +87,11 @@ def _convergence(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, An
     """The median error after so many iterations, of the methods that have a trace."""
     traced = [row for row in ranking if len(row.curve[0])]
     for row in traced:
-        iterations, errors = row.curve[0], np.maximum(row.curve[1], _LEAST)
+        iterations, errors = row.curve[0], np.maximum(row.curve[1], LEAST)
         axes.plot(iterations, errors, linewidth=1.8, **styles[row.label])
         axes.plot(iterations[-1:], errors[-1:], "o", markersize=4, color=styles[row.label]["color"])
-    least = min((row.curve[1].min() for row in traced), default=_LEAST)
-    label = f"median error [{unit}]" + (f", {_LEAST:g} where it is less" if least < _LEAST else "")
+    least = min((row.curve[1].min() for row in traced), default=LEAST)
+    label = f"median error [{unit}]" + (f", {LEAST:g} where it is less" if least < LEAST else "")
     longest = max((row.curve[0][-1] for row in traced), default=0)
     axes.set_xscale("symlog", linthresh=1.0, linscale=0.4)
     axes.set_xlim(0.0, max(1.0, 1.1 * longest))

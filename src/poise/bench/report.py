@@ -1,8 +1,7 @@
 """What a comparison found, as a table, as JSON and as a picture."""
 
-import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, final
 
 import numpy as np
@@ -12,11 +11,13 @@ from poise import html
 from poise.bench.judge import Flags
 from poise.bench.problems import Problems
 from poise.errors import NameNotFound
+from poise.plain import plain, to_json
 from poise.spatial import Array
 from poise.tables import aligned
 
 DEFAULT: Final = "default"
 """What the solver's own way is called among methods."""
+_SUMMARY: Final = ("label", "success", "median_time", "p95_time", "median_iterations", "broken")
 _HEAD: Final = ("method", "solved", "median", "p95", "iterations", "oscillation", "limits broken")
 
 
@@ -171,13 +172,13 @@ class Comparison:
             "seed": self.seed,
             "max_restarts": self.max_restarts,
             "limits": self.limits,
-            "rows": [_plain(row) for row in self.rows],
+            "rows": [plain(_facts(row)) for row in self.rows],
             "refused": dict(self.refused),
         }
 
     def json(self) -> str:
         """`to_dict` as one line of JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        return to_json(self.to_dict())
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw success against time, and convergence, into a file: .png, .svg or .pdf.
@@ -203,31 +204,7 @@ def _cells(row: Row, limits: bool, joint_unit: str) -> tuple[str, ...]:
     )
 
 
-def _plain(row: Row) -> dict[str, Any]:
+def _facts(row: Row) -> dict[str, Any]:
     iterations, errors = row.curve
-    return {
-        "label": row.label,
-        "limits": row.limits,
-        "success": row.success,
-        "median_time": row.median_time,
-        "p95_time": row.p95_time,
-        "median_iterations": _number(row.median_iterations),
-        "oscillation": _number(row.oscillation),
-        "broken": row.broken,
-        "curve": {"iterations": iterations.tolist(), "errors": _numbers(errors)},
-        "solved": row.solved.tolist(),
-        "claimed": row.claimed.tolist(),
-        "outside": row.outside.tolist(),
-        "position_error": _numbers(row.position_error),
-        "rotation_error": _numbers(row.rotation_error),
-        "times": row.times.tolist(),
-        "iterations": row.iterations.tolist(),
-    }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _numbers(values: Array) -> list[float | None]:
-    return [_number(value) for value in values]
+    found = {name: getattr(row, name) for name in _SUMMARY}
+    return found | asdict(row) | {"curve": {"iterations": iterations, "errors": errors}}

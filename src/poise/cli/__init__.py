@@ -40,7 +40,6 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
-    from poise.cli.command import arranged
     from poise.cli.compare import Compare
     from poise.cli.info import Info
     from poise.cli.path import Path
@@ -69,14 +68,11 @@ def _run(arguments: list[str]) -> int:
     }
     shown = _Shown()
     try:
-        arguments = arranged(kinds, arguments)
         with redirect_stdout(shown):
             command = _parsed(kinds, arguments)
     except SystemExit as stop:
         print(shown.filled(), end="")
         return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
-    except (PoiseError, ValueError) as error:
-        return _said(error)
 
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
     try:

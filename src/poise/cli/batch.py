@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import ToTargets, command
 
 if TYPE_CHECKING:
     from poise.scale.job import Engine
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Batch:
+class Batch(ToTargets):
     """Solve for every row of a file of targets; stopped by anything, the same command goes on where it was.
 
     Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; of starts: q0_JOINT for each, or
@@ -29,28 +29,14 @@ class Batch:
     Exit code 0 when every row has its answer, whatever its status.
     """
 
-    robot: Positional[str]
-    """A known name (panda, ur5e ...) or a file."""
     targets: Positional[Path]
     """File of targets: .parquet, .csv or .npz."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """File of answers: .parquet."""
-    frame: str | None = None
-    """The frame to bring there; left out, the end of the longest chain."""
-    seed: int = 0
-    """Seed of the restarts."""
     prefer: Literal["nearest", "first"] = "nearest"
     """Which solution: the nearest to the start of those found, or the first."""
-    limits: bool = True
-    """Ignore the joint limits, which are kept otherwise."""
     max_restarts: int | None = None
     """Random starts of a row, at most; left out, as many as a solve takes."""
-    position_tolerance: float = 1e-6
-    """Largest distance from the target position [m]."""
-    rotation_tolerance: float = 1e-6
-    """Largest angle from the target rotation [rad]."""
-    base: Base = "fixed"
-    """How the robot stands in the world."""
     rows: int = 65_536
     """Rows of a part, and so of a row group: what is held in memory, and what a kill can cost."""
     threads: int | None = None
@@ -63,8 +49,6 @@ class Batch:
     """Workers of Ray; left out, one a core."""
     start_over: bool = False
     """Remove what is there of the output, and begin anew."""
-    json: bool = False
-    """Print one line of JSON."""
 
     def run(self) -> int:
         """Load, solve, write and print."""
@@ -98,14 +82,7 @@ class Batch:
         from poise.scale.names import rotation_columns
 
         model = pz.load(self.robot, base=self.base)
-        frame = self.frame or model.tip
-        task: pz.PoseTask | pz.PositionTask
-        if rotation_columns(source.schema.names):
-            task = pz.PoseTask(
-                frame, position_tolerance=self.position_tolerance, rotation_tolerance=self.rotation_tolerance
-            )
-        else:
-            task = pz.PositionTask(frame, tolerance=self.position_tolerance)
+        task = self.task(model, turns=bool(rotation_columns(source.schema.names)))
         return pz.Solver(
             model, task, limits=self.limits, prefer=self.prefer, seed=self.seed, max_restarts=self.max_restarts
         )

@@ -1,7 +1,5 @@
 """What the commands print: text and tables for people, one line of JSON for programs."""
 
-import json
-import math
 import os
 import shutil
 import sys
@@ -9,9 +7,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
+from poise.plain import to_json
 from poise.tables import aligned, fill
 
 
@@ -63,20 +61,3 @@ def refuse_out(out: Path | None, given: Path) -> None:
 def print_json(value: dict[str, Any]) -> None:
     """`value` as one line of JSON."""
     console().print(to_json(value))
-
-
-def to_json(value: dict[str, Any], indent: int | None = None) -> str:
-    """`value` as JSON; numbers that JSON does not have become null."""
-    return json.dumps(_plain(value), allow_nan=False, indent=indent)
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _plain(item) for key, item in value.items()}
-        case np.ndarray() | list() | tuple():
-            return [_plain(item) for item in value]
-        case float() | np.floating():
-            return float(value) if math.isfinite(value) else None
-        case _:
-            return value

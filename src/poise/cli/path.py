@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import ToTargets, command
 
 if TYPE_CHECKING:
     from poise.solving.path.path import JointPath
 
 
 @command
-class Path:
+class Path(ToTargets):
     """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
 
     Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.
@@ -21,14 +21,10 @@ class Path:
     Exit code 0 when all of it can be followed, 2 when not: then the first waypoint that cannot is named, and why.
     """
 
-    robot: Positional[str]
-    """A known name (panda, ur5e ...) or a file."""
     poses: Positional[File]
     """File of waypoints: .csv or .parquet."""
     out: Annotated[File | None, arg(aliases=["-o"])] = None
     """File for the joints, .csv or .parquet: a row a waypoint, whether or not all of it can be followed."""
-    frame: str | None = None
-    """The frame to lead there; left out, the end of the longest chain."""
     q0: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
     """Where the search begins, nq numbers [rad or m], and the path too if that meets the first pose."""
     begin: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
@@ -45,24 +41,12 @@ class Path:
     """Largest change of a joint from a waypoint to the next [rad or m]; left out, none that is out of proportion."""
     optimise: bool = True
     """Make the path as short as can be; --no-optimise takes the first that can be followed."""
-    limits: bool = True
-    """Keep joint limits; --no-limits ignores them."""
-    seed: int = 0
-    """Seed of the random starts."""
     threads: int | None = None
     """Threads; left out, one a core."""
-    position_tolerance: float = 1e-6
-    """Largest distance from a position [m]."""
-    rotation_tolerance: float = 1e-6
-    """Largest angle from a rotation [rad]."""
-    base: Base = "fixed"
-    """How the robot stands in the world."""
     figure: File | None = None
     """File for a picture, such as path.png."""
     report: bool = False
     """Print the table of the path: length, largest step, errors, distance from limits, duration."""
-    json: bool = False
-    """Print one line of JSON."""
 
     def run(self) -> int:
         """Load, follow, write and print."""
@@ -73,14 +57,7 @@ class Path:
         refuse_out(self.out, self.poses)
         poses = read_waypoints(self.poses)
         model = pz.load(self.robot, base=self.base)
-        frame = self.frame or model.tip
-        task: pz.PoseTask | pz.PositionTask
-        if poses.shape[1] == 7:
-            task = pz.PoseTask(
-                frame, position_tolerance=self.position_tolerance, rotation_tolerance=self.rotation_tolerance
-            )
-        else:
-            task = pz.PositionTask(frame, tolerance=self.position_tolerance)
+        task = self.task(model, turns=poses.shape[1] == 7)
         with busy("path"):
             found = pz.solve_path(
                 model,

@@ -5,17 +5,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import OfRobot, command, numbers
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap
 
 
 @command
-class Reach:
+class Reach(OfRobot):
     """Map where a frame can go: the share of orientations that it reaches over a grid, and how well it moves there.
 
     Written into ./poise-reach, or the folder given by --out: reach.html, which turns in a browser, reach.png, slices,
@@ -23,30 +23,20 @@ class Reach:
     not found from so many starts.
     """
 
-    robot: Positional[str]
-    """A known name (panda, ur5e ...) or a file."""
-    frame: str | None = None
-    """The frame that goes there; left out, the end of the longest chain."""
     grid: float = 0.05
     """Edge of a voxel [m]; what is tried is its centre."""
     orientations: int = 32
     """How many orientations are tried at each voxel, spread over all rotations; 0 leaves the orientation free."""
-    bounds: Annotated[tuple[float, float, float, float, float, float] | None, arg(metavar="X Y Z X Y Z")] = None
+    bounds: Annotated[tuple[float, float, float, float, float, float] | None, numbers("X Y Z X Y Z")] = None
     """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
-    limits: bool = True
-    """Ignore the joint limits, which are kept otherwise."""
     effort: int = 64
     """Starts besides home, at most, before a target counts as not reached."""
     seed: int = 0
     """Seed of the random starts."""
     threads: int | None = None
     """Threads that solve; left out, one a core."""
-    base: Base = "fixed"
-    """How the robot stands in the world."""
     out: Annotated[Path, arg(aliases=["-o"])] = Path("poise-reach")
     """Folder for the files."""
-    json: bool = False
-    """Print one line of JSON."""
 
     def run(self) -> int:
         """Load, map, print and write."""

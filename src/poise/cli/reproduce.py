@@ -32,9 +32,10 @@ class Reproduce:
 
     def run(self) -> int:
         """Run, print and write."""
-        from poise.cli.output import print_json, print_table, say, to_json
+        from poise.cli.output import print_json, print_table, say
         from poise.errors import MissingExtra
         from poise.experiments.registry import EXPERIMENTS, experiment_of
+        from poise.plain import to_json
         from poise.progress import busy
 
         if not self.name:

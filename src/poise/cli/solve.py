@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tyro.conf import Positional, arg
+from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import ToTargets, command, numbers
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -18,21 +18,17 @@ if TYPE_CHECKING:
 
 
 @command
-class Solve:
+class Solve(ToTargets):
     """Find a configuration that brings a frame to a position, a rotation or both, or fulfils tasks, and certify it.
 
     Exit code 0 when solved, 2 when not, 1 for an error.
     """
 
-    robot: Positional[str]
-    """A known name (panda, ur5e ...) or a file."""
-    frame: str | None = None
-    """The frame to bring there; left out, the end of the longest chain."""
-    xyz: Annotated[tuple[float, float, float] | None, arg(metavar="X Y Z")] = None
+    xyz: Annotated[tuple[float, float, float] | None, numbers("X Y Z")] = None
     """Target position in the world [m]."""
-    rpy: Annotated[tuple[float, float, float] | None, arg(metavar="R P Y")] = None
+    rpy: Annotated[tuple[float, float, float] | None, numbers("R P Y")] = None
     """Target roll, pitch, yaw about the world's fixed axes [rad]."""
-    wxyz: Annotated[tuple[float, float, float, float] | None, arg(metavar="W X Y Z")] = None
+    wxyz: Annotated[tuple[float, float, float, float] | None, numbers("W X Y Z")] = None
     """Target quaternion, scalar first."""
     tasks: Annotated[Path | None, arg(metavar="FILE")] = None
     """More tasks, from a file: .toml or .json, as the documents show it."""
@@ -42,24 +38,12 @@ class Solve:
     """Weight of the position [1/m]: one number, or one for each of x, y, z; 0 leaves that direction free."""
     rotation_weight: Annotated[tuple[float, ...] | None, arg(metavar="W ...")] = None
     """Weight of the rotation [1/rad], likewise."""
-    position_tolerance: float = 1e-6
-    """Largest distance from the target position [m]."""
-    rotation_tolerance: float = 1e-6
-    """Largest angle from the target rotation [rad]."""
     q0: Annotated[tuple[str, ...] | None, arg(metavar="NAME|Q ...")] = None
     """Where to start: the name of a posture, or nq numbers [rad or m]; left out, the robot's home."""
     method: str | None = None
     """Short name of a method, such as lm; left out, the solver's own way."""
-    limits: bool = True
-    """Ignore the joint limits, which are kept otherwise."""
     max_restarts: int | None = None
     """Random starts after the first, at most; left out, as many as a solve takes."""
-    seed: int = 0
-    """Seed of the restarts."""
-    base: Base = "fixed"
-    """How the robot stands in the world."""
-    json: bool = False
-    """Print one line of JSON."""
 
     def run(self) -> int:
         """Load, solve and print."""

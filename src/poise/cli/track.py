@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import OfRobot, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Track:
+class Track(OfRobot):
     """Follow a file of targets in time: a step every --dt seconds, within the limits of joints and of their speeds.
 
     Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a step.  With a file
@@ -23,16 +23,12 @@ class Track:
     every step was taken, however far the targets were, and 2 when one was no finite number.
     """
 
-    robot: Positional[str]
-    """A known name (panda, ur5e ...) or a file."""
     targets: Positional[Path]
     """File of targets: .csv or .parquet."""
     dt: float
     """Seconds from each target to the next."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
     """File for the joints, .csv or .parquet: a row a target, with the time at which the robot is there."""
-    frame: str | None = None
-    """The frame to lead; left out, the end of the longest chain."""
     tasks: Annotated[Path | None, arg(metavar="FILE")] = None
     """Tasks from a file, .toml or .json, in place of one for --frame."""
     method: str | None = None
@@ -41,12 +37,6 @@ class Track:
     """Updates of the method in a step."""
     q0: Annotated[tuple[str, ...] | None, arg(metavar="NAME|Q ...")] = None
     """Where the robot stands at first: the name of a posture, or nq numbers [rad or m]; left out, its home."""
-    limits: bool = True
-    """Ignore the joint limits, which are kept otherwise."""
-    base: Base = "fixed"
-    """How the robot stands in the world."""
-    json: bool = False
-    """Print one line of JSON."""
 
     def run(self) -> int:
         """Load, follow, write and print."""

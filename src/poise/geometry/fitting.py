@@ -16,7 +16,7 @@ import numpy as np
 from poise.geometry.hull import Triangles, hull_faces
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.geometry.smallest import directions, outermost, principal_axes, smallest_capsule, volume
-from poise.geometry.triangles import distances, enclosed_volume, halves, is_closed
+from poise.geometry.triangles import distances, enclosed_volume, halves, is_closed, normals_of
 from poise.spatial import SE3, Array
 
 _WORTH: Final = 0.1
@@ -85,7 +85,7 @@ def fit_hull(triangles: Array) -> Fit:
         return fit_capsules(triangles, 1)
     corners, faces = found
     sides = corners[faces]
-    normals, areas = _normals(sides)
+    normals, areas = normals_of(sides)
     heights = np.einsum("ij,ij->i", normals, sides[:, 0])
     pieces = np.array_split(points, len(points) // 4096 + 1)
     left = np.concatenate([piece[(piece @ normals.T - heights).max(axis=1) > _ROUNDING] for piece in pieces])
@@ -182,20 +182,13 @@ def _protrusion(triangles: Array, shapes: tuple[Capsule | Sphere | ConvexHull, .
     return farthest
 
 
-def _normals(triangles: Array) -> tuple[Array, Array]:
-    """(n, 3) unit normals of triangles, and (n,) their areas [m^2]."""
-    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    lengths = np.linalg.norm(across, axis=1)
-    return across / np.maximum(lengths, np.finfo(float).tiny)[:, None], 0.5 * lengths
-
-
 def surface(shape: Capsule | Sphere | ConvexHull) -> Array:
     """(n, 3) points on the surface of a shape: round ends and, of a capsule, its side; above the faces of a hull."""
     if isinstance(shape, ConvexHull):
         corners = np.asarray(shape.points)
         faces = hull_faces(corners)
         sides = corners[[] if faces is None else faces].reshape(-1, 3, 3)
-        return sides.mean(axis=1) + shape.radius * _normals(sides)[0]
+        return sides.mean(axis=1) + shape.radius * normals_of(sides)[0]
     start, end = _ends(shape)
     ways = directions(_ON_SURFACE // 2)
     ways = np.concatenate([ways, -ways])

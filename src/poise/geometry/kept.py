@@ -1,17 +1,44 @@
-"""Files in a folder of caches, written so that no reader ever sees half of one."""
+"""What was made before of some content: a file each, among the caches."""
 
 import contextlib
-import secrets
+import functools
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+from poise.files import written_aside
+from poise.kernels.machine.places import cache_home
+
+_Made = TypeVar("_Made")
 
 
-def keep(file: Path, content: bytes) -> None:
-    """Write a file under another name and move it to its own; what cannot be written is made anew the next time."""
-    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+def kept(
+    folder: str,
+    code: tuple[Path, ...],
+    content: bytes,
+    make: Callable[[], _Made],
+    *,
+    write: Callable[[_Made], bytes],
+    read: Callable[[bytes], _Made],
+) -> _Made:
+    """What is made of `content` by the text of the files `code`, from a file in `folder` if it was made before.
+
+    A file that cannot be read, or that `read` refuses with a ValueError, KeyError or TypeError, counts as not there;
+    what cannot be written is made anew the next time.
+    """
+    file = cache_home() / folder / hashlib.sha256(_text(code) + content).hexdigest()[:32]
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return read(file.read_bytes())
+    made = make()
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(content)
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
+        with written_aside(file) as draft:
+            draft.write_bytes(write(made))
+    return made
+
+
+@functools.cache
+def _text(code: tuple[Path, ...]) -> bytes:
+    """What changes with the text of these files."""
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in code)).digest()

@@ -2,15 +2,15 @@
 
 import os
 from dataclasses import dataclass
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from poise.errors import MissingExtra, ModelError
+from poise.errors import ModelError
 from poise.geometry.shapes import Point, Shape, checked_point, single
+from poise.lazy import optional
 from poise.spatial import BOUND, LARGEST, SE3, Array
 
 
@@ -105,12 +105,7 @@ def mesh_parts(file: str, content: bytes, purpose: str, extra: str) -> list[tupl
     Raises MissingExtra, which says what trimesh is needed for, and ModelError for what is no surface.
     """
     kind = Path(file).suffix.lstrip(".").lower()
-    try:
-        trimesh = import_module("trimesh")
-        if kind == "dae":
-            import_module("collada")
-    except ImportError:
-        raise MissingExtra(purpose, "trimesh", extra) from None
+    trimesh = optional(purpose, "trimesh", extra, "trimesh", *(("collada",) if kind == "dae" else ()))
     try:
         plain = {"skip_materials": True} if kind == "obj" else {}  # whose textures it would look for
         scene = trimesh.load_scene(BytesIO(content), file_type=kind, process=False, **plain)

@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from poise.quaternions import unit_vectors
 from poise.spatial import Array
 
 _ROWS: Final = 16
@@ -82,3 +83,9 @@ def _squares(point: Array, triangles: Array) -> Array:
     over = (sides >= 0.0).all(axis=1) & (area > 0.0)
     heights = np.einsum("ni,ni->n", corners[:, 0], normals) ** 2 / np.where(area > 0.0, area, 1.0)
     return np.where(over, heights, squares)
+
+
+def normals_of(triangles: Array) -> tuple[Array, Array]:
+    """(n, 3) unit normals of triangles (n, 3, 3), 0 for those without an area, and (n,) their areas [m^2]."""
+    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    return unit_vectors(across), 0.5 * np.linalg.norm(across, axis=1)

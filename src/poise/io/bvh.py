@@ -30,6 +30,7 @@ from poise.io.skeleton import (
     Up,
     bridged,
     bridged_turns,
+    check_arguments,
     continuous,
     reach,
     unusable,
@@ -92,16 +93,6 @@ def parse_bvh(
     skeleton = _skeleton(tree, rows, time, file, name, unit, up, mended)
     mended.wrong.warn()
     return skeleton
-
-
-def check_arguments(unit: float | None, up: str, fps: float | None) -> None:
-    """Raises ValueError for a unit or a rate that is no positive number, and for another axis."""
-    if unit is not None and not 0.0 < unit < LARGEST:
-        raise ValueError(f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}")
-    if up not in ("y", "z"):
-        raise ValueError(f"up must be 'z', which turns what is y up, or 'y', which leaves the axes, got {up!r}")
-    if fps is not None and not 0.0 < fps < LARGEST:
-        raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
 
 
 def _skeleton(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.io.bvh import Z_UP, check_arguments
+from poise.io.bvh import Z_UP
 from poise.io.bvh_frames import FPS
-from poise.io.skeleton import SkeletonFile
+from poise.io.skeleton import SkeletonFile, check_arguments
 from poise.quaternions import quaternion_matrix
 from poise.spatial import Array
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from poise.errors import ModelError
 from poise.io.gltf_joints import read_joints, some
-from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, reach
+from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, reach
 from poise.quaternions import conjugate, quaternion_product, rotate
 from poise.spatial import BOUND, LARGEST, Array
 
@@ -56,10 +56,7 @@ def read_gltf(
     Raises ModelError, with the path in the JSON, for a file that is not glTF 2.0, and for scales that differ along the
     axes, mirror or vanish; NameNotFound for an unknown skin or animation; ValueError for arguments that make no sense.
     """
-    if up not in ("y", "z"):
-        raise ValueError(f"up must be 'z' or 'y', got {up!r}")
-    if unit is not None and not 0.0 < unit < np.inf:
-        raise ValueError(f"unit must be the metres of one unit of length, more than 0, got {unit!r}")
+    check_arguments(unit, up, fps)
     metres = 1.0 if unit is None else float(unit)
     read = read_joints(path, skin=skin, animation=animation, fps=fps)
     # At rest: the rotation of each joint in the world, and at last that of the file's axes, the parent -1 of the root.

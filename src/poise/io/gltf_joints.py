@@ -133,8 +133,6 @@ class GltfJoints:
 
 def read_joints(path: Path, *, skin: int | str | None, animation: int | str | None, fps: float | None) -> GltfJoints:
     """The joints of a skin and their poses in an animation; see `poise.io.gltf.read_gltf`."""
-    if fps is not None and not (np.isfinite(fps) and fps > 0.0):
-        raise ValueError(f"fps must be a positive number of frames a second, got {fps!r}; leave it out for the keys")
     return _Reader(read_document(path)).read(skin, animation, fps)
 
 

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.errors import ModelError, ModelWarning
 from poise.geometry.enclosing import Cylinder, enclosed
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
@@ -24,6 +24,7 @@ from poise.io.foreign import foreign_root
 from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
 from poise.io.mjcf_assets import Compiled, compiled_without, whole
 from poise.io.parts import part_of_another
+from poise.lazy import optional
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
@@ -106,11 +107,7 @@ def _check_base(base: Base) -> None:
 
 
 def _mujoco() -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtra("reading MJCF files", "mujoco", "mjcf") from None
-    return mujoco
+    return optional("reading MJCF files", "mujoco", "mjcf", "mujoco")
 
 
 def _compile(load: Callable[[], Any], parse: Callable[[], Any], folder: Path) -> Compiled:

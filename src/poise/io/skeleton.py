@@ -94,6 +94,16 @@ class SkeletonFile:
         return q
 
 
+def check_arguments(unit: float | None, up: str, fps: float | None) -> None:
+    """Raises ValueError for a unit or a rate that is no positive number, and for another axis."""
+    if unit is not None and not 0.0 < unit < LARGEST:
+        raise ValueError(f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}")
+    if up not in ("y", "z"):
+        raise ValueError(f"up must be 'z', which turns what is y up, or 'y', which leaves the axes, got {up!r}")
+    if fps is not None and not 0.0 < fps < LARGEST:
+        raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
+
+
 def reach(parents: Sequence[int], offsets: Sequence[Array], ends: Sequence[tuple[str, int, Array]]) -> Array:
     """(3,) how far a skeleton reaches along each axis at rest, in the unit of its offsets; a root's parent is -1."""
     places = np.zeros((len(parents) + 1, 3))  # the last is what roots stand in, themselves at 0

@@ -9,12 +9,11 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-from poise.errors import MissingExtra, ModelError, ModelWarning, NameNotFound
+from poise.errors import ModelError, ModelWarning, NameNotFound
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.foreign import macros_of, xacro_in
 from poise.io.packages import PackageDirs, Packages, package_of
@@ -22,6 +21,7 @@ from poise.io.parts import part_of_another
 from poise.io.srdf import find_srdf
 from poise.io.urdf import parse_urdf
 from poise.io.xacro_args import Arguments, XacroArgs, written
+from poise.lazy import optional
 from poise.model.builder import Base
 from poise.model.model import Model
 
@@ -101,11 +101,8 @@ def _includes(root: Element) -> Iterator[Element]:
 
 def _expand(file: str, document: str | None, packages: Packages, given: dict[str, str]) -> str:
     """The URDF of a xacro file, or of a document that is called `file`."""
-    try:
-        xacro: Any = import_module("xacro")
-        substitution: Any = import_module("xacro.substitution_args")
-    except ImportError:
-        raise MissingExtra("reading xacro files", "xacro", "xacro") from None
+    xacro = optional("reading xacro files", "xacro", "xacro", "xacro", "xacro.substitution_args")
+    substitution = xacro.substitution_args
     arguments = Arguments(given)
     remarks: dict[str, None] = {}
     with _ONE_AT_A_TIME, _as_it_was(xacro, substitution):

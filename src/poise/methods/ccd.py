@@ -23,13 +23,14 @@ import numpy as np
 from poise.checks import positive
 from poise.kernels.algebra.rotations import half_angle_ratio, quaternion_step
 from poise.kernels.algebra.scalar import sincos
+from poise.kernels.algebra.vectors import turned
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import section, table
 from poise.kernels.methods.balls import turned_within
 from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.turns import best_turn, best_turn_within, turned
+from poise.kernels.methods.turns import best_turn, best_turn_within
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
@@ -256,12 +257,12 @@ def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last:
 @kernel
 def _turn_effector(p: Any, w: Any, held: Any, k: Any, at: Any, axis: Any, cs: Any, sn: Any) -> Any:
     """Turn what is held of effector k about an axis through the frame whose rows begin at `at`."""
-    to, (a0, a1, a2) = _HELD * k, axis
+    to = _HELD * k
     p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
     d0, d1, d2 = load(held, to + 9) - p0, load(held, to + 10) - p1, load(held, to + 11) - p2
-    d0, d1, d2 = turned(a0, a1, a2, cs, sn, d0, d1, d2)
+    d0, d1, d2 = turned(axis, (sn, cs), (d0, d1, d2))
     store(held, to + 9, d0 + p0), store(held, to + 10, d1 + p1), store(held, to + 11, d2 + p2)
     if p.effectors[k].rotation >= 0:
         for i in range(to, to + 9, 3):
-            e0, e1, e2 = turned(a0, a1, a2, cs, sn, load(held, i), load(held, i + 1), load(held, i + 2))
+            e0, e1, e2 = turned(axis, (sn, cs), (load(held, i), load(held, i + 1), load(held, i + 2)))
             store(held, i, e0), store(held, i + 1, e1), store(held, i + 2, e2)

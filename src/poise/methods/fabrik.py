@@ -24,12 +24,13 @@ import numpy as np
 from poise.checks import whole
 from poise.kernels.algebra.rotations import rotation_error
 from poise.kernels.algebra.scalar import sincos
+from poise.kernels.algebra.vectors import times, turned
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL
 from poise.kernels.machine.views import section, table
 from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.turns import best_turn, best_turn_within, turned
+from poise.kernels.methods.turns import best_turn, best_turn_within
 from poise.kernels.methods.update import move, remember, restrain
 from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
@@ -385,16 +386,12 @@ def _best_axis(places: Any, wanted: Any, motions: Any, to: Any, aims: Any, first
 @kernel
 def _turn_about(motions: Any, to: Any, axis: Any, centre: Any, x: Any) -> Any:
     """Let a turn by x about the unit axis through a centre come after a motion."""
-    (a0, a1, a2), (p0, p1, p2) = axis, centre
-    s, c = sincos(x)
+    (p0, p1, p2), turn = centre, sincos(x)
     for i in range(3):
-        r0, r1, r2 = turned(
-            a0, a1, a2, c, s, load(motions, to + i), load(motions, to + 3 + i), load(motions, to + 6 + i)
-        )
+        r0, r1, r2 = turned(axis, turn, (load(motions, to + i), load(motions, to + 3 + i), load(motions, to + 6 + i)))
         store(motions, to + i, r0), store(motions, to + 3 + i, r1), store(motions, to + 6 + i, r2)
-    t0, t1, t2 = turned(
-        a0, a1, a2, c, s, load(motions, to + 9) - p0, load(motions, to + 10) - p1, load(motions, to + 11) - p2
-    )
+    out = load(motions, to + 9) - p0, load(motions, to + 10) - p1, load(motions, to + 11) - p2
+    t0, t1, t2 = turned(axis, turn, out)
     store(motions, to + 9, t0 + p0), store(motions, to + 10, t1 + p1), store(motions, to + 11, t2 + p2)
 
 
@@ -421,11 +418,7 @@ def _rotation(motions: Any, at: Any) -> Any:
 @kernel
 def _carried(motions: Any, at: Any, x0: Any, x1: Any, x2: Any) -> Any:
     """A vector after a motion."""
-    return (
-        load(motions, at) * x0 + load(motions, at + 1) * x1 + load(motions, at + 2) * x2,
-        load(motions, at + 3) * x0 + load(motions, at + 4) * x1 + load(motions, at + 5) * x2,
-        load(motions, at + 6) * x0 + load(motions, at + 7) * x1 + load(motions, at + 8) * x2,
-    )
+    return times(_rotation(motions, at), (x0, x1, x2))
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.errors import FrameNotFound, ModelError
 from poise.geometry.fitting import Fit, fit_capsules, fit_hull
-from poise.geometry.kept_fits import kept
+from poise.geometry.kept_fits import kept_fit
 from poise.geometry.meshes import LinkShape, MeshShape, mesh_triangles, read_mesh
 from poise.progress import bar, on_terminal
 
@@ -116,7 +116,7 @@ def _fit(link: str, mesh: MeshShape, capsules: int) -> Fit:
             triangles = mesh_triangles(mesh, content)
             return fit_capsules(triangles, capsules) if capsules else fit_hull(triangles)
 
-        return kept(content, settings, make)
+        return kept_fit(content, settings, make)
     except ModelError as error:
         raise ModelError(f"the mesh of link {link!r} {error.message}", file=error.file) from None
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from poise.checks import finite
 from poise.errors import ModelError, ShapeError
-from poise.io.bvh import check_arguments, read_bvh
+from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
 from poise.io.gltf_writer import write_gltf
-from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, refuse_no_frames
+from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, refuse_no_frames
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
@@ -258,8 +258,8 @@ def load_motion(
             raise ValueError(
                 f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
             )
-        rate = None if fps is None else _rate(fps)
-        return Motion(model, *read_table(file, model, fps=rate, quaternion=quaternion, joints=joints), name=file.stem)
+        check_arguments(unit, up, fps)
+        return Motion(model, *read_table(file, model, fps=fps, quaternion=quaternion, joints=joints), name=file.stem)
     if kind not in (".bvh", *_GLTF):
         raise ModelError("this is no motion; its name must end in .bvh, .glb, .gltf, .csv or .npz", file=str(file))
     if model is not None:
@@ -284,9 +284,3 @@ def of_skeleton(skeleton: SkeletonFile) -> Motion:
         unit=skeleton.unit,
         notes=skeleton.notes,
     )
-
-
-def _rate(fps: float) -> float:
-    if not 0.0 < fps < np.inf:
-        raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
-    return fps

@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 
 from poise.errors import ModelWarning, ShapeError
-from poise.io.bvh import Z_UP, check_arguments
-from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, continuous, unusable
+from poise.io.bvh import Z_UP
+from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, check_arguments, continuous, unusable
 from poise.motion.clip import Motion, of_skeleton
-from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
 from poise.spatial import BOUND, Array, ArrayLike
 
 _JOINTS: Final = 4096
@@ -266,8 +266,7 @@ def _shortest(a: Array, b: Array) -> Array:
 
 def _directions(vectors: Array) -> Array:
     """(n, k) vectors as directions; of none, along the first axis."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.where(lengths > 0.0, vectors / np.where(lengths > 0.0, lengths, 1.0), np.eye(vectors.shape[1])[0])
+    return unit_vectors(vectors, np.eye(vectors.shape[1])[0])
 
 
 def _breathing(given: Array, above: list[int], names: Sequence[str]) -> list[str]:

@@ -1,13 +1,13 @@
 """A map as a file: a Parquet table of all voxels, a PLY of the reached ones."""
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise.errors import MissingExtra
+from poise.lazy import optional
+from poise.plain import to_json
 from poise.reachability.colours import coloured
 from poise.spatial import Array
 
@@ -24,16 +24,9 @@ def measure(found: "ReachMap") -> tuple[str, Array]:
 
 def write_parquet(found: "ReachMap", path: str | os.PathLike[str]) -> None:
     """See `ReachMap.to_parquet`."""
-    try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise MissingExtra("writing Parquet", "pyarrow", "data") from None
-    from json import dumps
-
-    facts = found.facts()
-    facts["farthest"] = None if facts["farthest"] is None else facts["farthest"].tolist()
+    pyarrow = optional("writing Parquet", "pyarrow", "data", "pyarrow", "pyarrow.parquet")
     turns = found.orientations
-    facts["orientations_wxyz"] = None if turns is None else turns.wxyz.tolist()
+    facts = found.facts() | {"orientations_wxyz": None if turns is None else turns.wxyz}
     columns = dict(zip("xyz", found.points.T, strict=True)) | {
         "count": found.counts,
         "share": found.share,
@@ -42,7 +35,7 @@ def write_parquet(found: "ReachMap", path: str | os.PathLike[str]) -> None:
     }
     columns |= {f"q.{name}": column for name, column in zip(found.model.coordinates, found.q.T, strict=True)}
     table = pyarrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
-    parquet.write_table(table.replace_schema_metadata({"poise": dumps(facts)}), os.fspath(path))
+    pyarrow.parquet.write_table(table.replace_schema_metadata({"poise": to_json(facts)}), os.fspath(path))
 
 
 def write_ply(found: "ReachMap", path: str | os.PathLike[str]) -> None:

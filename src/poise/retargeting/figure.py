@@ -22,6 +22,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
+from poise.quaternions import unit_vectors
 from poise.retargeting.naming import label_of
 from poise.retargeting.parts import LIMBS, PARENTS, SIDES
 from poise.retargeting.soles import sole
@@ -220,7 +221,7 @@ class Figure:
             for name in ("hip", "ankle")
         )
         if tops and feet:
-            way = _unit(np.mean([*tops], axis=0)[0] - np.mean([*feet], axis=0)[0])
+            way = unit_vectors(np.mean([*tops], axis=0)[0] - np.mean([*feet], axis=0)[0])
             if way[2] < _BACK and (self.rests or not self.skeleton):
                 # A model whose own axes lie otherwise: the nearest of them is up, if one is near.
                 i = int(np.argmax(np.abs(way)))
@@ -265,11 +266,11 @@ class Figure:
         out = {}
         for part, beyond in ((inner, middle), (middle, outer)):
             ways = self.poses[part].rotation.inverse().act(self.places[beyond] - self.places[part])
-            bone, hinge = _unit(ways.mean(axis=0)), self.hinges.get(part)
+            bone, hinge = unit_vectors(ways.mean(axis=0)), self.hinges.get(part)
             if hinge is None:
                 hinge = self._levelled(part, beyond)
             else:
-                bone = _unit(_square(bone, hinge))
+                bone = unit_vectors(_square(bone, hinge))
             out[part] = axes_of(-bone, -hinge if _arm(part) else hinge)
         return out
 
@@ -279,7 +280,7 @@ class Figure:
         left = self.body[:, :, 1]
         if not _arm(part):
             return left
-        bones = _unit(self.stood[beyond] - self.stood[part])
+        bones = unit_vectors(self.stood[beyond] - self.stood[part])
         ups = self.body[:, :, 2]
         return np.stack([-_swing(-up, bone) @ y for up, bone, y in zip(ups, bones, left, strict=True)])
 
@@ -297,7 +298,7 @@ class Figure:
         means = {part: self.poses[part].rotation.inverse().act(bends).mean(axis=0) for part in (inner, middle)}
         if amount <= _BENT or min(float(np.linalg.norm(mean)) for mean in means.values()) <= _ALIKE * amount:
             return {}
-        shown = {part: _unit(mean) for part, mean in means.items()}
+        shown = {part: unit_vectors(mean) for part, mean in means.items()}
         seen = self.reference[inner].rotation.act(shown[inner])
         left = float(np.sum(seen * self._level(inner, middle), axis=-1).mean())
         if _arm(inner):
@@ -350,13 +351,13 @@ class Figure:
         """(3,) up in a foot that stands flat: as in the frames in which it is lowest, if they agree."""
         rows = self._stands(ankle)
         if rows is not None:
-            return _unit(self.poses[ankle].rotation.inverse().act(_Z)[rows].mean(axis=0))
+            return unit_vectors(self.poses[ankle].rotation.inverse().act(_Z)[rows].mean(axis=0))
         ups, knee = self.body[:, :, 2], ankle.replace("ankle", "knee")
         if self.rests and knee in self.stood:
-            shin = _unit(self.stood[knee] - self.stood[ankle])
+            shin = unit_vectors(self.stood[knee] - self.stood[ankle])
             if np.sum(shin * ups) < _SPREAD:  # legs are spread, and each foot is square to its own
                 ups = shin
-        return _unit(self.reference[ankle].rotation.inverse().act(ups).mean(axis=0))
+        return unit_vectors(self.reference[ankle].rotation.inverse().act(ups).mean(axis=0))
 
     def _stands(self, ankle: str) -> npt.NDArray[np.intp] | None:
         """The frames in which a foot is lowest, if there are enough and it is turned alike in them."""
@@ -365,13 +366,13 @@ class Figure:
             return None
         rows = np.flatnonzero(heights <= np.quantile(heights, _LOW))
         ups = self.poses[ankle].rotation.inverse().act(_Z)[rows]
-        return rows if float(np.median(ups @ _unit(np.median(ups, axis=0)))) > _AGREED else None
+        return rows if float(np.median(ups @ unit_vectors(np.median(ups, axis=0)))) > _AGREED else None
 
 
 def axes_of(up: Array, left: Array) -> Array:
     """(..., 3, 3) forward, left and up as columns: `up` (..., 3) as it is, `left` (..., 3) as near as can be."""
-    z = _unit(up)
-    y = _unit(_square(left, z))
+    z = unit_vectors(up)
+    y = unit_vectors(_square(left, z))
     return np.stack([np.cross(y, z), y, z], axis=-1)
 
 
@@ -410,11 +411,6 @@ def _rotation(pose: SE3) -> Array:
     return np.asarray(pose.rotation.matrix())
 
 
-def _unit(ways: Array) -> Array:
-    """(..., 3) ways of length 1; of none, none."""
-    return np.asarray(ways / np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-300))
-
-
 def _square(ways: Array, axis: Array) -> Array:
     """(..., 3) what of `ways` is square to unit axes (..., 3)."""
     return np.asarray(ways - axis * np.sum(ways * axis, axis=-1, keepdims=True))
@@ -424,7 +420,7 @@ def _swing(a: Array, b: Array) -> Array:
     """(3, 3) the least turn that takes the unit direction a to b."""
     axis, cosine = np.cross(a, b), float(a @ b)
     if cosine < -1.0 + 1e-9:  # any half turn will do
-        other = _unit(np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))]))
+        other = unit_vectors(np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))]))
         return 2.0 * np.outer(other, other) - np.eye(3)
     cross = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
     return np.asarray(np.eye(3) + cross + cross @ cross / (1.0 + cosine))

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.errors import MissingExtra, ModelError, nearest_names
+from poise.errors import ModelError, nearest_names
 from poise.io import load
+from poise.lazy import optional
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retargeting.hands import HandRetargeter, Pinch, Side
@@ -113,10 +114,7 @@ def load_hand_retargeter(
 
 def _read(file: Path) -> Any:
     """What a YAML file holds."""
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtra("the YAML files of dex-retargeting", "PyYAML", "hands") from None
+    yaml = optional("the YAML files of dex-retargeting", "PyYAML", "hands", "yaml")
     try:
         with file.open("rb") as opened:
             text = opened.read(_LARGEST + 1)

@@ -31,7 +31,6 @@ from poise.tasks.vector import VectorTask
 
 HandKind: TypeAlias = Literal["position", "vector", "dexpilot"]
 Side: TypeAlias = Literal["right", "left"]
-Landmark: TypeAlias = str | int
 _HUBER: Final[Mapping[str, float]] = {"position": 0.02, "vector": 0.02, "dexpilot": 0.03}
 _STEPS: Final = 50
 """Steps of a frame, at most."""

@@ -1,6 +1,5 @@
 """What came out of carrying a motion to a robot: its measures as a table, as JSON and as a picture."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from poise import html
 from poise.errors import ShapeError
 from poise.motion.clip import Motion
+from poise.plain import plain, to_json
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.measures import (
@@ -72,7 +72,7 @@ class Report:
         """The measures as plain numbers and strings, in m, rad and s; None where there is no number."""
         t, g = self.tracking, self.ground
         joint, frame, jump = self.limits.largest_jump
-        return {
+        found: dict[str, Any] = plain({
             "robot": self.robot,
             "source": self.source,
             "frames": len(self.times),
@@ -87,11 +87,11 @@ class Report:
             },
             "contact": {
                 "share": float(g.on.mean()) if g.on.size else 0.0,
-                "kept": _number(g.kept),
-                "skate_share": _number(self.skate.share),
-                "skate_fastest": _number(self.skate.fastest),
-                "source_skate_share": _number(self.source_skate.share),
-                "source_skate_fastest": _number(self.source_skate.fastest),
+                "kept": g.kept,
+                "skate_share": self.skate.share,
+                "skate_fastest": self.skate.fastest,
+                "source_skate_share": self.source_skate.share,
+                "source_skate_fastest": self.source_skate.fastest,
             },
             "penetration": {"share_1cm": g.deeper(DEEP[0]), "share_1mm": g.deeper(DEEP[1]), "largest": g.depth},
             "limits": {
@@ -106,11 +106,12 @@ class Report:
             "frames_per_second": self.throughput,
             "latency_p99": self.latency,
             "notes": list(self.notes),
-        }
+        })  # fmt: skip
+        return found
 
     def json(self) -> str:
         """`to_dict` as one line of JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        return to_json(self.to_dict())
 
     def __str__(self) -> str:
         return "\n".join(
@@ -205,7 +206,7 @@ class Report:
         if kind not in (".json", *_PICTURES):
             raise ValueError(f"{file} must end in .json, .png, .svg or .pdf, for a report to be written there")
         if kind == ".json":
-            file.write_text(json.dumps(self.to_dict(), allow_nan=False, indent=1) + "\n", encoding="utf-8")
+            file.write_text(to_json(self.to_dict(), indent=1) + "\n", encoding="utf-8")
         else:
             self.figure().savefig(file)
 
@@ -306,8 +307,8 @@ def _jerk(source: Motion, robot: Motion, body: BodyMap, apart: int) -> Jerk:
     )
 
 
-def _rough(jerk: Jerk) -> dict[str, float | None]:
-    return {"robot": _number(rms(jerk.robot)), "source": _number(rms(jerk.source)), "ratio": _number(jerk.ratio)}
+def _rough(jerk: Jerk) -> dict[str, float]:
+    return {"robot": rms(jerk.robot), "source": rms(jerk.source), "ratio": jerk.ratio}
 
 
 def _mean(values: Array) -> float | None:
@@ -316,10 +317,6 @@ def _mean(values: Array) -> float | None:
 
 def _most(values: Array) -> float | None:
     return float(np.nanmax(values)) if not np.isnan(values).all() else None
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def _scaled(values: Array, factor: float = 1.0) -> str:

@@ -3,11 +3,9 @@
 `solve_table` solves the rows of a table, `map_batches` those of a Ray dataset; `poise batch` streams files.
 """
 
-import importlib
 from typing import Any
 
-from poise.errors import MissingExtra
-from poise.lazy import attach
+from poise.lazy import attach, optional
 
 _named, __dir__, __all__ = attach(__name__, __file__)
 
@@ -20,7 +18,4 @@ def __getattr__(name: str) -> Any:
 
 def require_arrow() -> None:
     """Raises MissingExtra without pyarrow, which the other files of this room stand on."""
-    try:
-        importlib.import_module("pyarrow")
-    except ImportError:
-        raise MissingExtra("reading and writing tables", "pyarrow", "data") from None
+    optional("reading and writing tables", "pyarrow", "data", "pyarrow")

@@ -1,6 +1,5 @@
 """The same rows on more machines, by Ray Data: workers that prepare a solver once, then take table after table."""
 
-import importlib
 import json
 import logging
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any, final
 import pyarrow as pa
 
 from poise.checks import whole
-from poise.errors import MissingExtra
+from poise.lazy import optional
 from poise.model.model import Model
 from poise.scale.columns import TargetTask
 from poise.scale.job import Engine
@@ -30,7 +29,7 @@ def map_batches(dataset: Any, model: Model, task: TargetTask, *, workers: int | 
 
     Raises MissingExtra without Ray, FrameNotFound and ValueError as `Solver` and `solve_table` do.
     """
-    data = _ray_data()
+    data = _ray().data
     if workers is not None:
         whole("workers", workers, 1)
     solver = Solver(model, task, **settings)
@@ -80,8 +79,8 @@ def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
 
     Raises MissingExtra without Ray, ValueError for a source that cannot be read from its middle.
     """
-    data = _ray_data()
-    ray = importlib.import_module("ray")
+    ray = _ray()
+    data = ray.data
     count = source.count
     if workers is not None:
         whole("workers", workers, 1)
@@ -118,8 +117,5 @@ def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
     return engine
 
 
-def _ray_data() -> Any:
-    try:
-        return importlib.import_module("ray.data")
-    except ImportError:
-        raise MissingExtra("more than one machine", "Ray", "scale") from None
+def _ray() -> Any:
+    return optional("more than one machine", "Ray", "scale", "ray", "ray.data")

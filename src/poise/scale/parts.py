@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
@@ -19,6 +19,8 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from poise.files import explained, sync, written_aside
 
 Job: TypeAlias = dict[str, Any]
 """What was asked, in words and numbers that JSON has: two runs with the same job give the same rows."""
@@ -130,7 +132,7 @@ class Parts:
         parts = [self.done[number] for number in sorted(self.done)]
         summary = Summary.of(parts)
         about = {_JOB: json.dumps(self.job), _SUMMARY: json.dumps(asdict(summary))}
-        with _aside(self.out, self.folder) as path, _writer(path, schema.with_metadata(about)) as writer:
+        with written_aside(self.out, self.folder) as path, _writer(path, schema.with_metadata(about)) as writer:
             for part in parts:
                 writer.write_table(pq.read_table(path_of(self.folder, part.number)), row_group_size=max(part.rows, 1))
         return summary
@@ -176,12 +178,12 @@ class Parts:
             raise ValueError(f"{where}: {was}; name another output, or remove what is there with --start-over")
 
     def _append(self, line: dict[str, Any]) -> None:
-        with _explained(self._manifest):
+        with explained(self._manifest):
             with self._manifest.open("ab") as file:
                 file.write(json.dumps(line).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            _sync(self.folder)
+            sync(self.folder)
 
     def _clear(self) -> None:
         # The manifest goes first: without it no part counts.
@@ -192,7 +194,7 @@ class Parts:
 def write_part(folder: Path, number: int, begin: int, table: pa.Table) -> Part:
     """Write a part whole or not at all; its first row is the input's row `begin`."""
     path = path_of(folder, number)
-    with _aside(path, folder) as aside, _writer(aside, table.schema) as writer:
+    with written_aside(path) as aside, _writer(aside, table.schema) as writer:
         writer.write_table(table, row_group_size=max(table.num_rows, 1))
     return Part.of(number, begin, table, path.stat().st_size)
 
@@ -206,47 +208,6 @@ def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     # Numbers hardly ever repeat, so a dictionary of them costs time and saves nothing.
     texts = [field.name for field in schema if not pa.types.is_primitive(field.type)]
     return pq.ParquetWriter(path, schema, use_dictionary=texts)
-
-
-@contextmanager
-def _aside(path: Path, folder: Path) -> Iterator[Path]:
-    """A file in `folder` that takes the name `path`, on the disk, where the block ends well, and is removed where not.
-
-    Its name is that of the process too: two workers may write the same part, and both write the same.
-    """
-    aside = folder / f"{path.name}.{os.getpid()}"
-    try:
-        with _explained(path):
-            yield aside
-            with aside.open("rb+") as file:
-                os.fsync(file.fileno())
-            aside.replace(path)
-            _sync(path.parent)
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """What the system says of a file that cannot be written, such as a full disk, as a sentence that names it."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(f"{path} cannot be written: {os.strerror(error.errno)}") from None
-
-
-def _sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk; Windows does so by itself."""
-    if sys.platform != "win32":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _take(lock: Any, out: Path) -> None:

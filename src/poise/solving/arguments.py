@@ -144,12 +144,3 @@ def refusal(code: int, tasks: Sequence[Task], goal: Array) -> str:
 def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
     """Raises ValueError that says why `q0` (nq,), whose numbers are sound each, is no start."""
     raise ValueError(f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
-
-
-def refuse_all_but_bools(limits: Any) -> None:
-    """Raises TypeError unless `limits` is True or False."""
-    if not isinstance(limits, (bool, np.bool_)):
-        raise TypeError(
-            f"limits must be True or False, whether joint limits hold, got {limits!r}; other limits are for a Tracker, "
-            "which knows of time"
-        )

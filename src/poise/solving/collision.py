@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -56,8 +56,6 @@ class CollisionLimit(Constraint):
     asked of them, see `least`; a note to the logger `poise` names them, once for a model and a `min_distance`.
     """
 
-    ties: ClassVar[bool] = True
-    """Whether it ties several joints together, which not every method can keep."""
     world: World | None = None
     """What stands in the way, and what links carry; None: links against links alone.  It may change at any time."""
     min_distance: float = 0.01

@@ -64,7 +64,7 @@ class Explorer:
     ) -> None:
         """`tasks` move these velocities, and of them `ranges` must hold on all ways."""
         self._model, self._limits = model, limits
-        self._search = Search(model, tuple(tasks), limits=limits.timeless.stated)
+        self._search = Search(model, tuple(tasks), limits=limits.timeless(model).stated)
         self._moving = np.zeros(model.nv, dtype=np.bool_)
         self._moving[list(velocities)] = True
         self._coordinates = np.zeros(model.nq, dtype=np.bool_)

@@ -8,7 +8,7 @@ dataclass with the method of `Limit`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, final
+from typing import Any, Final, Protocol, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -254,8 +254,6 @@ class LinearLimit(Constraint):
     contradict one another are each broken, as little as can be.
     """
 
-    ties: ClassVar[bool] = True
-    """Whether it ties several joints together, which not every method can keep."""
     coefficients: Mapping[str, float]
     """Joint to coefficient."""
     most: float

@@ -52,10 +52,10 @@ class Limits:
         """As `limits=` says it."""
         return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions
 
-    @property
-    def timeless(self) -> "Limits":
-        """Those that hold of a configuration by itself."""
-        return replace(self, others=tuple(limit for limit in self.others if getattr(limit, "ties", False)))
+    def timeless(self, model: Model) -> "Limits":
+        """Those that hold of a configuration by itself: rows, which tie joints together."""
+        some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
+        return replace(self, others=tuple(some))
 
     def tied(self, model: Model) -> list[int]:
         """The velocities that sums of joints are of: they move for them, even where they move no task."""

@@ -169,7 +169,7 @@ class Tracker(Targets):
         speeds = () if dt is None else (rate, *(limit for limit in stated.others if isinstance(limit, VelocityLimit)))
         self._closing = Closing(model, loops, limits=stated.positions, bounds=speeds, dt=dt) if loops else None
         if method is None:
-            tied = stated.timeless.beside or bool(loops) or bool(ranges(self._followed))
+            tied = stated.timeless(model).beside or bool(loops) or bool(ranges(self._followed))
             ranked = len(levels(self._followed)) > 1 or (tied and self._posture_task is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)

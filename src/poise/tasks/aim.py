@@ -5,7 +5,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -13,8 +12,8 @@ from poise.kernels.machine.layout import DIRECTION, PLACE
 from poise.kernels.rows.frame import seen_frame
 from poise.quaternions import rotate
 from poise.spatial import SE3, Array, ArrayLike
-from poise.tasks.effector import Block
-from poise.tasks.fields import direction, goal_of, point, settled
+from poise.tasks.effector import Measure
+from poise.tasks.fields import direction
 from poise.tasks.frame import OfFrame
 
 
@@ -76,21 +75,13 @@ class _Aim(OfFrame):
     """(3,), fixed in the frame, of any length but 0."""
     target: ArrayLike | None = None
 
+    unit: ClassVar[Measure] = "rad"
+    shared: ClassVar[int] = 2
+    to_point: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         self._set("axis", direction("axis", self.axis))
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
         super().__post_init__()
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "rad", rows=2),)
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a direction or of a point."""
-        return goal_of(point(name, target))
 
     def constants(self, hang: SE3) -> list[float]:
         """The axis, as the frame's unit has it."""

@@ -23,7 +23,7 @@ from poise.quaternions import quaternion_matrix
 from poise.spatial import Array
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, task_frames
 from poise.tasks.error import TaskError
-from poise.tasks.fields import Weight, flat, hashable, settled, tolerance, weights, without_truth
+from poise.tasks.fields import Weight, flat, goal_of, hashable, point, settled, tolerance, weights, without_truth
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -132,6 +132,10 @@ class Task(Objective):
     """Writes the rows of its residual and their Jacobian; None for a pose, whose rows the solver has at hand."""
     side_routine: ClassVar[Any] = None
     """Writes how far it is beyond each side of a range; None for a task that is no range."""
+    shared: ClassVar[int] = 0
+    """Rows of its only block where they have one weight together; 0 where each may have its own."""
+    to_point: ClassVar[bool] = False
+    """Whether its target is a point or a direction (3,)."""
     goal_kind: ClassVar[int] = PLACE
     """What its goal numbers are: bits of `layout`; without PLACE, TURN and DIRECTION it has none."""
     weight_names: ClassVar[tuple[str, ...]] = ("weight",)
@@ -165,6 +169,8 @@ class Task(Objective):
         return tuple(f for name in ("residual", "jacobian") if (f := getattr(cls, name, None)) is not None)
 
     def __post_init__(self) -> None:
+        if self.to_point and self.target is not None:
+            self._set("target", settled(point("target", self.target)))
         for name in self.weight_names:
             self._set(name, weights(name, getattr(self, name), self._weight_rows))
         for name in self.tolerance_names:
@@ -207,6 +213,9 @@ class Task(Objective):
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The rows of its residual, three by three."""
+        if self.shared:
+            weight = float(self.weight)  # type: ignore[arg-type]
+            return (Block((weight, weight, weight), self.tolerance, self.unit, rows=self.shared),)
         count = self.rows
         each = [*np.broadcast_to(self.weight, count).tolist(), 1.0, 1.0]
         return tuple(
@@ -288,6 +297,8 @@ class Task(Objective):
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers that the kernel reads, for most place, then quaternion w x y z; checked for shape only."""
+        if self.to_point:
+            return goal_of(point(name, target))
         if not self.takes_target:
             if target is not None:
                 raise ShapeError(f"{name}: {self.label} takes no target, give None; got {target!r}")

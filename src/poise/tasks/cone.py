@@ -5,7 +5,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
 from poise.checks import number
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
@@ -16,8 +15,8 @@ from poise.kernels.rows.frame import seen_frame
 from poise.quaternions import rotate
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import angles, axis_of, only
-from poise.tasks.effector import Block
-from poise.tasks.fields import direction, goal_of, point, settled
+from poise.tasks.effector import Measure
+from poise.tasks.fields import direction
 from poise.tasks.frame import OfFrame
 
 
@@ -74,24 +73,19 @@ class ConeTask(OfFrame):
     """Between the axis of the cone and its side, from 0 to pi [rad]."""
 
     routine: ClassVar[Any] = staticmethod(cone_rows)
+    unit: ClassVar[Measure] = "rad"
+    shared: ClassVar[int] = 1
+    to_point: ClassVar[bool] = True
     side_routine: ClassVar[Any] = staticmethod(cone_sides)
     goal_kind: ClassVar[int] = DIRECTION
 
     def __post_init__(self) -> None:
         self._set("axis", direction("axis", self.axis))
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
         self._set("angle", number("angle", self.angle))
         if not 0.0 <= self.angle <= np.pi:
             question = ": degrees? numpy.radians makes them radians" if np.pi < self.angle <= 180.0 else ""
             raise ValueError(f"angle is {self.angle}; it must be from 0 to pi{question}")
         super().__post_init__()
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "rad", rows=1),)
 
     @property
     def sides(self) -> int:
@@ -102,10 +96,6 @@ class ConeTask(OfFrame):
     def depth(self) -> float:
         """See `Task.depth`."""
         return float(self.angle)
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a direction."""
-        return goal_of(point(name, target))
 
     def constants(self, hang: SE3) -> list[float]:
         """The axis, as the frame's unit has it, and the angle."""

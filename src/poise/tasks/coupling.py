@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
 from poise.checks import number
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
@@ -14,7 +13,7 @@ from poise.kernels.machine.layout import GOAL
 from poise.model.tree import Columns
 from poise.spatial import Array
 from poise.tasks.base import Task
-from poise.tasks.effector import Block, Effector, Units
+from poise.tasks.effector import Effector, Units
 from poise.tasks.error import TaskError
 from poise.tasks.fields import goal_of
 
@@ -53,6 +52,7 @@ class JointCouplingTask(Task):
     target: float | None = None
 
     routine: ClassVar[Any] = staticmethod(coupling_rows)
+    shared: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
@@ -67,12 +67,6 @@ class JointCouplingTask(Task):
     def label(self) -> str:
         """What it is and of what, in messages."""
         return f"JointCouplingTask({dict(self.coefficients)!r})"
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "", rows=1),)
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers, of which the first is the target."""

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 
-from poise.cached import cached_property
 from poise.checks import number, numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
@@ -14,8 +13,8 @@ from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.aim import only
-from poise.tasks.effector import Block
-from poise.tasks.fields import goal_of, point, settled
+from poise.tasks.effector import Measure
+from poise.tasks.fields import goal_of, point
 from poise.tasks.frame import OfFrame
 
 if TYPE_CHECKING:
@@ -78,6 +77,9 @@ class DistanceTask(OfFrame):
     target: ArrayLike | None = None
 
     routine: ClassVar[Any] = staticmethod(distance_rows)
+    unit: ClassVar[Measure] = "m"
+    shared: ClassVar[int] = 1
+    to_point: ClassVar[bool] = True
     side_routine: ClassVar[Any] = staticmethod(distance_sides)
 
     @property
@@ -87,16 +89,8 @@ class DistanceTask(OfFrame):
         return least, min(most, _FAR)
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
         self._set("distance", _checked(self.distance))
         super().__post_init__()
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "m", rows=1),)
 
     @property
     def sides(self) -> int:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, store
@@ -14,9 +13,7 @@ from poise.kernels.machine.views import section
 from poise.model.tree import massless, unit_columns
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.effector import Block, Effector, Units
-from poise.tasks.fields import goal_of, point, settled
-from poise.tasks.pose import three
+from poise.tasks.effector import Effector, Measure, Units
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -69,20 +66,8 @@ class CentreOfMassTask(OfMass):
 
     rows: ClassVar[int] = 3
     routine: ClassVar[Any] = staticmethod(mass_rows)
-
-    def __post_init__(self) -> None:
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
-        super().__post_init__()
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        return (Block(three(self.weight), self.tolerance, "m"),)
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a point."""
-        return goal_of(point(name, target))
+    unit: ClassVar[Measure] = "m"
+    to_point: ClassVar[bool] = True
 
     def target_at(self, model: "Model", q: Array) -> Array:
         """The target that the configuration `q` (nq,) fulfils."""

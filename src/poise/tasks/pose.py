@@ -21,7 +21,7 @@ from poise.quaternions import conjugate, quaternion_log, quaternion_product, rot
 from poise.spatial import SE3, SO3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Block
-from poise.tasks.fields import Weight, goal_of, point, settled
+from poise.tasks.fields import Weight, goal_of
 from poise.tasks.frame import OfFrame
 
 _SHORTEST = 1e-12
@@ -148,12 +148,8 @@ class PositionTask(OfFrame):
 
     rows: ClassVar[int] = 3
     routine: ClassVar[Any] = staticmethod(position_rows)
+    to_point: ClassVar[bool] = True
     leads: ClassVar[tuple[str, ...]] = (POSITION,)
-
-    def __post_init__(self) -> None:
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
-        super().__post_init__()
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -164,10 +160,6 @@ class PositionTask(OfFrame):
     def placed(self) -> tuple[str, float] | None:
         """The frame and the tolerance of its position, unless a direction is free or the base may come nearer."""
         return (self.frame, self.tolerance) if self.in_world and min(self.blocks[0].weight) > 0.0 else None
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a point."""
-        return goal_of(point(name, target))
 
     def target_of(self, pose: SE3) -> Array:
         """The target that the frame fulfils where it is seen at `pose`."""

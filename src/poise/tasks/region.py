@@ -13,7 +13,7 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array
-from poise.tasks.effector import Block
+from poise.tasks.effector import Measure
 from poise.tasks.frame import OfFrame
 
 _ENDLESS: Final = 1e300
@@ -110,18 +110,14 @@ class RegionTask(OfFrame):
     region: Rounded | HalfSpace
 
     routine: ClassVar[Any] = staticmethod(region_rows)
+    unit: ClassVar[Measure] = "m"
+    shared: ClassVar[int] = 3
     side_routine: ClassVar[Any] = staticmethod(region_sides)
 
     def __post_init__(self) -> None:
         if not isinstance(self.region, Sphere | Capsule | Box | HalfSpace):
             raise TypeError(f"region must be a Sphere, a Capsule, a Box or a HalfSpace, got {self.region!r}")
         super().__post_init__()
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "m"),)
 
     @cached_property
     def _bounds(self) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from poise.kernels.machine.views import section
 from poise.kernels.rows.border import put_side
 from poise.model.model import Model
 from poise.spatial import Array, ArrayLike, frozen
-from poise.tasks.effector import Block, Effector, Units
+from poise.tasks.effector import Effector, Measure, Units
 from poise.tasks.mass import OfMass
 
 
@@ -98,6 +98,8 @@ class SupportTask(OfMass):
     """How far inside the sides of the polygon [m], 0 or more."""
 
     routine: ClassVar[Any] = staticmethod(support_rows)
+    unit: ClassVar[Measure] = "m"
+    shared: ClassVar[int] = 2
     side_routine: ClassVar[Any] = staticmethod(support_sides)
     goal_kind: ClassVar[int] = 0
 
@@ -114,12 +116,6 @@ class SupportTask(OfMass):
             flat = len(_hull(given)) < 3
             left = f"a margin of {self.margin:g} m leaves nothing of the polygon"
             raise ValueError("the points of polygon are all on one line: nothing can stand there" if flat else left)
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "m", rows=2),)
 
     @cached_property
     def corners(self) -> Array:

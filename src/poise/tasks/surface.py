@@ -10,7 +10,7 @@ from poise.kernels.machine.layout import PLACE, TURN
 from poise.quaternions import aligning, conjugate, rotate
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.effector import Block
-from poise.tasks.fields import direction, point, settled
+from poise.tasks.fields import direction, point
 from poise.tasks.frame import OfFrame
 from poise.tasks.pose import position_rows
 
@@ -27,14 +27,13 @@ class _OnSurface(OfFrame):
     routine: ClassVar[Any] = staticmethod(position_rows)
     goal_kind: ClassVar[int] = PLACE | TURN
     along_target: ClassVar[bool] = True
+    to_point: ClassVar[bool] = True
     axis_name: ClassVar[str]
     bound: ClassVar[Axis]
     """1 for the axes of the cross along which it is bound, 0 for the others; z is the normal or the direction."""
 
     def __post_init__(self) -> None:
         self._set(self.axis_name, direction(self.axis_name, getattr(self, self.axis_name)))
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
         super().__post_init__()
 
     @cached_property

@@ -17,8 +17,7 @@ from poise.kernels.rows.frame import hung
 from poise.quaternions import quaternion_exp, rotate
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.effector import Block, Effector, Units, place, task_frames
-from poise.tasks.fields import goal_of, point, settled
+from poise.tasks.effector import Effector, Measure, Units, place, task_frames
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -149,10 +148,11 @@ class SwivelTask(Task):
     target: ArrayLike | None = None
 
     routine: ClassVar[Any] = staticmethod(swivel_rows)
+    unit: ClassVar[Measure] = "m"
+    shared: ClassVar[int] = 1
+    to_point: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
         self._set("angle", number("angle", self.angle))
         names = (self.root, self.middle, self.end)
         if len(set(names)) < 3:
@@ -174,16 +174,6 @@ class SwivelTask(Task):
     def frame_names(self) -> tuple[str, ...]:
         """The frames that it reads."""
         return (self.root, self.middle, self.end, *(() if self.base is None else (self.base,)))
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        weight = float(self.weight)  # type: ignore[arg-type]
-        return (Block((weight, weight, weight), self.tolerance, "m", rows=1),)
-
-    def goal(self, target: Any, name: str = "target") -> Array:
-        """(7,) numbers of a point."""
-        return goal_of(point(name, target))
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""

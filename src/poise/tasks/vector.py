@@ -25,10 +25,8 @@ from poise.kernels.rows.frame import hung, seen_along
 from poise.quaternions import conjugate, rotate
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
-from poise.tasks.fields import Weight, goal_of, point, settled
-from poise.tasks.pose import three
+from poise.tasks.fields import Weight, goal_of, point
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -131,6 +129,7 @@ class VectorTask(Task):
     rows: ClassVar[int] = 3
     unit: ClassVar[Any] = "m"
     routine: ClassVar[Any] = staticmethod(vector_rows)
+    to_point: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.origin == self.tip:
@@ -140,8 +139,6 @@ class VectorTask(Task):
         for name, unit in (("scale", ""), ("huber", " [m]")):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it must be a number above 0{unit}")
-        if self.target is not None:
-            self._set("target", settled(point("target", self.target)))
         super().__post_init__()
         if self.huber < self.tolerance:
             raise ValueError(
@@ -151,11 +148,6 @@ class VectorTask(Task):
             raise ValueError(
                 "with a huber the weight is one number for all three rows, for the loss is of their length"
             )
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
-        return (Block(three(self.weight), self.tolerance, "m"),)
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:

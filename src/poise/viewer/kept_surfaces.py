@@ -1,11 +1,8 @@
 """Meshes that were decoded before: a file each, among the caches.
 
-A file is named after the content of the mesh, its format and the text that decodes.  It holds a checksum, and whatever
-is wrong with it counts as not kept.
+A file is named after the content of the mesh, its format and the text that decodes, and holds a checksum.
 """
 
-import contextlib
-import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +10,14 @@ from typing import Final
 
 import numpy as np
 
-from poise.geometry.kept import keep
+from poise.geometry import meshes, triangles
+from poise.geometry.kept import kept
 from poise.geometry.meshes import MeshShape, read_mesh
 from poise.geometry.visuals import Surface
-from poise.kernels.machine.places import cache_home
+from poise.viewer import surfaces
 from poise.viewer.surfaces import ColouredSurface, decoded, drawable
 
-_TEXTS: Final = ("../geometry/meshes", "kept_surfaces", "surfaces")
+_CODE: Final = tuple(Path(str(file)) for file in (meshes.__file__, triangles.__file__, surfaces.__file__, __file__))
 """The files that a surface depends on."""
 _SUM: Final = 16
 """Bytes of a checksum."""
@@ -37,20 +35,7 @@ def surface(mesh: MeshShape | Surface) -> ColouredSurface:
 
 def _kept(kind: str, content: bytes, make: Callable[[], ColouredSurface]) -> ColouredSurface:
     """The surface of a mesh with this content, made if there is none."""
-    name = hashlib.sha256(_text() + kind.encode() + b"\0" + content).hexdigest()[:32]
-    file = cache_home() / "surfaces" / name
-    with contextlib.suppress(OSError, ValueError):
-        return _read(file.read_bytes())
-    found = make()
-    keep(file, _written(found))
-    return found
-
-
-@functools.cache
-def _text() -> bytes:
-    """What changes with the text that decodes."""
-    folder = Path(__file__).parent
-    return hashlib.sha256(b"\0".join((folder / f"{name}.py").read_bytes() for name in _TEXTS)).digest()
+    return kept("surfaces", _CODE, kind.encode() + b"\0" + content, make, write=_written, read=_read)
 
 
 def _written(found: ColouredSurface) -> bytes:

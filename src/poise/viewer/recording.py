@@ -8,9 +8,9 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.errors import PoiseError
+from poise.files import written_aside
 from poise.geometry.shapes import Shape
 from poise.motion.clip import Motion
-from poise.viewer.files import written_aside
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
 from poise.viewer.played import Played

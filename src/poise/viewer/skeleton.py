@@ -13,6 +13,7 @@ import numpy as np
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
+from poise.quaternions import unit_vectors
 from poise.spatial import Array
 from poise.viewer.parts import Colour, Piece
 from poise.viewer.tessellation import Triangles, bone, box, cylinder, sphere
@@ -143,8 +144,7 @@ def _add_bones(ways: dict[str, list[Array]], radii: dict[str, float], pieces: di
 
 def _along(ways: Array) -> Array:
     """(n, 3, 3) rotations that take z to the ways (n, 3), and to itself for those of no length."""
-    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
-    z = np.where(lengths > 0.0, ways / np.where(lengths > 0.0, lengths, 1.0), [0.0, 0.0, 1.0])
+    z = unit_vectors(ways, [0.0, 0.0, 1.0])
     # Normal to z is what the axis that it is least along leaves of itself.
     least = np.eye(3)[np.argmin(np.abs(z), axis=1)]
     x = np.cross(least, z)

@@ -2,12 +2,12 @@
 
 import shutil
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from poise.errors import MissingExtra, PoiseError
+from poise.errors import PoiseError
+from poise.lazy import optional
 
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS: Final = 60.0
@@ -34,10 +34,7 @@ def screenshot(
         raise PoiseError(f"{file}: a screenshot is a PNG file; give it a name that ends in .png")
     if not file.parent.is_dir():
         raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
-    try:
-        playwright = import_module("playwright.sync_api")
-    except ImportError:
-        raise MissingExtra("a screenshot", "playwright", "screenshot") from None
+    playwright = optional("a screenshot", "playwright", "screenshot", "playwright.sync_api")
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         raise PoiseError("a screenshot needs chromium: install it, on Debian by `apt-get install chromium`")

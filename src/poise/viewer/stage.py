@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, Final, final
 
@@ -49,8 +49,7 @@ class Stage:
         self._line: Any = None
         self._ellipsoid: Any = None
         self._crowd: Any = None
-        self._labels: list[Any] = []
-        self._link_axes: list[Any] = []
+        self._link_marks: dict[str, list[Any]] = {}
         self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
         self._marks = self._limit_marks()
         self._marked: npt.NDArray[np.bool_] | None = None
@@ -195,31 +194,21 @@ class Stage:
 
     def label_frames(self, shown: bool) -> None:
         """Write the names of the links beside them, or take them away."""
-        with self._lock:
-            for label in self._labels:
-                label.remove()
-            self._labels = []
-            if shown:
-                self._labels = [
-                    self._server.scene.add_label(f"/robot/{i} {node(part.frame)}/name", part.frame)
-                    for i, part in enumerate(self.parts)
-                ]
+        self._beside_links("name", shown, lambda at, frame: self._server.scene.add_label(at, frame))
 
     def show_axes(self, shown: bool) -> None:
         """Draw the axes of each link, x red, y green and z blue, or take them away."""
+        sizes = {"axes_length": 0.08 * self.size, "axes_radius": 0.003 * self.size}
+        self._beside_links("axes", shown, lambda at, frame: self._server.scene.add_frame(at, **sizes))
+
+    def _beside_links(self, what: str, shown: bool, add: Callable[[str, str], Any]) -> None:
+        """Put something into the scene at each link, or take it away; `add` is called with a name and the link."""
         with self._lock:
-            for axes in self._link_axes:
-                axes.remove()
-            self._link_axes = []
+            for there in self._link_marks.pop(what, []):
+                there.remove()
             if shown:
-                self._link_axes = [
-                    self._server.scene.add_frame(
-                        f"/robot/{i} {node(part.frame)}/axes",
-                        axes_length=0.08 * self.size,
-                        axes_radius=0.003 * self.size,
-                    )
-                    for i, part in enumerate(self.parts)
-                ]
+                names = [(f"/robot/{i} {node(part.frame)}/{what}", part.frame) for i, part in enumerate(self.parts)]
+                self._link_marks[what] = [add(*name) for name in names]
 
     def show_solutions(self, many: Array) -> None:
         """Ghosts at many configurations (n, nq); none for n = 0."""

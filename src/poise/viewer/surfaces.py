@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.geometry.meshes import MeshShape, mesh_parts
+from poise.geometry.triangles import normals_of
 from poise.spatial import Array
 
 Numbers = npt.NDArray[np.intp]
@@ -50,7 +51,7 @@ def drawable(triangles: npt.NDArray[np.floating[Any]], colours: npt.NDArray[np.u
     corners = triangles.astype(np.float32).reshape(-1, 3) + np.float32(0.0)  # no negative zeros
     points, places = _alike(corners)
     points, places = _coarser(points, places)
-    normals, area = _normals(points[places].astype(np.float64).reshape(-1, 3, 3))
+    normals, area = normals_of(points[places].astype(np.float64).reshape(-1, 3, 3))
     solid = area > 0.0
     places = places.reshape(-1, 3)[solid]
     groups = _smooth(places, normals[solid])
@@ -105,14 +106,6 @@ def _coarser(points: npt.NDArray[np.float32], places: Numbers) -> tuple[npt.NDAr
     count = np.bincount(merged)
     means = [np.bincount(merged, weights=points[:, axis]) / count for axis in range(3)]
     return np.column_stack(means).astype(np.float32), merged[places]
-
-
-def _normals(triangles: Array) -> tuple[Array, Array]:
-    """(m, 3) unit normals of triangles, and twice their areas (m,)."""
-    a, b, c = triangles.swapaxes(0, 1)
-    normals = np.cross(b - a, c - a)
-    area = np.linalg.norm(normals, axis=1)
-    return normals / np.where(area > 0.0, area, 1.0)[:, None], area
 
 
 def _smooth(places: Numbers, normals: Array) -> Numbers:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from poise.errors import MissingExtra, PoiseError
+from poise.errors import PoiseError
+from poise.lazy import optional
 
 _PATCHING = threading.RLock()
 """Held while functions of other packages are replaced; two threads would put each other's replacement back."""
@@ -28,13 +29,10 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, Options],
     `select_subprotocol` among them, and returns those to use.
     Raises MissingExtra without the `viewer` extra, PoiseError if viser does not ask for its server as expected.
     """
-    try:
-        import viser
-    except ImportError:
-        raise MissingExtra("looking at a robot", "viser", "viewer") from None
+    viser = optional("looking at a robot", "viser", "viewer", "viser")
     import websockets.asyncio.server as websockets
 
-    class Private(viser.ViserServer):  # type: ignore[misc]
+    class Private(viser.ViserServer):  # type: ignore[misc, name-defined]
         def request_share_url(self, verbose: bool = True) -> str | None:
             """Refused: any client may ask, and it would open this machine to all the world."""
             return None

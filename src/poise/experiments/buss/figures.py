@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from poise.drawing import below_all
 from poise.experiments.buss import released
 from poise.experiments.buss.problem import (
     CLAMPED,
@@ -20,7 +21,7 @@ from poise.experiments.buss.problem import (
     mechanism,
     targets,
 )
-from poise.experiments.drawing import below_all, with_axes
+from poise.experiments.drawing import with_axes
 from poise.model.frame import WORLD
 
 if TYPE_CHECKING:

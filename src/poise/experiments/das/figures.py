@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from poise.drawing import below_all, titled
 from poise.experiments.das.problem import (
     FIELDS,
     HYBRID,
@@ -18,7 +19,6 @@ from poise.experiments.das.problem import (
     joints,
     way,
 )
-from poise.experiments.drawing import below_all, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.experiments.drawing import below_all, with_axes
+from poise.drawing import below_all
+from poise.experiments.drawing import with_axes
 from poise.experiments.soch_lorencz.problem import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
 from poise.spatial import Array
 

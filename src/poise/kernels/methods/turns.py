@@ -48,14 +48,3 @@ def best_turn_within(k, l, size, low, high):  # noqa: E741
         end = select(k * c0 + l * s0 > k * c1 + l * s1, low, high)
         x = select(outside, select(inside, around, end), x)
     return x
-
-
-@kernel
-def turned(a0, a1, a2, c, s, x0, x1, x2):
-    """The vector x after a turn about the unit axis a by the angle whose cosine and sine are c and s."""
-    along = (a0 * x0 + a1 * x1 + a2 * x2) * (1.0 - c)
-    return (
-        c * x0 + s * (a1 * x2 - a2 * x1) + along * a0,
-        c * x1 + s * (a2 * x0 - a0 * x2) + along * a1,
-        c * x2 + s * (a0 * x1 - a1 * x0) + along * a2,
-    )

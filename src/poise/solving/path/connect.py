@@ -129,7 +129,7 @@ def _towards(model: Model, room: Room, q0: Array, q1: Array, share: float) -> Ar
     q = model.interpolate(q0, q1, share)
     if room.loops is None:
         return q
-    closed, found = room.loops.closed(q[None])
+    closed, found = room.loops.all_closed(q[None])
     return closed[0] if found[0] else q0
 
 

@@ -85,9 +85,8 @@ class PathLimits:
             hardest = np.minimum(hardest, found.accelerations)
         if found.jerks is not None:
             jerks = np.minimum(jerks, found.jerks)
-        ties = [limit for limit in stated.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
-        standing = Limits(stated.positions, stated.apart, tuple(ties)).stated
-        return cls(stated, standing, found.rows, found.most, Rates(speeds, hardest, jerks, found.twists))
+        rates = Rates(speeds, hardest, jerks, found.twists)
+        return cls(stated, stated.timeless(model).stated, found.rows, found.most, rates)
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:

@@ -48,8 +48,11 @@ class Loops:
         """(n,) how far the worst of them is open at q (n, nq) [m or rad]."""
         return _largest(self._rows(q)[0])
 
-    def closed(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """(n, nq) the closed configurations near to q (n, nq), and which there are."""
+    def all_closed(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the closed configurations near to q (n, nq), and which there are.
+
+        Steps are taken for all at once; `Closure.closed` looks for one where they lead to none.
+        """
         q, model = np.array(q), self._model
         found = np.zeros(len(q), dtype=np.bool_)
         if not len(q):
@@ -104,13 +107,13 @@ class Loops:
         s = curve.s[piece] + share * (curve.s[piece + 1] - curve.s[piece])
         q = curve.model.integrate(curve.starts[piece], curve.on(piece, s)[1])
         between = share > 0.0
-        q[between] = self.closed(q[between])[0]
+        q[between] = self.all_closed(q[between])[0]
         return np.append(s, curve.s[-1]), np.concatenate([q, curve.starts[-1:]])
 
     def _led(self, law: Law, t: Array) -> tuple[Array, Array]:
         """(n, nq) where the motion is at times t (n,), closed, and (n, nv) its speeds along what stays closed."""
         q, velocity, _ = law.at(t)
-        q, _ = self.closed(q)
+        q, _ = self.all_closed(q)
         _, jacobians = self._rows(q)
         velocity = velocity.copy()
         across = jacobians @ velocity[:, self._active, None]

@@ -1,11 +1,10 @@
 """The picture of a path: joints, speeds or steps, and errors."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise.errors import MissingExtra
+from poise.drawing import BAD, GREY, LEAST, beside, looking, titled
 from poise.model.units import units
 
 if TYPE_CHECKING:
@@ -13,44 +12,25 @@ if TYPE_CHECKING:
 
     from poise.solving.path.path import JointPath
 
-_GREY: Final = "#666666"
-_BAD: Final = "#c0392b"
-_LEAST: Final = 1e-16
-"""Errors below this are drawn as this, for a curve to stay in view [m or rad]."""
-_STYLE: Final = {
-    "font.size": 9,
-    "axes.edgecolor": _GREY,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-}
-
 
 def draw(path: "JointPath") -> "Figure":
     """See `JointPath.figure`."""
-    try:
-        matplotlib = import_module("matplotlib")
-        figures = import_module("matplotlib.figure")
-    except ImportError:
-        raise MissingExtra("drawing a path", "matplotlib", "plots") from None
     model = path.model
     along = np.arange(len(path)) if path.times is None else path.times
     word = "waypoint [number]" if path.times is None else "time [s]"
     moved = [i for i in range(model.nq) if np.ptp(path.q[:, i]) > 0.0]
     unit = units(model)
-    with matplotlib.rc_context(_STYLE):
-        figure = figures.Figure(figsize=(8.0, 8.0), layout="constrained", dpi=150)
+    with looking():
+        figure = titled(f"{model.name}: {path.status.name}", (8.0, 8.0))
         joints, rates, errors = figure.subplots(3, 1, sharex=True, height_ratios=(2, 1, 1))
         for i in moved:
             (line,) = joints.plot(along, path.q[:, i], label=f"{model.coordinates[i]} [{unit[model.coordinates[i]]}]")
             for limit in (model.lower[i], model.upper[i]):
                 if np.isfinite(limit):
                     joints.axhline(limit, color=line.get_color(), linewidth=0.5, linestyle=":")
-        joints.set_title("joints; dotted: their limits", color=_GREY)
+        joints.set_title("joints; dotted: their limits", color=GREY)
         joints.set_ylabel(" or ".join(sorted({unit[model.coordinates[i]] for i in moved}, reverse=True)) or "rad or m")
-        if moved:
-            joints.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        beside(joints)
         _rates(rates, path, along)
         for name, values, kind in (
             ("position [m]", path.position_errors, "-"),
@@ -58,8 +38,8 @@ def draw(path: "JointPath") -> "Figure":
         ):
             if values.size and not np.isnan(values).all():
                 worst = np.fmax.reduce(values, axis=1)
-                errors.semilogy(along[path.stations], np.maximum(worst, _LEAST), kind, label=name)
-        errors.set_title(f"errors; {_LEAST:g} where they are less", color=_GREY)
+                errors.semilogy(along[path.stations], np.maximum(worst, LEAST), kind, label=name)
+        errors.set_title(f"errors; {LEAST:g} where they are less", color=GREY)
         errors.set_ylabel("m or rad")
         errors.set_xlabel(word)
         errors.xaxis.get_major_locator().set_params(integer=path.times is None)
@@ -67,20 +47,18 @@ def draw(path: "JointPath") -> "Figure":
             for axes in (joints, rates, errors):
                 axes.axvline(
                     along[path.stations[failure.waypoint]],
-                    color=_BAD,
+                    color=BAD,
                     linewidth=0.8,
                     label="first that cannot be followed",
                 )
-        if errors.get_legend_handles_labels()[1]:
-            errors.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        figure.suptitle(f"{model.name}: {path.status.name}", x=0.01, ha="left")
+        beside(errors)
     return figure
 
 
 def _rates(axes: Any, path: "JointPath", along: Any) -> None:
     """Speeds where there are times, else the largest change of a joint in each step."""
     timed = path.times is not None
-    axes.set_title("speeds" if timed else "largest change of a joint in a step", color=_GREY)
+    axes.set_title("speeds" if timed else "largest change of a joint in a step", color=GREY)
     axes.set_ylabel("rad/s or m/s" if timed else "rad or m")
     if len(path) < 2:
         return

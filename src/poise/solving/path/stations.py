@@ -135,7 +135,7 @@ def planned(
     else:
         legs, failures = _legs(route, found, start, first, room, straight)
     rows, stations = _rows(model, legs, step, first is not None)
-    rows = route.kept(rows) if room.loops is None else room.loops.closed(rows)[0]
+    rows = route.kept(rows) if room.loops is None else room.loops.all_closed(rows)[0]
     times, law = None, None
     if kept.rates.timed:
         rests = np.isin(np.arange(len(rows)), stations)

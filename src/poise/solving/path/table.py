@@ -2,16 +2,14 @@
 
 import csv
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import MissingExtra
+from poise.files import written_aside
+from poise.lazy import optional
 
 _NONE: Final = "nan"
 """A cell without a number, as NumPy and pandas read it."""
@@ -22,7 +20,7 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[An
 
     Raises OSError that names the file.
     """
-    with _whole(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+    with written_aside(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         for row in zip(*columns.values(), strict=True):
@@ -31,34 +29,10 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[An
 
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write columns (n,), NaN and what is masked as null; raises as `write_csv`, and MissingExtra without pyarrow."""
-    try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise MissingExtra("writing Parquet", "pyarrow", "data") from None
+    pyarrow = optional("writing Parquet", "pyarrow", "data", "pyarrow", "pyarrow.parquet")
     table = {name: pyarrow.array(column, from_pandas=True) for name, column in columns.items()}
-    with _whole(path) as aside:
-        parquet.write_table(pyarrow.table(table), os.fspath(aside))
-
-
-@contextmanager
-def _whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A file beside `path` that takes its name where the block ends well, so that none is ever half written.
-
-    What is there and is no file, such as a pipe, is written to as it is.
-    """
-    place = Path(os.path.realpath(path))
-    aside = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        if place.exists() and not place.is_file():
-            yield place
-            return
-        try:
-            yield aside
-            aside.replace(place)
-        finally:
-            aside.unlink(missing_ok=True)
-    except OSError as error:
-        raise OSError(f"{os.fspath(path)} cannot be written: {error.strerror or error}") from None
+    with written_aside(path) as aside:
+        pyarrow.parquet.write_table(pyarrow.table(table), os.fspath(aside))
 
 
 def _word(value: Any) -> str:

@@ -1,8 +1,6 @@
 """An attempt: one recorded motion, which can be looked at again, measured and exported as joint commands."""
 
-import csv
 import math
-import os
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -12,10 +10,8 @@ from poise.cached import cached_property
 from poise.checks import finite, finite_positive
 from poise.errors import ShapeError
 from poise.model.model import Model
-from poise.model.units import units
 from poise.motion.clip import Motion
 from poise.spatial import Array, frozen
-from poise.viewer.files import written_aside
 from poise.viewer.operator.measures import Measures, measure
 from poise.viewer.operator.setup import Setup, named
 
@@ -95,8 +91,8 @@ class Attempt:
         """What is looked at again."""
         return Motion(self.model, self.time, self.q)
 
-    def resampled(self, rate: float) -> tuple[Array, Array]:
-        """(k,) times at a constant `rate` [1/s], and (k, nq) configurations; the last is where the motion ends.
+    def commands(self, rate: float) -> Motion:
+        """The joint commands at a constant `rate` [1/s]; the last is where the motion ends.
 
         Raises ValueError for a rate that is no positive number or makes too many rows.
         """
@@ -108,28 +104,4 @@ class Attempt:
         time = np.arange(count) / rate
         q = self.motion.at(time)
         q[-1] = self.q[-1]
-        return time, q
-
-    def to_csv(self, path: str | os.PathLike[str], *, rate: float) -> None:
-        """Write joint commands at a constant `rate` [1/s]: `time [s]`, then each joint's name with its unit."""
-        time, q = self.resampled(rate)
-        with written_aside(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            names = zip(self.model.coordinates, units_of(self.model), strict=True)
-            writer.writerow(["time [s]", *(f"{c} [{u}]" for c, u in names)])
-            writer.writerows([repr(x) for x in row] for row in np.column_stack([time, q]).tolist())
-
-    def to_npz(self, path: str | os.PathLike[str], *, rate: float) -> None:
-        """Write the same numbers as `to_csv`: `time_s` (k,), `q` (k, nq), and `joints` (nq,), `units` (nq,), texts."""
-        time, q = self.resampled(rate)
-        with written_aside(path) as aside, aside.open("wb") as file:
-            np.savez(
-                file, time_s=time, q=q, joints=np.array(self.model.coordinates, dtype=str),
-                units=np.array(units_of(self.model), dtype=str),
-            )  # fmt: skip
-
-
-def units_of(model: Model) -> tuple[str, ...]:
-    """(nq,) the unit of each number of a configuration: rad, m, or 1 for those of quaternions."""
-    known = units(model)
-    return tuple(known[coordinate] or "1" for coordinate in model.coordinates)
+        return Motion(self.model, time, q)

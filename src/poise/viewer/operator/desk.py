@@ -198,8 +198,8 @@ class Desk(Panel[Snapshot]):
             self._button("Commit", lambda: self._edit(lambda: program.commit(self._one().name)))
             self._button("Discard", lambda: self._edit(lambda: program.discard(self._one().name)))
             rate = gui.add_number("commands a second", _COMMANDS, min=1.0, step=1.0)
-            self._save("Commands as CSV", "commands.csv", lambda to: self._one().to_csv(to, rate=float(rate.value)))
-            self._save("Commands as NPZ", "commands.npz", lambda to: self._one().to_npz(to, rate=float(rate.value)))
+            self._save("Commands as CSV", "commands.csv", lambda to: self._one().commands(float(rate.value)).save(to))
+            self._save("Commands as NPZ", "commands.npz", lambda to: self._one().commands(float(rate.value)).save(to))
             self._save("A page that plays it", "attempt.html", lambda to: self._write_html(self._one(), to))
         with gui.add_folder("files"):
             self._save("Save the work", "work.npz", lambda to: save_work(to, program.work))

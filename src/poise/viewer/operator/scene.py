@@ -1,20 +1,20 @@
 """A setup as JSON, in which every number comes back to the last bit.
 
 The top has `schema` 1, `robot`, `joints`, `desired` [rad or m], `law`, `method`, `obstacles` [m], `min_distance` [m],
-`self_collision` and `updates`.  Settings that are classes, such as a damping rule, are objects with their `kind`; an
-infinite number is the text "inf".
+`self_collision` and `updates`.  What is of a class, such as the law, an obstacle or a damping rule, is an object with
+its `kind` and its settings; an infinite number is the text "inf".
 """
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields
 from typing import Any, Final, final
 
 import numpy as np
 
 from poise.errors import PoiseError
-from poise.geometry.shapes import Box, Capsule, Rounded, Sphere
+from poise.geometry.shapes import Box, Capsule, Sphere
 from poise.methods.base import ClampMag, Method
 from poise.methods.criteria import JointCentring, LimitDistance, Manipulability, RestPosture
 from poise.methods.damping import RULES
@@ -26,9 +26,12 @@ from poise.viewer.operator.setup import Obstacle, Setup
 
 SCHEMA: Final = 1
 _PARTS: Final[dict[str, Any]] = {
-    kind.__name__: kind for kind in (ClampMag, RestPosture, JointCentring, LimitDistance, Manipulability)
-}
-"""Settings of methods that are classes, beside damping rules."""
+    kind.__name__: kind
+    for kind in (
+        Law, Obstacle, Sphere, Capsule, Box, ClampMag, RestPosture, JointCentring, LimitDistance, Manipulability
+    )
+}  # fmt: skip
+"""What there is by its kind, beside methods and damping rules."""
 _UNIT: Final = 1e-9
 """How far a quaternion's length may be from 1."""
 
@@ -56,23 +59,15 @@ def robot_fields(model: Model) -> dict[str, Any]:
 
 def setup_fields(setup: Setup) -> dict[str, Any]:
     """The setup as objects of JSON."""
-    method = setup.method
-    return {
-        "desired": list(setup.desired),
-        "law": _settings(setup.law, "law"),
-        "method": None if method is None else {"name": method.name, **_settings(method, f"method {method.name!r}")},
-        "obstacles": [
-            {"name": o.name, "repels": o.repels, "stops": o.stops, "shape": _shape_fields(o.shape)}
-            for o in setup.obstacles
-        ],
-        "min_distance": setup.min_distance,
-        "self_collision": setup.self_collision,
-        "updates": setup.updates,
-    }
+    return _settings(setup, "the setup")
 
 
 def _settings(value: Any, place: str) -> dict[str, Any]:
-    return {field.name: _plain(getattr(value, field.name), f"{field.name} of {place}") for field in fields(value)}
+    return {
+        field.name: _plain(getattr(value, field.name), f"{field.name} of {place}")
+        for field in fields(value)
+        if field.init
+    }
 
 
 def _plain(value: Any, place: str) -> Any:
@@ -82,21 +77,17 @@ def _plain(value: Any, place: str) -> Any:
         return float(value) if math.isfinite(value) else repr(float(value))
     if isinstance(value, tuple | list):
         return [_plain(x, place) for x in value]
-    kind = type(value).__name__
-    if is_dataclass(value) and type(value) in (RULES.get(kind), _PARTS.get(kind)):
+    if isinstance(value, SE3):
+        return {"kind": "SE3", "numbers": value.array.tolist()}
+    kind = value.name if isinstance(value, Method) else type(value).__name__
+    if _kind(kind) is type(value):
         return {"kind": kind, **_settings(value, place)}
     raise ValueError(f"{place} is {value!r}, which cannot be written to a file: choose a setting of numbers and names")
 
 
-def _shape_fields(shape: Rounded) -> dict[str, Any]:
-    match shape:
-        case Sphere():
-            return {"kind": "sphere", "centre": list(shape.centre), "radius": float(shape.radius)}
-        case Capsule():
-            ends = {"start": list(shape.start), "end": list(shape.end)}
-            return {"kind": "capsule", **ends, "radius": float(shape.radius)}
-        case Box():
-            return {"kind": "box", "pose": shape.pose.array.tolist(), "size": list(shape.size)}
+def _kind(name: str) -> Any:
+    """The class of this kind, None for one that no file holds."""
+    return METHODS.get(name) or RULES.get(name) or _PARTS.get(name)
 
 
 # Read -----------------------------------------------------------------------------------------------------------------
@@ -189,37 +180,21 @@ def check_robot(top: Part, model: Model) -> None:
 
 def read_setup(top: Part, model: Model) -> Setup:
     """The setup of an object of JSON; raises Unreadable, which names the place."""
-    method = top.take("method", Mapping, type(None))
-    obstacles = [_obstacle(Part(o, f"{top.place}: obstacles[{i}]")) for i, o in enumerate(top.take("obstacles", list))]
-    desired = top.numbers("desired", model.nq)
-    law = _filled(Law, top.part("law"), ())
-    chosen = None if method is None else _method(top.part("method"))
-    with Placed(f"{top.place}: "):
-        return Setup(
-            desired=tuple(desired),
-            law=law,
-            method=chosen,
-            obstacles=tuple(obstacles),
-            min_distance=float(top.take("min_distance", int, float)),
-            self_collision=top.take("self_collision", bool),
-            updates=top.take("updates", int),
-        )
-
-
-def _method(part: Part) -> Method:
-    name = part.take("name", str)
-    if name not in METHODS:
-        raise Unreadable(f"{part.place}: there is no method {name!r}; there are {', '.join(METHODS)}")
-    found: Method = _filled(METHODS[name], part, ("name",))
-    return found
+    setup: Setup = _filled(Setup, top, ("schema", "robot", "joints"))
+    if len(setup.desired) != model.nq:
+        raise Unreadable(f"{top.place}: desired must be {model.nq} numbers, got {_short(setup.desired)}")
+    return setup
 
 
 def _filled(kind: Any, part: Part, beside: Sequence[str]) -> Any:
     """The class with the settings of an object; those that are left out have their defaults."""
-    known = {field.name for field in fields(kind) if field.init}
+    known = {field.name: field for field in fields(kind) if field.init}
     for key in part.content:
         if key not in known and key not in beside:
             raise Unreadable(f"{part.place}: there is no setting {key!r}; there are {', '.join(sorted(known))}")
+    for name, field in known.items():
+        if name not in part.content and field.default is MISSING and field.default_factory is MISSING:
+            raise Unreadable(f"{part.place} has no {name!r}: add it, or save the file again from the program")
     settings = {k: _value(v, f"{part.place}: {k}") for k, v in part.content.items() if k in known}
     with Placed(f"{part.place}: "):
         return kind(**settings)
@@ -229,44 +204,21 @@ def _value(value: Any, place: str) -> Any:
     if value in ("inf", "-inf") and isinstance(value, str):
         return float(value)
     if isinstance(value, list):
-        return tuple(_value(x, place) for x in value)
+        return tuple(_value(x, f"{place}[{i}]") for i, x in enumerate(value))
     if isinstance(value, Mapping):
         part = Part(value, place)
         name = part.take("kind", str)
-        kind = RULES.get(name, _PARTS.get(name))
+        if name == "SE3":
+            with Placed(f"{place}: "):
+                return _exact_pose(part.numbers("numbers", 7))
+        kind = _kind(name)
         if kind is None:
-            raise Unreadable(f"{place}: there is no {_short(name)}; there are {', '.join([*RULES, *_PARTS])}")
+            raise Unreadable(f"{place}: there is no {_short(name)}; there are {', '.join([*METHODS, *RULES, *_PARTS])}")
         return _filled(kind, part, ("kind",))
     return value
 
 
-def _obstacle(part: Part) -> Obstacle:
-    shape = part.part("shape")
-    found = _shape(shape)
-    with Placed(f"{part.place}: "):
-        return Obstacle(
-            name=part.take("name", str), shape=found, repels=part.take("repels", bool), stops=part.take("stops", bool)
-        )
-
-
-def _shape(part: Part) -> Rounded:
-    kind = part.take("kind", str)
-    with Placed(f"{part.place}: "):
-        match kind:
-            case "sphere":
-                return Sphere(part.numbers("centre", 3), _length(part, "radius"))
-            case "capsule":
-                return Capsule(part.numbers("start", 3), part.numbers("end", 3), _length(part, "radius"))
-            case "box":
-                return Box(exact_pose(part.numbers("pose", 7)), part.numbers("size", 3))
-    raise Unreadable(f"{part.place}: kind is {_short(kind)}; it must be 'sphere', 'capsule' or 'box'")
-
-
-def _length(part: Part, key: str) -> float:
-    return float(part.take(key, int, float))
-
-
-def exact_pose(numbers: Sequence[float]) -> SE3:
+def _exact_pose(numbers: Sequence[float]) -> SE3:
     """The pose of seven numbers, to the last bit; raises ValueError where its quaternion is not of unit length."""
     array = np.array(numbers, dtype=np.float64)
     if abs(float(np.linalg.norm(array[3:])) - 1.0) > _UNIT:

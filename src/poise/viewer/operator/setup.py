@@ -61,6 +61,9 @@ class Setup:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "desired", tuple(finite("desired", self.desired).ravel().tolist()))
+        for what, kind in ((self.law, Law), (self.method, Method | None), *((one, Obstacle) for one in self.obstacles)):
+            if not isinstance(what, kind):
+                raise TypeError(f"a setup has a Law, a method or None, and obstacles; got {what!r}")
         names = [obstacle.name for obstacle in self.obstacles]
         for name in names:
             if names.count(name) > 1:

@@ -17,10 +17,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.files import written_aside
 from poise.model.model import Model
+from poise.model.units import units
 from poise.spatial import Array, frozen
-from poise.viewer.files import written_aside
-from poise.viewer.operator.attempt import Attempt, units_of
+from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.scene import (
     SCHEMA,
     Part,
@@ -98,7 +99,7 @@ def save_work(path: str | os.PathLike[str], work: Work) -> None:
     arrays: dict[str, Any] = {
         "about": np.array(json.dumps(about, allow_nan=False)),
         "joints": np.array(model.coordinates, dtype=str),
-        "units": np.array(units_of(model), dtype=str),
+        "units": np.array([units(model)[name] for name in model.coordinates], dtype=str),
         "start_q": work.start,
     }
     for i, attempt in enumerate(work.attempts):
