@@ -168,7 +168,7 @@ def _holding(
         for _ in range(_DRAWS):
             q = model.sample(count, seed=seed)
             if room.loops is not None:
-                q, closed = room.loops.closed(q)
+                q, closed = room.loops.all_closed(q)
                 q = q[closed]
             found = np.concatenate([found, q[room(q) >= 0.0]])
             if len(found) >= count:

@@ -60,7 +60,7 @@ class Limits:
     def tied(self, model: Model) -> list[int]:
         """The velocities that sums of joints are of: they move for them, even where they move no task."""
         every = range(model.nv)
-        rows = [limit.inequalities(model, every, None).rows for limit in self.timeless.others]
+        rows = [limit.inequalities(model, every, None).rows for limit in self.timeless(model).others]
         return [v for v in every if any(row[:, v].any() for row in rows)]
 
     @property
