@@ -10,11 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support.mechanisms import at, four_bar, gap
 from support.registered import for_a_while
 
 import poise as pz
 from poise.bench.compare import convergence, labels, oscillation
 from poise.methods.base import Capabilities, method
+from poise.spatial import Array
 
 ARM = pz.load("panda")
 GOAL = pz.PoseTask(ARM.tip, position_tolerance=1e-5, rotation_tolerance=1e-5)
@@ -104,6 +106,69 @@ def test_several_tasks_are_followed_together() -> None:
     assert report.tasks[1] == f"AxisTask({ARM.tip!r}) to 1e-06 rad"
     target = (np.array([0.4, 0.1, 0.5]), np.array([0, 0, -1.0]))
     assert len(pz.compare(ARM, tasks, [target], methods=["lm"])["lm"].times) == 1
+
+
+def test_what_is_not_required_is_told_of_and_not_judged() -> None:
+    place = np.array([0.3, 0.6, 0.5])
+    away = pz.PositionTask("panda_link4", place, required=False)
+    near = pz.PostureTask(ARM.home, tolerance=1.5)
+    tasks = [pz.PositionTask(ARM.tip), away, near]
+    report = pz.compare(ARM, tasks, methods=["default", "dls"], count=20, max_restarts=3)
+    assert report.tasks[1:] == ("PositionTask('panda_link4'), not required", "PostureTask")
+    for row in report.rows:
+        solver = pz.Solver(ARM, tasks, method=None if row.label == "default" else "dls", max_restarts=3)
+        answers = [solver(*pair).q for pair in zip(report.problems.targets, report.problems.starts, strict=True)]
+        for i, (target, q) in enumerate(zip(report.problems.targets, answers, strict=True)):
+            missed = np.linalg.norm(ARM.pose(ARM.tip, q).xyz - target[0])
+            left = np.linalg.norm(ARM.pose("panda_link4", q).xyz - place)
+            assert row.solved[i] == (missed <= 1e-6 and np.abs(q - ARM.home).max() <= 1.5)
+            assert row.position_error[i] == pytest.approx(max(missed, left), abs=1e-9)
+        assert 0.0 < row.success < 1.0
+    alone = pz.compare(ARM, pz.PostureTask(), [None, ARM.home + 0.1], methods=["dls"])
+    assert alone["dls"].solved.all()
+
+
+def test_loops_are_closed_in_what_is_asked_and_judged_in_what_is_found() -> None:
+    bar, task = four_bar(), pz.PositionTask("pen")
+    report = pz.compare(bar, task, methods=["default", "jt"], count=15, max_restarts=2, max_iterations=30)
+    for row in report.rows:
+        method = None if row.label == "default" else "jt"
+        solver = pz.Solver(bar, task, method=method, max_restarts=2, max_iterations=30)
+        for i, (target, start) in enumerate(zip(report.problems.targets, report.problems.starts, strict=True)):
+            q = solver(target, start).q
+            met = np.linalg.norm(bar.pose("pen", q).xyz - target) <= 1e-6 and gap(bar, q) <= 1e-7
+            assert row.solved[i] == met
+    assert report["default"].success > report["jt"].success
+
+
+def test_what_must_hold_does_where_targets_are_and_in_what_counts() -> None:
+    arm = pz.load("ur5e")
+    wall = pz.World({"wall": pz.Box(at(-0.55, -0.44, 0.6), (0.4, 0.4, 1.0))})
+    apart = pz.CollisionLimit(wall, min_distance=0.01, self_collision=False)
+    limits = [apart, pz.LinearLimit({"elbow_joint": 1.0, "wrist_1_joint": 1.0}, 1.0)]
+
+    def keeps(q: Array) -> bool:
+        near = arm.distance(q, wall, self_collision=False).distance
+        return bool(near >= 0.01 - 1e-9 and q[2] + q[3] <= 1.0 + 1e-9)
+
+    with for_a_while():
+        method(Loose)
+        report = pz.compare(arm, pz.PoseTask("tool0"), methods=["default", "loose"], count=20, limits=limits)
+    default, loose = report["default"], report["loose"]
+    solver = pz.Solver(arm, pz.PoseTask("tool0"), limits=limits, max_restarts=0)
+    for i, (target, start) in enumerate(zip(report.problems.targets, report.problems.starts, strict=True)):
+        answer = solver(target, start)
+        assert default.outside[i] == (not keeps(answer.q))
+        assert default.solved[i] == answer.success
+        assert any(keeps(branch.q) for branch in pz.solve_all(arm, pz.PoseTask("tool0", target)))
+    assert not loose.limits
+    assert loose.broken > default.broken
+    assert not (loose.solved & loose.outside).any()
+
+
+def test_where_next_to_nothing_holds_targets_are_to_be_given() -> None:
+    with pytest.raises(ValueError, match="hardly any configuration of panda that was drawn keeps what must hold"):
+        pz.compare(ARM, GOAL, count=2, limits=[pz.LinearLimit({"panda_joint1": 1.0}, -9.0)])
 
 
 def test_restarts_help(report: pz.results.Comparison) -> None:
@@ -314,8 +379,8 @@ def test_bad_arguments_are_named(arguments: dict[str, object], error: type[Excep
 def test_bad_tasks_are_named() -> None:
     with pytest.raises(pz.FrameNotFound, match="panda_hnd"):
         pz.compare(ARM, pz.PoseTask("panda_hnd"))
-    with pytest.raises(ValueError, match="compare takes no PostureTask"):
-        pz.compare(ARM, pz.PostureTask())
+    with pytest.raises(ValueError, match="VelocityLimit needs the time of a step"):
+        pz.compare(ARM, GOAL, count=1, limits=[pz.VelocityLimit(1.0)])
     with pytest.raises(ValueError, match=r"targets\[0\] must be 2 targets"):
         pz.compare(ARM, [GOAL, pz.PositionTask("panda_link4")], [ARM.pose(ARM.tip, ARM.home)])
     with pytest.raises(ValueError, match=r"targets\[0\] of PositionTask\('panda_link4'\) is not finite"):

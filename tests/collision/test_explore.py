@@ -43,6 +43,42 @@ def test_a_way_round_an_obstacle_is_found_within_all_limits() -> None:
     np.testing.assert_array_equal(again.step(path[-1], start), tracker.step(path[-1], start))
 
 
+@pytest.mark.parametrize("still", [range(0), range(100, 250)])
+def test_a_way_round_waits_for_a_robot_that_lags_behind_or_stops(still: range) -> None:
+    arm, world, start, goal = across()
+    limit = pz.CollisionLimit(world, min_distance=0.01)
+    robot = q = pz.solve(arm, pz.PoseTask(HAND, target=start), limits=[limit]).q
+    leash = pz.Leash(joints=0.1, distance=0.05, angle=0.2)
+    limits = [limit, pz.AccelerationLimit(20.0)]
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=limits, explore=True, leash=leash)
+    path, ahead, leashed = [q], 0.0, set()
+    for step in range(1500):
+        path.append(tracker.step(None, goal, measured=robot))
+        ahead = max(ahead, float(np.abs(path[-1] - robot).max()))
+        if step == 240:
+            leashed = {limit.kind for limit in tracker.active_limits}
+        robot = robot if step in still else robot + 0.1 * (path[-1] - robot)
+    assert ahead <= 0.1 + 1e-6
+    assert ("leash" in leashed) == bool(still)
+    assert np.linalg.norm(arm.pose(HAND, path[-1]).xyz - goal.xyz) < 1e-4
+    rows = np.array(path)
+    assert (arm.distance(rows, world).distance >= 0.01 - 1e-12).all()
+    assert np.abs(np.diff(rows, 2, axis=0)).max() <= 20.0 * 0.01**2 * (1.0 + 1e-6)
+
+
+def test_a_robot_that_follows_at_once_changes_no_bit_of_a_way_round() -> None:
+    arm = ball_and_hinge()
+    world = pz.World({"post": pz.Box(pz.SE3.from_parts((0.55, 0.0, 0.0)), (0.3, 0.1, 0.3))})
+    limits = [pz.CollisionLimit(world, min_distance=0.01, self_collision=False)]
+    goal = np.array([0.55, 0.4, 0.0])
+    first = pz.solve(arm, pz.PositionTask("tip", target=goal * [1.0, -1.0, 1.0]), limits=limits).q
+    ways = []
+    for measured in (False, True):
+        tracker, q = pz.Tracker(arm, pz.PositionTask("tip"), dt=0.01, limits=limits, explore=True), first
+        ways.append(np.array([q := tracker.step(q, goal, measured=q if measured else None) for _ in range(500)]))
+    np.testing.assert_array_equal(*ways)
+
+
 def test_a_joint_limit_that_blocks_is_left_behind() -> None:
     builder = pz.ModelBuilder("pointer")
     builder.joint("turn", "revolute", parent="world", child="arm", axis=(0, 0, 1), limits=(-2.6, 2.6), velocity=1.0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from requirements import DT, Case, pull
+from requirements import DT, Case
 
 import poise as pz
 from poise.methods import registry
@@ -34,7 +34,7 @@ def solve_all(c: Case) -> Array:
     m = c.mechanism
     end = m.model.pose(m.frame, m.end)
     lower = (replace(task, target=end.rotation) if getattr(task, "priority", 0) else task for task in c.tasks[1:])
-    tasks = [pull(m, end.xyz), *lower]
+    tasks = [replace(c.tasks[0], target=end.xyz), *lower]
     return np.asarray(pz.solve_all(m.model, tasks, None, m.q0, limits=_stated(c), samples=8).q)
 
 

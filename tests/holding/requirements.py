@@ -2,7 +2,7 @@
 is kept."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -222,6 +222,9 @@ WANTED: dict[str, Callable[[Mechanism], Any]] = {
     "posture": lambda m: pz.PostureTask(m.end),
 }
 """What may be wanted beside the place of the frame, and gives way to it."""
+FREE = "free"
+"""The place of the frame is not required either."""
+NAMES = (*REQUIREMENTS, *WANTED, FREE)
 
 
 def pull(m: Mechanism, place: Any) -> pz.PositionTask:
@@ -236,13 +239,15 @@ class Case:
     mechanism: Mechanism
     requirements: tuple[Requirement, ...]
     wanted: tuple[Any, ...]
+    free: bool = False
+    """Whether nothing of that is required."""
 
     @property
     def tasks(self) -> list[Any]:
         """What pulls, what is wanted beside it, and the tasks that state what must hold."""
         m = self.mechanism
         stated = [task for requirement in self.requirements for task in requirement.beside(m)]
-        return [pull(m, m.goal), *self.wanted, *stated]
+        return [replace(pull(m, m.goal), required=not self.free), *self.wanted, *stated]
 
     @property
     def limits(self) -> list[Any]:
@@ -262,8 +267,8 @@ class Case:
 
 def names() -> list[tuple[str, ...]]:
     """Requirements by themselves, in pairs, and each with what is wanted, on mechanisms that have them."""
-    alone = [(name,) for name in (*REQUIREMENTS, *WANTED)]
-    pairs = [pair for pair in combinations((*REQUIREMENTS, *WANTED), 2) if pair[0] in REQUIREMENTS]
+    alone = [(name,) for name in NAMES]
+    pairs = [pair for pair in combinations(NAMES, 2) if pair[0] in REQUIREMENTS]
     return [some for some in (*alone, *pairs) if len(_places(some)) < 2]
 
 
@@ -277,4 +282,5 @@ def case(some: Iterable[str]) -> Case:
     some = tuple(some)
     mechanism = next(iter(_places(some)), ARM)
     wanted = tuple(WANTED[name](mechanism) for name in some if name in WANTED)
-    return Case(mechanism, tuple(REQUIREMENTS[name] for name in some if name in REQUIREMENTS), wanted)
+    required = tuple(REQUIREMENTS[name] for name in some if name in REQUIREMENTS)
+    return Case(mechanism, required, wanted, free=FREE in some)

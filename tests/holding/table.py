@@ -4,7 +4,7 @@ from itertools import chain
 
 import cells
 from functions import FUNCTIONS
-from requirements import REQUIREMENTS, WANTED, names
+from requirements import FREE, NAMES, names
 
 from poise.solving.cannot import CANNOT
 
@@ -14,12 +14,13 @@ _NAMES = {
     "linear": "sums of joints",
     "soft": "not required",
     "levels": "priorities",
+    FREE: "nothing required",
 }
 
 
 def table() -> str:
     """What holds in which function, beside whatever else of it there is: a row each, in Markdown."""
-    columns = [*REQUIREMENTS, *WANTED]
+    columns = NAMES
     lines = [
         "| | " + " | ".join(_NAMES.get(name, name) for name in columns) + " |",
         "|---|" + ":-:|" * len(columns),

@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, four_bar, gap, rocker_angles
 from support.trees import steady, trees
 
 import poise as pz
 from poise.model.kinematics import frame_manipulability
 from poise.reachability import search
+from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
 from poise.robots.planar import planar
+from poise.spatial import Array
 
 UPPER, FORE = 0.5, 0.3
 GRID = 0.043
@@ -373,3 +376,54 @@ def test_a_slide_without_limits_needs_bounds() -> None:
         pz.reach(b.build(), "tool", orientations=0)
     result = pz.reach(b.build(), "tool", grid=0.1, orientations=0, bounds=((-2, -0.5, 0), (2, 0.5, 0)))
     assert np.array_equal(result.counts > 0, np.abs(result.points[:, 1]) <= 0.3 + 1e-9)
+
+
+# Loops ----------------------------------------------------------------------------------------------------------------
+
+
+def crank_and_rocker() -> tuple[pz.Model, Array]:
+    """A four-bar with two hinges on its coupler, and (n, 2) where the first of them can be."""
+    b = pz.ModelBuilder("bar")
+    for name, parent, x in (
+        ("crank", "base", 0.0), ("coupler", "crank_link", CRANK), ("rocker", "base", GROUND),
+        ("fore", "coupler_link", 0.5), ("hand", "fore_link", 0.3),
+    ):  # fmt: skip
+        b.joint(name, "revolute", parent=parent, child=f"{name}_link", origin=at(x, 0, 0), limits=(-7.0, 7.0))
+    b.frame("coupler_end", link="coupler_link", origin=at(COUPLER, 0, 0))
+    b.frame("rocker_end", link="rocker_link", origin=at(ROCKER, 0, 0))
+    b.frame("pen", link="hand_link", origin=at(0.2, 0, 0))
+    b.loop("coupler_end", "rocker_end")
+    places = []
+    for crank in np.linspace(0.0, 2.0 * np.pi, 1000):
+        pin = CRANK * np.array([np.cos(crank), np.sin(crank)])
+        for rocker in rocker_angles(crank):
+            along = [GROUND + ROCKER * np.cos(rocker), ROCKER * np.sin(rocker)] - pin
+            places.append(pin + 0.5 * along / np.linalg.norm(along))
+    return b.build(), np.array(places)
+
+
+def test_a_frame_with_loops_reaches_what_closed_configurations_do() -> None:
+    bar, places = crank_and_rocker()
+    found = pz.reach(bar, "pen", grid=0.1, orientations=0, bounds=[(-1, -1.2, 0), (1.6, 1.6, 0)], progress=False)
+    away = np.linalg.norm(found.points[:, None, :2] - places, axis=2)
+    can = ((away >= 0.3 - 0.2) & (away <= 0.3 + 0.2)).any(axis=1)
+    assert 100 < can.sum() < len(found)
+    np.testing.assert_array_equal(found.counts > 0, can)
+    for q, point in zip(found.q[can], found.points[can], strict=True):
+        assert gap(bar, q) <= 1e-6
+        assert bar.pose("pen", q).xyz == pytest.approx(point, abs=1e-6)
+
+
+def test_how_well_it_moves_is_by_motions_that_keep_loops_closed() -> None:
+    """Of a four-bar the way of the pen beside that of the joints, by differences."""
+    bar = four_bar()
+    rows = []
+    for crank in np.linspace(0.0, 6.0, 4001):
+        rocker = rocker_angles(crank)[0]
+        along = [GROUND + ROCKER * np.cos(rocker) - CRANK * np.cos(crank)]
+        along += [ROCKER * np.sin(rocker) - CRANK * np.sin(crank)]
+        rows.append([crank, np.arctan2(along[1], along[0]) - crank, rocker])
+    q = np.unwrap(np.array(rows), axis=0)
+    ways = np.linalg.norm(np.diff(bar.pose("pen", q).xyz, axis=0), axis=1) / np.linalg.norm(np.diff(q, axis=0), axis=1)
+    middles = manipulability_of(bar, pz.PositionTask("pen"), "position")(q)
+    np.testing.assert_allclose(0.5 * (middles[1:] + middles[:-1]), ways, rtol=1e-5)

@@ -5,14 +5,71 @@ from typing import Any
 import daqp
 import numpy as np
 import pytest
+from support.mechanisms import at, puppet
 
 import poise as pz
 from poise.solving.inequalities import LinearLimit
+from poise.spatial import Array
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 SUM = LinearLimit({"panda_joint2": 1.0, "panda_joint4": -1.0}, 2.0)
 ROW = np.array([0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0])
 FREE: dict[str, Any] = {"damping": 0.1, "max_step": 10.0, "max_error": None}
+TIP, DT, N = pz.PositionTask("tip"), 0.01, 9
+
+
+def _tailed() -> pz.Model:
+    """An arm in a plane, and beside it a tail with a fin that follows it, which move no frame of the arm."""
+    b = pz.ModelBuilder("tailed")
+    for i in range(3):
+        b.joint(
+            f"joint{i}", "revolute", parent=f"link{i - 1}" if i else "base", child=f"link{i}", limits=(-2.5, 2.5),
+            velocity=2.0, origin=at(0.5 * (i > 0), 0, 0),
+        )  # fmt: skip
+    b.frame("tip", link="link2", origin=at(0.5, 0, 0))
+    b.joint("tail", "revolute", parent="base", child="tail_link", limits=(-2.0, 2.0), velocity=2.0)
+    b.joint(
+        "fin",
+        "revolute",
+        parent="tail_link",
+        child="fin_link",
+        mimic=pz.Mimic(joint="tail", multiplier=0.5, offset=0.1),
+    )
+    return b.build()
+
+
+TAILED = _tailed()
+BENT = np.array([0.1, 0.3, 0.3, 0.4])
+TO = np.asarray(TAILED.pose("tip", [0.9, 0.2, -0.2, 0.0]).xyz)
+WAY = np.linspace(TAILED.pose("tip", BENT).xyz, TO, N)
+THERE = pz.PositionTask("tip", TO)
+
+
+def _stepped(limits: Any, **more: Any) -> Array:
+    tracker, rows = pz.Tracker(TAILED, TIP, dt=DT, limits=limits, **more), [BENT]
+    for _ in range(200):
+        rows.append(tracker.step(rows[-1], TO))
+    return np.array(rows)
+
+
+def _rolled(limits: Any) -> Array:
+    tracker = pz.Tracker(TAILED, TIP, dt=DT, limits=limits)
+    return np.vstack([BENT, tracker.rollout(BENT, np.tile(TO, (200, 1, 1)))])
+
+
+LEADS: dict[str, Any] = {
+    "solve": lambda limits: pz.solve(TAILED, THERE, q0=BENT, limits=limits).q[None],
+    "solve by steps": lambda limits: pz.solve(TAILED, THERE, q0=BENT, limits=limits, method="dls").q[None],
+    "solve_batch": lambda limits: pz.solve_batch(TAILED, TIP, WAY[-1:], q0=BENT[None], limits=limits).q,
+    "solve_batch from stored starts": lambda limits: pz.solve_batch(TAILED, TIP, WAY[-1:], limits=limits).q,
+    "solve_all": lambda limits: np.asarray(pz.solve_all(TAILED, THERE, None, BENT, limits=limits, samples=8).q),
+    "Tracker": _stepped,
+    "Tracker by ccd": lambda limits: _stepped(limits, method=pz.methods.CyclicCoordinateDescent()),
+    "rollout": _rolled,
+    "explore": lambda limits: _stepped(limits, explore=True),
+    "solve_path": lambda limits: pz.solve_path(TAILED, TIP, WAY, q0=BENT, limits=limits).q,
+    "plan": lambda limits: pz.plan(TAILED, TIP, WAY[[0, -1]], q0=BENT, limits=limits).q,
+}
 
 
 @pytest.mark.parametrize("method", [pz.methods.BoundedLeastSquares(**FREE), pz.methods.TaskPriority(**FREE)])
@@ -57,10 +114,40 @@ def test_a_start_beyond_it_comes_back_in_one_step() -> None:
     assert ROW @ step == pytest.approx(2.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", LEADS)
+def test_a_joint_that_moves_no_task_takes_its_share(name: str) -> None:
+    """Joint 0 and the fin, which is at half the tail and 0.1."""
+    q = LEADS[name]([LinearLimit({"joint0": 1.0, "fin": 1.0}, 0.9)])
+    assert (q[:, 0] + 0.5 * q[:, 3] + 0.1).max() <= 0.9 + 1e-9
+    ends = q if name == "solve_all" else q[-1:]
+    assert np.abs(TAILED.pose("tip", ends).xyz - TO).max() < 0.02
+    assert TAILED.within_limits(q)
+
+
+@pytest.mark.parametrize("name", LEADS)
+def test_it_stays_where_it_is_while_the_limit_is_not_reached(name: str) -> None:
+    free, held = (LEADS[name](limits) for limits in (True, [LinearLimit({"joint0": 1.0, "tail": 1.0}, 50.0)]))
+    assert np.ptp(held[:, 3]) <= 1e-12
+    if name.startswith("solve"):
+        np.testing.assert_allclose(held, free, atol=1e-9 if name == "solve_path" else 0.0)
+
+
+def test_what_begins_beyond_comes_back_though_it_moves_no_task() -> None:
+    limit = LinearLimit({"tail": 1.0}, 0.2)
+    found = pz.solve(TAILED, THERE, q0=BENT, limits=[limit])
+    assert found.success
+    assert found.q[3] <= 0.2 + 1e-12
+    tails = _stepped([limit])[:, 3]
+    assert (np.diff(tails) <= 0.0).all()
+    assert tails[-1] == pytest.approx(0.2, abs=1e-12)
+
+
 def test_what_cannot_be_kept_is_refused() -> None:
     assert pz.Tracker(PANDA, HAND, limits=[SUM]).method.name == "qp"
-    with pytest.raises(ValueError, match="must be one coordinate that moves a task's frame"):
-        pz.Tracker(PANDA, pz.PositionTask("panda_link3"), "qp", limits=[SUM])
+    with pytest.raises(ValueError, match="the LinearLimit couples joints of one coordinate, and 'shoulder' has 4"):
+        pz.Tracker(puppet(), pz.PositionTask("palm"), limits=[LinearLimit({"shoulder": 1.0}, 1.0)])
+    with pytest.raises(ValueError, match="those that follow others cancel"):
+        pz.Tracker(TAILED, TIP, limits=[LinearLimit({"tail": 1.0, "fin": -2.0}, 1.0)])
     with pytest.raises(ValueError, match="coefficients must name joints"):
         LinearLimit({}, 1.0)
     with pytest.raises(ValueError, match="holds nan, which is no finite number"):

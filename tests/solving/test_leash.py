@@ -267,8 +267,6 @@ def test_what_makes_no_sense_is_refused() -> None:
         loop.step(None, HERE, measured=np.zeros(6))
     with pytest.raises(ValueError, match="measured"):
         loop.step(HOME, HERE, measured=HOME * np.nan)
-    with pytest.raises(ValueError, match="explore=True keeps no leash"):
-        pz.Tracker(PANDA, pz.PositionTask("panda_hand"), dt=DT, explore=True).step(None, HERE.xyz, measured=HOME)
 
 
 # In MuJoCo ------------------------------------------------------------------------------------------------------------

@@ -220,13 +220,6 @@ def test_it_is_part_of_the_task() -> None:
         pz.PositionTask(GRIPPER, required=1)  # type: ignore[arg-type]
 
 
-def test_what_does_not_heed_it_says_so() -> None:
-    place, turn = aimed(0)
-    tasks = [pz.PositionTask(GRIPPER, place), pz.OrientationTask(GRIPPER, turn, required=False)]
-    with pytest.raises(ValueError, match="compare takes required tasks only"):
-        pz.compare(ARM, tasks, methods=["lm"], count=2)
-
-
 # Levels ---------------------------------------------------------------------------------------------------------------
 
 

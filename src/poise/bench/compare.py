@@ -9,8 +9,8 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.bench.judge import judge
-from poise.bench.problems import Problems, given_starts, goals, reachable, starts
+from poise.bench.judge import held, judge
+from poise.bench.problems import Problems, given_starts, goals, postures, reachable, starts
 from poise.bench.report import DEFAULT, Comparison, Row
 from poise.checks import whole
 from poise.errors import ShapeError
@@ -19,8 +19,8 @@ from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.progress import LONG, bar, on_terminal
-from poise.solving.arguments import Tasks, several
-from poise.solving.closure import refuse_loops
+from poise.solving.arguments import AnyTask, Tasks, several
+from poise.solving.limits import Limits, Stated
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
@@ -55,7 +55,7 @@ def compare(
     q0: ArrayLike | None = None,
     count: int = 100,
     seed: int = 0,
-    limits: bool = True,
+    limits: Stated = True,
     max_iterations: int | None = None,
     max_restarts: int = 0,
     max_time: float | None = None,
@@ -67,10 +67,12 @@ def compare(
     method: eight descents side by side, without a trace.  `methods` None: that and all methods.
 
     `targets` are N targets, as a Solver takes them, or one SE3 of N poses; None: `count` random ones, which are within
-    reach and drawn with `seed`.  `q0` is one start for all (nq,) or one a problem (N, nq); None: random ones within the
-    limits, independent of the targets.  An answer is right if the poses of the model say so, to the tolerances of the
-    tasks, with every joint within its limits, unless `limits` is False.  A method that cannot keep limits runs without
-    them and is marked; one that cannot do the tasks is listed in `refused` with the reason.
+    reach and drawn with `seed`; what is not required keeps a target of its own, and so does a posture.  `q0` is one
+    start for all (nq,) or one a problem (N, nq); None: random ones within the limits of joints, independent of the
+    targets.  An answer is right if the poses of the model say so, to the tolerances of the tasks that are required,
+    with loops closed and every joint within its limits, unless `limits` is False; a list of `limits` says what must
+    hold beside them.  A method that cannot keep limits runs without them and is marked; one that cannot do the tasks is
+    listed in `refused` with the reason.
 
     Each call is timed by itself, after one that warms up, and the methods take turns problem by problem, so that a
     machine that slows down slows all.  `max_iterations`, `max_restarts` and `max_time` are those of `solve`.  With
@@ -79,11 +81,10 @@ def compare(
     Raises FrameNotFound, ShapeError, and ValueError for arguments that make no sense or if no method can do the tasks.
     """
     a_model(model)
-    followed = _frame_tasks(tasks)
-    refuse_loops(model, followed, "compare")
-    problems = _problems(model, followed, targets, q0, count, seed)
+    given, positions = several(tasks), Limits.of(limits).positions
+    problems = _problems(model, given, targets, q0, count, seed, limits)
     entrants, refused = _entrants(
-        model, followed, methods, limits=limits, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
+        model, given, methods, limits=limits, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
         max_time=max_time,
     )  # fmt: skip
     traced = sum(entrant.tracer is not None for entrant in entrants)
@@ -96,34 +97,35 @@ def compare(
             paths.append([] if entrant.tracer is None else _traces(entrant.tracer, problems))
             if entrant.tracer is not None:
                 tell(next(done))
-    numbers = goals(followed, problems.targets)
+    numbers, wanted = goals(given, problems.targets), postures(model, given, problems.targets)
+    with held(model, given, limits) as room:
+        verdicts = [judge(model, given, numbers, np.array([a.q for a in some]), wanted, room) for some in answers]
     rows = []
-    for entrant, given, taken, traces in zip(entrants, answers, times, paths, strict=True):
-        verdict = judge(model, followed, numbers, np.array([answer.q for answer in given]))
+    for entrant, verdict, found, taken, traces in zip(entrants, verdicts, answers, times, paths, strict=True):
         rows.append(
             Row(
                 label=entrant.label,
                 limits=entrant.limits,
-                solved=verdict.reached & ~verdict.outside if limits else verdict.reached,
-                claimed=np.array([answer.success for answer in given]),
+                solved=verdict.reached & ~verdict.outside if positions else verdict.reached,
+                claimed=np.array([answer.success for answer in found]),
                 outside=verdict.outside,
-                position_error=verdict.position.max(axis=1),
-                rotation_error=verdict.rotation.max(axis=1),
+                position_error=verdict.position.max(axis=1, initial=0.0),
+                rotation_error=verdict.rotation.max(axis=1, initial=0.0),
                 times=taken,
-                iterations=np.array([answer.iterations for answer in given]),
+                iterations=np.array([answer.iterations for answer in found]),
                 oscillation=oscillation(model, traces),
                 curve=convergence(traces),
             )
         )
     return Comparison(
         model=model.name,
-        tasks=tuple(_stated(task) for task in followed),
-        unit=" and ".join(unit for _, unit in _allowed(*followed) if unit),
+        tasks=tuple(_stated(task) for task in given),
+        unit=" and ".join(unit for _, unit in _allowed(*given) if unit),
         joint_unit=" and ".join(sorted({unit for unit in units(model).values() if unit})),
         problems=problems,
         seed=seed,
         max_restarts=max_restarts,
-        limits=limits,
+        limits=positions,
         rows=tuple(rows),
         refused=refused,
     )
@@ -151,26 +153,19 @@ def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
     return at[:stop], errors[:stop]
 
 
-def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
-    out: list[Task] = []
-    for task in several(tasks):
-        if isinstance(task, PostureTask):
-            raise ValueError("compare takes no PostureTask: what settles a posture is the same for all methods")
-        if not task.required:
-            raise ValueError(
-                f"compare takes required tasks only, and {task.label} has required=False: leave it out, or use solve"
-            )
-        out.append(task)
-    return tuple(out)
-
-
 def _problems(
-    model: Model, tasks: Sequence[Task], targets: Any, q0: ArrayLike | None, count: int, seed: int
+    model: Model,
+    tasks: Sequence[AnyTask],
+    targets: Any,
+    q0: ArrayLike | None,
+    count: int,
+    seed: int,
+    limits: Stated,
 ) -> Problems:
     whole("count", count, 1)
     whole("seed", seed, 0)
     if targets is None:
-        problems = reachable(model, tasks, count, seed)
+        problems = reachable(model, tasks, count, seed, limits)
     else:
         if isinstance(targets, SE3):
             if targets.array.ndim != 2:
@@ -189,10 +184,10 @@ def _problems(
 
 def _entrants(
     model: Model,
-    tasks: Sequence[Task],
+    tasks: Sequence[AnyTask],
     methods: Sequence[str | Method | None] | None,
     *,
-    limits: bool,
+    limits: Stated,
     seed: int,
     max_iterations: int | None,
     max_restarts: int,
@@ -208,7 +203,7 @@ def _entrants(
     entrants: list[_Entrant] = []
     refused: dict[str, str] = {}
     for label, method in zip(labels(chosen), chosen, strict=True):
-        kept = limits and (method is None or method.capabilities.limits)
+        kept = limits if method is None or method.capabilities.limits else False
         try:
             solver = Solver(
                 model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations,
@@ -221,7 +216,7 @@ def _entrants(
         except ValueError as error:
             refused[label] = str(error)
         else:
-            entrants.append(_Entrant(label, kept, solver, tracer))
+            entrants.append(_Entrant(label, solver.limits, solver, tracer))
     if not entrants:
         reasons = set(refused.values())
         several_reasons = "; ".join(f"{label}: {reason}" for label, reason in refused.items())
@@ -277,13 +272,17 @@ def _traces(tracer: Solver, problems: Problems) -> list[Trace]:
     return [solution.trace for solution in solved if solution.trace is not None]
 
 
-def _allowed(*tasks: Task) -> list[tuple[float, str]]:
+def _allowed(*tasks: AnyTask) -> list[tuple[float, str]]:
     """The least tolerance in each unit that the tasks have."""
-    blocks = [block for task in tasks for block in task.blocks]
+    blocks = [block for task in tasks if isinstance(task, Task) for block in task.blocks]
     units = [unit for unit in ("m", "rad", "") if any(block.unit == unit for block in blocks)]
     return [(min(block.tolerance for block in blocks if block.unit == unit), unit) for unit in units]
 
 
-def _stated(task: Task) -> str:
+def _stated(task: AnyTask) -> str:
     """Type, frame and tolerances of a task."""
+    if isinstance(task, PostureTask):
+        return "PostureTask"
+    if not task.required:
+        return f"{task.label}, not required"
     return f"{task.label} to {' and '.join(f'{limit:g} {unit}'.strip() for limit, unit in _allowed(task))}"

@@ -31,15 +31,15 @@ class Row:
     limits: bool
     """Whether it was made to keep the joint limits; False for a method that cannot."""
     solved: Flags
-    """(N,) whether the judge found every task within its tolerances, and every joint within its limits."""
+    """(N,) whether the judge found every required task within its tolerances, and all kept that must hold."""
     claimed: Flags
     """(N,) whether the solver said that it converged."""
     outside: Flags
-    """(N,) whether the judge found a joint beyond its limit."""
+    """(N,) whether the judge found a joint beyond its limit, or another limit that was not kept."""
     position_error: Array
-    """(N,) largest distance of a task to its target [m]."""
+    """(N,) largest distance of a task, required or not, to its target [m]."""
     rotation_error: Array
-    """(N,) largest angle of a task to its target [rad]."""
+    """(N,) largest angle of a task, required or not, to its target [rad]."""
     times: Array
     """(N,) what each call took [s]."""
     iterations: npt.NDArray[np.int64]
@@ -74,7 +74,7 @@ class Row:
 
     @property
     def broken(self) -> float:
-        """The share of the answers that are beyond a joint limit."""
+        """The share of the answers that are beyond a limit."""
         return float(self.outside.mean())
 
 

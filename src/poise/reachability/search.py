@@ -9,15 +9,14 @@ import numpy as np
 
 from poise.checks import whole
 from poise.errors import ShapeError
-from poise.model.kinematics import frame_manipulability, twists
 from poise.model.model import Model, a_model
 from poise.progress import shown_or_logged
 from poise.quaternions import rotate
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
+from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
-from poise.solving.closure import refuse_loops
 from poise.solving.solver import Solver
 from poise.spatial import SO3, ArrayLike
 from poise.tasks.pose import PoseTask, PositionTask
@@ -71,7 +70,6 @@ def reach(
     whole("effort", effort, 0)
     turns = _turns(orientations)
     task = PositionTask(name) if turns is None else PoseTask(name)
-    refuse_loops(model, [task], "reach")
     moving = np.count_nonzero(np.abs(model.jacobian(name, model.sample(seed=0))).max(axis=0))
     if not isinstance(orientations, SO3) and turns is not None and moving < _POSE:
         warnings.warn(
@@ -88,8 +86,7 @@ def reach(
     points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + each)
     closest = ball if turns is None else span(model, name, limits=limits, of_pose=True)
     arms = np.zeros((1, 3)) if turns is None else rotate(turns.wxyz, np.broadcast_to(closest.point, (each, 3)))
-    moved = model.frame(name)
-    rows = twists(model, moved, "position" if turns is None else "pose")
+    measure = manipulability_of(model, task, "position" if turns is None else "pose")
 
     n = len(points)
     reached = np.zeros((n, each), dtype=np.bool_)
@@ -112,7 +109,7 @@ def reach(
             found = batch.success
             voxel, turn, solved = voxel[found] + start, turn[found], batch.q[found]
             reached[voxel, turn] = True
-            moves = frame_manipulability(model, moved, solved, rows)
+            moves = measure(solved)
             np.add.at(mean, voxel, moves)
             # The last of a voxel is its best, and among equals the first orientation.
             order = np.lexsort((-turn, moves, voxel))

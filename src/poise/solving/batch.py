@@ -258,7 +258,7 @@ def solve_batch(
     Raises FrameNotFound, ShapeError, and ValueError for settings that make no sense.
     """
     search = prepared_search(
-        model, tasks, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        model, several(tasks), method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=False,
     )  # fmt: skip
     # The search is kept for tasks of this structure, and may have been made for others with targets of their own.

@@ -119,7 +119,7 @@ class Branching:
         task = relative([stated])[0][0]
         assert isinstance(task, PoseTask)
         if task.required and all(min(b.weight) > 0.0 for b in task.blocks) and not loop_tasks(model, self.tasks):
-            self.form = closed_form(model, task, pack(model, [task], limits=self.limits))
+            self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._stated.tied(model)))
             self._own = None if task.target is None else task.goal(task.target)
 
     def _bind(self) -> None:
@@ -293,7 +293,8 @@ class Branching:
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
         with search.scratch(model) as scratch:
-            for k, start in enumerate([home, *model.sample(_STARTS * self.samples - 1, seed=seed)]):
+            drawn = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
+            for k, start in enumerate([home, *drawn]):
                 if stopped is not None and stopped.is_set():
                     break
                 scratch.goal[:], scratch.start[:] = goal, start

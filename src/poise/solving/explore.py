@@ -56,6 +56,7 @@ class Explorer:
         "_way",
         "kept",
         "places",
+        "waits",
     )
 
     def __init__(
@@ -77,6 +78,8 @@ class Explorer:
         self.kept: tuple[Task | PostureTask, ...] = (*(tasks[k] for k in self.places), corners)
         """What a guide follows: these, and the corners."""
         self._goal: Array | None = None
+        self.waits = False
+        """Whether the last step waited for the robot, so that it says nothing."""
         self.forget()
 
     def forget(self) -> None:
@@ -118,6 +121,8 @@ class Explorer:
 
     def _held(self, left: float) -> bool:
         """Whether what is left has not fallen for long."""
+        if self.waits:
+            return False
         if left < _FALL * self._best:
             self._best, self._since = left, 0
         else:

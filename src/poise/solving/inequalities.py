@@ -22,6 +22,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.spatial import Array, ArrayLike
+from poise.tasks.coupling import summed
 
 NONE: Final = np.inf
 """A bound that is none."""
@@ -248,8 +249,9 @@ def values_of(limit: Any, model: Model, most: Values) -> Array:
 class LinearLimit(Constraint):
     """`sum coefficient * q <= most` over some joints of one coordinate [rad or m].
 
-    `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.  Limits
-    that contradict one another are each broken, as little as can be.
+    `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.  A joint
+    that moves no task takes its share too, and stays where it is while the limit is not reached.  Limits that
+    contradict one another are each broken, as little as can be.
     """
 
     coefficients: Mapping[str, float]
@@ -274,22 +276,15 @@ class LinearLimit(Constraint):
         return (LinearLimit, self._named, float(self.most))
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
-        """One row; see `Limit`.
-
-        Raises ValueError for a joint that is no single coordinate or that moves none of the tasks.
-        """
-        row = np.zeros((1, len(velocities)))
-        for name, coefficient in self._named:
-            at = model.velocity_index(name)
-            if at.stop - at.start != 1 or at.start not in velocities:
-                raise ValueError(
-                    f"the LinearLimit names the joint {name!r}, which must be one coordinate that moves a task's "
-                    "frame: leave it out"
-                )
-            row[0, list(velocities).index(at.start)] = coefficient
+        """One row; see `Limit`.  Raises JointNotFound, and ValueError for a joint that has not one coordinate."""
+        row, (found, offset) = np.zeros((1, len(velocities))), summed(model, dict(self._named), "the LinearLimit")
+        for name, coefficient in found.items():
+            row[0, list(velocities).index(model.velocity_index(name).start)] = coefficient
+        if not row.any():
+            raise ValueError(f"{self!r} says nothing of a joint, for those that follow others cancel; leave it out")
         # By a power of two, which changes no digit; squares of what remains neither overflow nor vanish.
         power = -math.frexp(np.abs(row).max())[1]
-        return Inequalities(np.full(row.shape[1], NONE), np.ldexp(row, power), np.ldexp([float(self.most)], power))
+        return Inequalities(np.full(row.shape[1], NONE), np.ldexp(row, power), np.ldexp([self.most - offset], power))
 
 
 def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit], dt: float | None = None) -> Inequalities:

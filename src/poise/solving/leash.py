@@ -69,6 +69,7 @@ class Leashed:
         "_there",
         "_upper",
         "_velocities",
+        "held",
         "words",
     )
 
@@ -91,24 +92,30 @@ class Leashed:
         self._room = packing.unpack(self.words, "coordinates")
         self._measured: Array | None = None
         self._there: list[SE3] = []
+        self.held = False
+        """Whether the last step had to be taken again."""
 
-    def shortens(
-        self, before: Array, after: Array, travel: Array, travel_change: Array, measured: Array | None
-    ) -> bool:
+    def measure(self, measured: Array | None) -> None:
+        """Take (nq,) where the robot is; None leaves all steps as they are."""
+        self._measured, self.held = measured, False
+        if measured is not None:
+            self._there = [task.seen(self._model, measured) for task in self._frames]
+
+    def shortens(self, before: Array, after: Array, travel: Array, travel_change: Array) -> bool:
         """Whether a step from `before` to `after` (nq,) must be taken again, in the room that `words` state.
 
         It is judged where a joint with accelerations could come to rest, after its way of this step, `travel`, and the
-        change of that, `travel_change`.  `measured` (nq,): None leaves all steps as they are.
+        change of that, `travel_change`.
         """
-        self._measured = measured
-        if measured is None:
-            return False
+        self.held = self._measured is not None and self._shortens(self._measured, before, after, travel, travel_change)
+        return self.held
+
+    def _shortens(self, measured: Array, before: Array, after: Array, travel: Array, travel_change: Array) -> bool:
         model = self._model
         end = self._rest(after, travel, travel_change)
         low, high = measured[self._places] - self._reach, measured[self._places] + self._reach
         ahead = end[self._places]
         joints = bool(((ahead < low) | (ahead > high)).any())
-        self._there = [task.seen(model, measured) for task in self._frames]
         frames = bool(self._over(end) > 1.0)
         if not (joints or frames):
             return False

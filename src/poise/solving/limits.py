@@ -57,6 +57,12 @@ class Limits:
         some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
         return replace(self, others=tuple(some))
 
+    def tied(self, model: Model) -> list[int]:
+        """The velocities that sums of joints are of: they move for them, even where they move no task."""
+        every = range(model.nv)
+        rows = [limit.inequalities(model, every, None).rows for limit in self.timeless(model).others]
+        return [v for v in every if any(row[:, v].any() for row in rows)]
+
     @property
     def key(self) -> Hashable:
         """By which what was prepared for the same limits is found again."""

@@ -69,6 +69,19 @@ class Problem:
         """A section of it as a structured array or plain numbers, read-only."""
         return packing.unpack(self.words, name)
 
+    @property
+    def drawn(self) -> Any:
+        """The coordinates of which random starts are not those of the caller."""
+        coordinates = self.section("coordinates")
+        return coordinates[coordinates["sample_lower"] < coordinates["sample_upper"]]
+
+    def started(self, start: Array, q: Array) -> Array:
+        """(n, nq) random configurations `q` with what is not drawn as in `start` (nq,)."""
+        places = [*self.drawn["q"], *(i + k for i in self.section("balls")["q"] for k in range(4))]
+        out = np.tile(start, (len(q), 1))
+        out[:, places] = q[:, places]
+        return out
+
     def rows(self, name: str) -> slice:
         """Where the rows of a section of its workspace are."""
         return packing.rows_of(self.words, name)
@@ -99,7 +112,8 @@ class Problem:
 
 
 def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequence[int] = ()) -> Problem:
-    """The problem of `tasks` on `model`; `also` are velocities that move even where they move no task.
+    """The problem of `tasks` on `model`; `also` are velocities that move even where they move no task, from where they
+    are at the start.
 
     Raises FrameNotFound for a frame that the model does not have, ValueError for a task that does not work there.
     """
@@ -178,7 +192,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     tiles, pairs = _gram_tiles(effectors, made, blocks, active)
     coupled = {i for task in tasks for i in task.coupled(model)}
     moving = [*units, *(unit for u, unit in enumerate(model.tree.units) if u not in number and unit.iv in also)]
-    coordinates, ranges, balls = _coordinates(model, moving, active, coupled, limits=limits)
+    coordinates, ranges, balls = _coordinates(model, moving, active, coupled, set(slots), limits=limits)
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coordinates}, {b[0] for b in balls})
     heavy = any(e.heavy for e in made)
     parts = {
@@ -195,7 +209,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "balls": _ball_records(model, balls),
         "tiles": tiles,
         "pairs": pairs,
-        "strides": strides(len(coordinates) + 3 * len(balls)),
+        "strides": _strides(ranges, len(balls)),
         "idle": joined(IDLE, np.reshape(idle, (-1, 1)), idle_limits),
         "idle_balls": _ball_records(model, [[i, -1] for i in idle_balls]),
         "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
@@ -259,9 +273,12 @@ def _gram_tiles(
 
 
 def _coordinates(
-    model: Model, units: list[Any], active: dict[int, int], coupled: set[int], *, limits: bool
+    model: Model, units: list[Any], active: dict[int, int], coupled: set[int], led: set[int], *, limits: bool
 ) -> tuple[list[list[int]], list[list[float]], list[list[int]]]:
-    """The coordinates that the tasks move, their limits with the ranges of random starts, and the quaternions."""
+    """The coordinates that move, their limits with the ranges of random starts, and the quaternions.
+
+    Those that are not among the `led`, the active velocities that move tasks, start where the caller's do.
+    """
     coords: dict[int, list[int]] = {}
     balls: dict[int, list[int]] = {}
     for unit in units:
@@ -278,8 +295,8 @@ def _coordinates(
     ranges = []
     for entry in order:
         i = entry[0]
-        centred = low[i] != model.lower[i] or high[i] != model.upper[i]
-        reach = float(high[i] - low[i]) / 2.0
+        centred = entry[1] not in led or low[i] != model.lower[i] or high[i] != model.upper[i]
+        reach = float(high[i] - low[i]) / 2.0 if entry[1] in led else 0.0
         drawn = (-reach, reach) if centred else (float(low[i]), float(high[i]))
         farthest = float(model.farthest[i])  # no answer is where a double has no digits left
         ranges.append([max(float(model.lower[i]), -farthest), min(float(model.upper[i]), farthest), *drawn])
@@ -307,6 +324,14 @@ def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[n
     limits = {ball.place: ball.number for ball in model.ball_limits}
     whole = [(q, v, int(q in limits)) for q, v in balls]
     return joined(BALL, whole, [limits.get(q, (0.0,) * 20) for q, _ in balls])
+
+
+def _strides(ranges: Sequence[Sequence[float]], balls: int) -> Array:
+    """Those of coordinates with these ranges and of balls; 0 for what is not drawn, so that it changes no other."""
+    drawn = np.array([*(low < high for *_, low, high in ranges), *(True,) * (3 * balls)], dtype=np.bool_)
+    found = np.zeros(len(drawn))
+    found[drawn] = strides(int(drawn.sum()))
+    return found
 
 
 def strides(count: int) -> Array:

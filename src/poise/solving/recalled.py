@@ -1,12 +1,13 @@
 """The search that a model keeps for tasks of a structure and some settings, which the next call need not prepare."""
 
+from collections.abc import Sequence
 from typing import get_args
 
 from poise.checks import one_of
 from poise.kernels.machine.reads import Reads
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
-from poise.solving.arguments import Tasks, several
+from poise.solving.arguments import AnyTask
 from poise.solving.limits import Limits, Stated
 from poise.solving.prepared import keep, recall
 from poise.solving.search import Preference, Search
@@ -14,7 +15,7 @@ from poise.solving.search import Preference, Search
 
 def prepared_search(
     model: Model,
-    tasks: Tasks,
+    tasks: Sequence[AnyTask],
     *,
     method: str | Method | None,
     limits: Stated,
@@ -23,10 +24,11 @@ def prepared_search(
     max_restarts: int | None,
     max_time: float | None,
     trace: bool,
+    also: Sequence[int] = (),
 ) -> Search:
     """The search that the model keeps for tasks of this structure and these settings."""
     a_model(model)
-    given, stated = several(tasks), Limits.of(limits)
+    stated = Limits.of(limits)
     one_of("prefer", prefer, get_args(Preference))
     named = _as_it_reads(method_of(method)) if method is not None else None
     key = (
@@ -37,13 +39,14 @@ def prepared_search(
         max_restarts,
         max_time,
         trace,
-        *(task.structure for task in given),
+        tuple(also),
+        *(task.structure for task in tasks),
     )
     search: Search | None = recall(model, key)
     if search is None:
         search = Search(
             model, tasks, method=named and named[0], limits=limits, prefer=prefer, max_iterations=max_iterations,
-            max_restarts=max_restarts, max_time=max_time, trace=trace,
+            max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
         )  # fmt: skip
         keep(model, key, search)
     return search

@@ -1,6 +1,6 @@
 """Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import inf, nan
@@ -31,7 +31,7 @@ from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import AnyTask, Tasks, joined, one_a_task, put_start, refuse_numbers, several
+from poise.solving.arguments import AnyTask, joined, one_a_task, put_start, refuse_numbers
 from poise.solving.bound_method import BoundMethod
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
@@ -109,7 +109,7 @@ class Search:
     def __init__(
         self,
         model: Model,
-        tasks: Tasks,
+        tasks: Sequence[AnyTask],
         *,
         method: str | Method | None = None,
         limits: Stated = True,
@@ -119,9 +119,11 @@ class Search:
         max_restarts: int | None = None,
         max_time: float | None = None,
         trace: bool = False,
+        also: Sequence[int] = (),
     ) -> None:
+        """`also` are velocities that are free even where they move no task, of which there may be none."""
         a_model(model)
-        self.stated = several(tasks)
+        self.stated = tuple(tasks)
         """Those that targets are given to; the loops of the model come after them."""
         loops = loop_tasks(model, self.stated)
         own, scales = relative([task for task in self.stated if not isinstance(task, PostureTask)])
@@ -163,7 +165,7 @@ class Search:
         """Whether more must hold than the limits of joints."""
         followed = posture if chosen is not None and (held or ranked) else None
         """A posture that is the last level of a method's steps; else it is what an answer slides to."""
-        also = () if followed is None else pulled(model, followed)
+        also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:

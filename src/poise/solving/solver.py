@@ -45,8 +45,8 @@ class Solver:
     ) -> None:
         self.model = model
         self._search = Search(
-            model, tasks, method=method, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
-            max_restarts=max_restarts, max_time=max_time, trace=trace,
+            model, several(tasks), method=method, limits=limits, prefer=prefer, seed=seed,
+            max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
 
     def __call__(self, target: Any = None, q0: ArrayLike | None = None, *, seed: int | None = None) -> Solution:

@@ -51,7 +51,7 @@ hold_over_forks(_LOCK)
 def _made(model: Model, tasks: tuple[Task, ...], problem: Problem) -> Words | None:
     """The words of an index, as the kernels read them."""
     root = _free_root(model)
-    places = [int(i) for i in problem.section("coordinates")["q"]]
+    places = [int(i) for i in problem.drawn["q"]]
     places += [int(i) + k for i in problem.section("balls")["q"] for k in range(4)]
     if root >= 0:
         places = [i for i in places if not root <= i < root + 7]
@@ -83,7 +83,7 @@ def _configurations(model: Model, problem: Problem, count: int, root: int) -> Ar
     """(count, nq) spread evenly over the sampling box, the same at all times; other numbers as at home."""
     q = np.tile(model.home, (count, 1))
     low, high = model.sampling_box
-    coordinates = problem.section("coordinates")
+    coordinates = problem.drawn
     balls = problem.section("balls")
     n = len(coordinates)
     u = np.modf(0.5 + np.arange(1, count + 1)[:, None] * strides(n + 3 * len(balls)))[0]
@@ -153,7 +153,7 @@ def _usual(leaves: Array, costs: Array) -> float:
 
 def _crowding(problem: Problem, q: Array) -> Array:
     """(count,) how near the configurations are to a limit."""
-    coordinates = problem.section("coordinates")
+    coordinates = problem.drawn
     x = q[:, coordinates["q"]]
     margin = np.minimum(x - coordinates["lower"], coordinates["upper"] - x).min(axis=1, initial=np.inf)
     return _CROWDED * np.exp(-margin / _MARGIN)

@@ -173,22 +173,13 @@ class Tracker(Targets):
             ranked = len(levels(self._followed)) > 1 or (tied and self._posture_task is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
-        also = () if self._posture_task is None else pulled(model, self._posture_task)
-        problem = pack(model, self._followed, limits=stated.positions, also=also)
+        also = [] if self._posture_task is None else pulled(model, self._posture_task)
+        problem = pack(model, self._followed, limits=stated.positions, also=[*also, *stated.tied(model)])
         self._prepared = BoundMethod(
-            model,
-            self._followed,
-            problem,
-            self.method,
-            limits=stated.positions,
-            also=[*stated.others, *(() if dt is None else (rate,))],
-            apart=self._apart,
-            keeps=True,
-            stepping=True,
-            dt=dt,
-            updates=updates,
-            posture=self._posture_task,
-        )
+            model, self._followed, problem, self.method, limits=stated.positions,
+            also=[*stated.others, *(() if dt is None else (rate,))], apart=self._apart, keeps=True, stepping=True,
+            dt=dt, updates=updates, posture=self._posture_task,
+        )  # fmt: skip
         self._count, self._dt, self._settles = updates, dt, settle
         self._lead = Lead.of(lead)
         if not isinstance(leash, Leash):
@@ -294,7 +285,7 @@ class Tracker(Targets):
                 self._pull(posture)
             if self._apart is not None:
                 self._scratch.look_around()
-            if self._explorer is None or not self._go_round(self._explorer):
+            if self._explorer is None or not self._go_round(self._explorer, measured):
                 code: int = (
                     self._step() if measured is None and self._leashed is None else self._step_on_leash(measured)
                 )
@@ -327,26 +318,29 @@ class Tracker(Targets):
 
     def _step_on_leash(self, measured: ArrayLike | None) -> int:
         """A step that is not farther ahead of `measured` (nq,) than the leash; a code."""
-        scratch = self._scratch
-        if self._leashed is None:
-            if self._explorer is not None:
-                raise ValueError("explore=True keeps no leash: leave measured out, or make a Tracker without explore")
-            self._leashed = Leashed(self._leash, self.model, self.tasks, self._prepared.problem)
-        if measured is not None:
-            measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
+        scratch, leashed = self._scratch, self._put_on_leash(self, measured)
         before = scratch.past()
         code: int = self._step()
         rows = (self._prepared.problem.rows(name) for name in ("travel", "travel_change"))
         travel, travel_change = (scratch.narrow[at] for at in rows)
         start = self.model.normalize(scratch.start)
-        if code == SOLVED and self._leashed.shortens(start, self._q, travel, travel_change, measured):
+        if code == SOLVED and leashed.shortens(start, self._q, travel, travel_change):
             scratch.return_to(before)
-            scratch.tell(problem=self._leashed.words.ctypes.data)
+            scratch.tell(problem=leashed.words.ctypes.data)
             try:
                 code = self._step()
             finally:
                 scratch.tell(problem=self._bound.words.ctypes.data)
         return code
+
+    def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> Leashed:
+        """What keeps a tracker, it or its guide, near `measured` (nq,), by the frames of its own tasks."""
+        if tracker._leashed is None:
+            tracker._leashed = Leashed(self._leash, self.model, self.tasks, tracker._prepared.problem)
+        if measured is not None:
+            measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
+        tracker._leashed.measure(measured)
+        return tracker._leashed
 
     def _complain(self, code: int) -> None:
         """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
@@ -359,10 +353,11 @@ class Tracker(Targets):
         if code < 0:
             refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
 
-    def _go_round(self, explorer: Explorer) -> bool:
+    def _go_round(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
         assert self._guide is not None
         scratch, guide = self._scratch, self._guide
+        explorer.waits = self._leashed is not None and self._leashed.held
         if self._memory[FRESH] > 0.5:
             explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
         corner = explorer.corner(scratch.start, scratch.goal)
@@ -374,7 +369,11 @@ class Tracker(Targets):
         for past in ("travel", "travel_change") if has_rates else ():
             guide._scratch.narrow[theirs.rows(past)][some] = scratch.narrow[mine.rows(past)]
         guide._targets[: len(explorer.places)] = self._targets[explorer.places]
-        guide.step(scratch.start, posture=corner, out=self._q)
+        if measured is not None or self._leashed is not None:
+            self._put_on_leash(guide, measured)
+        guide.step(scratch.start, posture=corner, measured=measured, out=self._q)
+        if guide._leashed is not None:
+            self._put_on_leash(self, measured).held = guide._leashed.held
         for past in ("travel", "travel_change", "least", "largest") if has_rates else ():
             scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
         self._memory[STAGE] = guide._memory[STAGE]

@@ -82,18 +82,8 @@ class JointCouplingTask(Task):
 
         Raises JointNotFound, and ValueError for a joint that has not one coordinate.
         """
-        places, offset = dict[int, float](), 0.0
-        for name, coefficient in self.coefficients.items():
-            joint = model.joint(name)
-            source, multiplier, more = model.follows(joint)
-            if model.joint(source).nq != 1:
-                raise ValueError(
-                    f"{self.label} couples joints of one coordinate, and {name!r} has {joint.nq}: leave it out"
-                )
-            i = model.index(source).start
-            places[i] = places.get(i, 0.0) + coefficient * multiplier
-            offset += coefficient * more
-        return places, offset
+        found, offset = summed(model, self.coefficients, self.label)
+        return {model.index(name).start: x for name, x in found.items()}, offset
 
     def needed(self, model: "Model") -> set[int]:
         """The units of the tree whose places in q it reads; raises as `terms` does."""
@@ -129,3 +119,19 @@ class JointCouplingTask(Task):
         places, offset = self.terms(model)
         total = offset + q[:, list(places)] @ np.array(list(places.values()))
         return np.abs(goal[:, :1] - total[:, None]) * (self.weight != 0.0)
+
+
+def summed(model: "Model", coefficients: Mapping[str, float], label: str) -> tuple[dict[str, float], float]:
+    """Of a sum of joints, the coefficient of each joint with a place in q, and what those that follow others add.
+
+    Raises JointNotFound, and ValueError for a joint that has not one coordinate.
+    """
+    found, offset = dict[str, float](), 0.0
+    for name, coefficient in coefficients.items():
+        joint = model.joint(name)
+        source, multiplier, more = model.follows(joint)
+        if model.joint(source).nq != 1:
+            raise ValueError(f"{label} couples joints of one coordinate, and {name!r} has {joint.nq}: leave it out")
+        found[source] = found.get(source, 0.0) + coefficient * multiplier
+        offset += coefficient * more
+    return found, offset

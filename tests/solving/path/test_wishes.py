@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, four_bar, gap, rocker_angles
 
 import poise as pz
 from poise.spatial import Array
@@ -141,8 +142,91 @@ def test_the_same_on_any_number_of_threads() -> None:
     assert np.array_equal(one.q, two.q)
 
 
-def test_something_must_be_required() -> None:
-    with pytest.raises(ValueError, match="required=False: add one"):
-        pz.solve_path(PANDA, AWAY, LINE)
-    with pytest.raises(ValueError, match="only a PostureTask: add one"):
-        pz.solve_path(PANDA, pz.PostureTask(PANDA.home), [PANDA.home, PANDA.home])
+SOFT = pz.PositionTask("panda_hand", required=False)
+FACING = pz.OrientationTask("panda_hand", target=DOWN, required=False)
+
+
+def test_where_nothing_is_required_each_row_is_the_least_of_the_sum() -> None:
+    path = pz.solve_path(PANDA, [SOFT, FACING, AWAY], [LINE, None, None])
+    assert path.success, path.explain()
+    assert pz.jumps(path.q, PANDA) == []
+    np.testing.assert_allclose(path.position_errors[:, 0], np.linalg.norm(hand(path.q) - LINE, axis=1), atol=1e-12)
+    for q, place in zip(path.q, LINE, strict=True):
+
+        def left(x: Array, place: Array = place) -> float:
+            return float(np.linalg.norm([*(hand(x) - place), *turned(x), *(PANDA.pose("panda_link4", x).xyz - ELBOW)]))
+
+        assert left(q) <= least(left, q, []) + 1e-6
+
+
+def test_a_line_that_may_be_missed_is_followed_where_it_can_be() -> None:
+    path = pz.solve_path(PANDA, SOFT, LINE, acceleration=5.0)
+    assert path.success, path.explain()
+    assert np.abs(hand(path.q) - LINE).max() < 1e-6
+    again = pz.solve_path(PANDA, SOFT, LINE, q0=path.q[0])
+    assert np.array_equal(again.q[0], path.q[0])
+    assert again.notes == ()
+
+
+def test_a_path_begins_where_it_must_though_nothing_is_required() -> None:
+    begin = pz.solve_path(PANDA, PULL, LINE).q[0]
+    path = pz.solve_path(PANDA, [SOFT, AWAY], [LINE, None], begin=begin)
+    assert np.array_equal(path.q[0], begin)
+
+
+def test_a_posture_alone_is_followed() -> None:
+    postures = np.linspace(PANDA.home, PANDA.home + 0.3, N)
+    path = pz.solve_path(PANDA, pz.PostureTask(), postures, velocity=1.0)
+    assert path.success, path.explain()
+    np.testing.assert_allclose(path.q, postures, atol=1e-9)
+    assert path.singular_value == np.inf
+    stops = pz.plan(PANDA, pz.PostureTask(), postures[[0, -1]])
+    np.testing.assert_allclose(stops.q[stops.stations], postures[[0, -1]], atol=1e-9)
+
+
+def test_what_is_required_later_gives_way_to_what_is_soft_before() -> None:
+    facing = pz.OrientationTask("panda_hand", target=DOWN, priority=1)
+    path = pz.solve_path(PANDA, [SOFT, facing], [LINE, None])
+    assert path.success, path.explain()
+    assert np.abs(hand(path.q) - LINE).max() < 1e-6
+    assert max(np.abs(turned(q)).max() for q in path.q) < 1e-5
+
+
+def test_a_straight_line_of_a_plan_that_may_be_missed_is_kept_to() -> None:
+    stops = LINE[[0, 11]]
+    path = pz.plan(PANDA, [SOFT, FACING], [stops, None], straight=[1])
+    assert path.success, path.explain()
+    places = hand(path.q)
+    assert np.ptp(places[:, [0, 2]], axis=0).max() < 1e-3
+    assert (np.diff(places[:, 1]) > 0.0).all()
+
+
+def closed(crank: float) -> Array:
+    """(3,) angles of a four-bar that is closed."""
+    rocker = rocker_angles(crank)[0]
+    x = GROUND + ROCKER * np.cos(rocker) - CRANK * np.cos(crank)
+    y = ROCKER * np.sin(rocker) - CRANK * np.sin(crank)
+    assert np.hypot(x, y) == pytest.approx(COUPLER)
+    return np.array([crank, np.arctan2(y, x) - crank, rocker])
+
+
+def test_a_posture_is_come_to_as_nearly_as_loops_leave_though_nothing_else_is_asked() -> None:
+    bar = four_bar()
+    wanted = np.array([closed(crank) for crank in (0.5, 0.6, 0.7)]) + np.array([0.1, -0.05, 0.1])
+    path = pz.solve_path(bar, pz.PostureTask(), wanted)
+    assert path.success, path.explain()
+    assert max(gap(bar, q) for q in path.q) <= 1e-6
+    way = np.array([closed(crank) for crank in np.linspace(0.2, 1.2, 100_001)])
+    for q, near in zip(path.q, wanted, strict=True):
+        np.testing.assert_allclose(q, way[np.linalg.norm(way - near, axis=1).argmin()], atol=2e-5)
+
+
+def test_loops_stay_closed_that_tasks_of_a_later_level_alone_move() -> None:
+    bar = four_bar()
+    places = bar.pose("pen", np.array([closed(crank) for crank in (0.5, 0.6, 0.7)])).xyz
+    for priority in (0, 1):
+        task = pz.PositionTask("pen", weight=(1.0, 1.0, 0.0), priority=priority)
+        path = pz.solve_path(bar, task, places)
+        assert path.success, path.explain()
+        assert max(gap(bar, q) for q in path.q) <= 1e-6
+        np.testing.assert_allclose(bar.pose("pen", path.q).xyz, places, atol=1e-6)

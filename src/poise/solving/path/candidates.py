@@ -111,7 +111,8 @@ class Candidates:
         found = self._solutions(waypoint, starts)
         if not len(found):
             return
-        self.add(*self.route.both_ways(found, waypoint))
+        if self.route.led:
+            self.add(*self.route.both_ways(found, waypoint))
         if self.route.wishes is not None:
             self.add(*self.route.best_both_ways(found[:_FEW], waypoint, self.room))
 
@@ -232,7 +233,7 @@ class Candidates:
         if turn:
             seed = np.random.default_rng([self.route.seed, waypoint, turn])
         spread = self.route.model.sample(starts - 1, seed=seed)
-        spread[:, ~self.route.moved] = self.q0[~self.route.moved]
+        spread[:, ~self.route.drawn] = self.q0[~self.route.drawn]
         return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
 
     def _search(self, waypoint: int) -> None:

@@ -122,7 +122,7 @@ class JointPath(Sequence[Array]):
     velocity: Array
     """(nv,) the speed limits that were kept [rad/s or m/s]."""
     singular_values: Array
-    """(waypoints,) the smallest singular value of the tasks' Jacobian at each."""
+    """(waypoints,) the smallest singular value of the tasks' Jacobian at each; infinite where nothing must be met."""
 
     def __init__(self, **fields: Any) -> None:
         for name in self.__slots__:

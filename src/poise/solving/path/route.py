@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import replace
 from threading import Event
 from typing import Any, Final, final
 
@@ -17,15 +18,16 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, Tasks, several
+from poise.solving.arguments import AnyTask, Tasks, joined, several
 from poise.solving.batch import problems_of
 from poise.solving.branching import Branching
+from poise.solving.closure import loop_tasks
 from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
-from poise.solving.path.wishes import Wishes, gives_way
+from poise.solving.path.wishes import Wishes, gives_way, on_line
 from poise.solving.recalled import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -73,34 +75,33 @@ class Route:
     ) -> None:
         given = several(tasks)
         self.tasks = tuple(task for task in given if isinstance(task, Task))
-        if not self.tasks:
-            raise ValueError("a path is led by tasks about frames, and there is only a PostureTask: add one")
         self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
         self.led = tuple(self.tasks[k] for k in self._leading)
         """Those that waypoints must meet, which the others give way to."""
-        if not self.led[0].required:
-            raise ValueError(f"a path is led by required tasks, and {self.led[0].label} has required=False: add one")
-        self.model, self.seed, self.threads = model, seed, threads
-        self.search, self.near = (
-            prepared_search(
-                model, self.led, method=None, limits=limits.positions, prefer="nearest", max_iterations=None,
-                max_restarts=restarts, max_time=None, trace=False,
-            )
-            for restarts in (None, 0)
-        )  # fmt: skip
-        self._closing = np.concatenate([np.zeros(0), *self.search.loop_goals])
-        """The goals of the loops of the model, which come after those of the tasks."""
+        loops = loop_tasks(model, given)
+        self.loops = tuple(task for task in (*self.led, *loops) if isinstance(task, LoopTask))
+        """Those that stay closed."""
         stated, postures = _goals(model, given, self.tasks, poses)
         own = stated.reshape(len(stated), -1, 7)[:, self._leading].reshape(len(stated), -1)
+        self._closing = joined([loop.goal(None) for loop in loops])
+        """The goals of the loops of the model, which come after those of the tasks."""
         self.goals = np.hstack([own, np.tile(self._closing, (len(stated), 1))])
         self.held: Wishes | None = None
         """What leads to where all holds that must, and then what gives way; None where there is neither."""
         if len(self.led) < len(given) or len(limits.rows):
             self.held = Wishes(model, given, stated, postures, limits.standing)
+        self.model, self.seed, self.threads = model, seed, threads
+        first = [replace(task, priority=0) for task in self.led]  # as the loops are
+        self.search, self.near = (
+            prepared_search(
+                model, (*first, *loops), method=None, limits=limits.positions, prefer="nearest",
+                max_iterations=None, max_restarts=restarts, max_time=None, trace=False,
+                also=[*limits.stated.tied(model), *([] if self.held is None else self.held.active)],
+            )
+            for restarts in (None, 0)
+        )  # fmt: skip
         self.problem = self.search.problem
-        self._moving = np.array(self.problem.velocities, dtype=np.intp)
-        """What moves the tasks that lead."""
-        self.active = self._moving if self.wishes is None else np.union1d(self._moving, self.wishes.active)
+        self.active = np.array(self.problem.velocities, dtype=np.intp)
         """What changes along the path."""
         infinite = np.full(model.nq, np.inf)
         self.lower: Array = model.lower if limits.positions else -infinite
@@ -108,12 +109,15 @@ class Route:
         self.limits = limits.positions
         """Whether joint limits hold."""
         self.moved = np.zeros(model.nq, dtype=np.bool_)
-        """(nq,) whether a number of q moves the tasks; the others stay as they are."""
-        self.moved[self.problem.section("coordinates")["q"]] = True
+        """(nq,) whether a number of q moves for what is asked; the others stay as they are."""
+        coordinates = self.problem.section("coordinates")
+        self.moved[coordinates["q"]] = True
         for ball in self.problem.section("balls"):
             self.moved[ball["q"] : ball["q"] + 4] = True
-        if self.wishes is not None:
-            self.moved |= moved_by(model, self.wishes.active)
+        self.drawn = self.moved.copy()
+        """(nq,) the same, but for what moves for a sum of joints alone: random starts leave it where it is."""
+        wished = np.isin(self.active[coordinates["v"]], [] if self.wishes is None else self.wishes.active)
+        self.drawn[np.setdiff1d(coordinates["q"][~wished], self.problem.drawn["q"])] = False
         self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
@@ -124,11 +128,6 @@ class Route:
     def wishes(self) -> Wishes | None:
         """What gives way, if anything does."""
         return self.held if self.held is not None and len(self.held.active) else None
-
-    @property
-    def loops(self) -> tuple[LoopTask, ...]:
-        """Those that stay closed."""
-        return tuple(task for task in self.search.frame_tasks if isinstance(task, LoopTask))
 
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
@@ -145,8 +144,8 @@ class Route:
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
         made = copy(self)
-        own = np.concatenate([task.at(self.model, q) for task in self.led])
-        made.goals = np.concatenate([np.concatenate([own, self._closing])[None], self.goals])
+        own = [task.at(self.model, q) for task in self.led]
+        made.goals = np.concatenate([joined([*own, self._closing])[None], self.goals])
         if self.held is not None:
             made.held = self.held.at(np.append(0, np.arange(len(self))))
         return made
@@ -186,7 +185,7 @@ class Route:
 
         Those of a joint that is swept are as many as its values give.
         """
-        if self.loops:
+        if self.loops or not self.led:
             return np.zeros((0, self.model.nq))
         if self._branching is None:
             self._branching = Branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
@@ -253,28 +252,29 @@ class Route:
 
         Their number being finite, each must be a fraction of the whole, and it must end nearer to q1 than it began.
         """
-        path, scores = self._led(self._line(waypoint, _SUBSTEPS), q0[None])
-        way = np.abs(self.steps(np.concatenate([q0[None], path[0]]))).max(axis=1)
+        path = self._along(waypoint, _SUBSTEPS, q0)
+        if path is None:
+            return False
+        way = np.abs(self.steps(path)).max(axis=1)
         whole = float(np.abs(self.steps(np.stack([q0, q1]))).max())
-        missed = float(np.abs(self.steps(np.stack([path[0, -1], q1]))).max())
-        return bool(scores.max() <= 1.0 and way.max() < 0.5 * whole and missed < 0.5 * whole)
+        missed = float(np.abs(self.steps(np.stack([path[-1], q1]))).max())
+        return bool(way.max() < 0.5 * whole and missed < 0.5 * whole)
 
-    def _line(self, waypoint: int, parts: int) -> Array:
-        """(parts, .) goals on the straight line from a waypoint to the next."""
-        share = np.linspace(0.0, 1.0, parts + 1)[1:, None]
-        first, last = (self.goals[i].reshape(-1, 7).copy() for i in (waypoint, waypoint + 1))
-        for k, task in enumerate(self.led):
-            if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
-                last[k, 3:] *= -1.0
-        return np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
+    def _along(self, waypoint: int, parts: int, q: Array) -> Array | None:
+        """(parts + 1, nq) a strand from q (nq,) along the straight line from a waypoint to the next, in so many steps,
+        by what gives way where nothing leads; None where it misses the line."""
+        if not self.led and self.held is not None:
+            return self.held.line(waypoint, parts).strand(q, self.seed, self.clock)
+        goals = on_line(self.led, self.goals[waypoint : waypoint + 2], parts)
+        path, scores = self._led(goals, q[None])
+        return np.concatenate([q[None], path[0]]) if scores.max() <= 1.0 else None
 
     def led_straight(self, waypoint: int, q: Array) -> Array | None:
         """(k, nq) a strand from q (nq,) along the straight line from a waypoint to the next, from small step to small
         step; None where it misses the line."""
-        away = float(np.abs(self.goals[waypoint + 1] - self.goals[waypoint]).max())
-        goals = self._line(waypoint, max(_LEAST_PARTS, int(np.ceil(away / _PART))))
-        path, scores = self._led(goals, q[None])
-        return np.concatenate([q[None], path[0]]) if scores.max() <= 1.0 else None
+        numbers = self.goals if self.led or self.held is None else self.held.goals
+        away = float(np.abs(numbers[waypoint + 1] - numbers[waypoint]).max(initial=0.0))
+        return self._along(waypoint, max(_LEAST_PARTS, int(np.ceil(away / _PART))), q)
 
     def correct(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the solutions of the waypoints nearest to q (n, nq), and which of them there are."""
@@ -336,11 +336,7 @@ class Route:
         A score of at most 1 is within the tolerances of all tasks.
         """
         with self.search.scratch(self.model) as scratch:
-            e, jacobians, scores = rows_of(self.problem, scratch, self.goals, q)
-        if len(self.active) > len(self._moving):
-            few, jacobians = jacobians, np.zeros((*e.shape, len(self.active)))
-            jacobians[..., np.searchsorted(self.active, self._moving)] = few
-        return e, jacobians, scores
+            return rows_of(self.problem, scratch, self.goals, q)
 
     def errors(self, e: Array, q: Array) -> dict[str, Array]:
         """What residual rows e (n, m) leave of positions [m] and rotations [rad]: by unit, (n, tasks), NaN where a task
@@ -370,12 +366,15 @@ class Route:
         return [Ranges(self.model, [self.led[k] for k in some], list(goals[0, some]))] if some else []
 
     def meets(self, q: Array) -> tuple[bool, str]:
-        """Whether q (nq,) meets the first waypoint, and how far it is from it, in words."""
+        """Whether q (nq,) meets the first waypoint, and how far it is from it, in words: what must meet it, or where
+        nothing must, all."""
         alone = self.only(np.arange(len(self)) == 0)
         e, _, scores = alone.rows(q[None])
-        led = {unit: x[:, self._leading] for unit, x in alone.errors(e, q[None]).items()}
+        leading = self._leading or range(len(self.tasks))
+        led = {unit: x[:, leading] for unit, x in alone.errors(e, q[None]).items()}
         away = [f"{np.nanmax(x):.3g} {unit}" for unit, x in led.items() if not np.isnan(x).all()]
-        return bool(scores[0] <= 1.0), " and ".join(away)
+        met = scores[0] <= 1.0 and (bool(self.led) or alone.held is None or alone.held.left(q[None]).max() <= 1.0)
+        return bool(met), " and ".join(away)
 
     def leaning(self, q: Array, q0: Array) -> Array:
         """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
@@ -433,14 +432,6 @@ class Route:
             except BaseException:
                 stopped.set()
                 raise
-
-
-def moved_by(model: Model, velocities: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """(nq,) which numbers of q change with some of the velocities."""
-    moves = np.zeros((len(velocities), model.nv))
-    moves[np.arange(len(velocities)), velocities] = 0.1
-    home = np.array(model.home)
-    return np.asarray((model.integrate(home[None], moves) != home).any(axis=0), dtype=np.bool_)
 
 
 def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses: Any) -> tuple[Array, Array | None]:

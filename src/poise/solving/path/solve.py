@@ -54,7 +54,8 @@ def solve_path(
     A robot that stands at q is given as `begin` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
     where the search begins, as the model's home is by default, and `JointPath.notes` tell of it.  Joints that do not
-    move the tasks stay as in either.  With `closed` the last configuration is the first, and the last pose must be too.
+    move the tasks stay as in either.  Where nothing must be met, `q0` meets the first pose if all tasks do, and `begin`
+    may be anywhere.  With `closed` the last configuration is the first, and the last pose must be too.
 
     `velocity` and `acceleration`, each a number or (nv,) [rad/s or m/s, and per s], are limits of speeds, the model's
     own by default, and of accelerations, none by default.  With `dt` [s] the waypoints are passed at these intervals,
@@ -70,7 +71,7 @@ def solve_path(
 
     Tasks of the first priority that are required must be met.  The others, `required=False` or of a later priority, and
     a PostureTask are come to at each waypoint as nearly as what comes before them leaves, from where the path is and
-    without a jump.  Loops of the model stay closed.
+    without a jump; with them alone nothing must be met.  Loops of the model stay closed.
 
     At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
     follow the path otherwise.
@@ -185,13 +186,13 @@ def _beginning(
     blocked = bool(room(start[None])[0] < 0.0)
     if begin is not None:
         wrong = []
-        if not met:
+        if not met and route.led:
             reason = f"the path must begin at begin, which is {away} from the first pose: lead the arm there first."
             wrong.append(PathFailure(0, PathStatus.NOT_REACHED, reason))
         elif blocked:
             status, words = room.words(start)
             wrong.append(PathFailure(0, status, "the path must begin at begin, where " + words))
-        return start, met, [], wrong
+        return start, met or not route.led, [], wrong
     notes = [pulled_in(model, stated).strip()] if route.limits else []
     if not met:
         notes.append(f"q0 does not meet the first pose, which is {away} away.")
@@ -211,7 +212,9 @@ def _elsewhere(model: Model, start: Array, q: Array) -> str:
 
 
 def _smallest(jacobians: Array) -> Array:
-    """(n,) the smallest singular value of each of n Jacobians, of as many as any of them has."""
+    """(n,) the smallest singular value of each of n Jacobians, of as many as any of them has; infinite without rows."""
+    if not jacobians.shape[1]:
+        return np.full(len(jacobians), np.inf)
     sigma = np.linalg.svd(jacobians, compute_uv=False)
     rank = int((sigma > 1e-9 * max(float(sigma.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
     return np.array(sigma[:, rank - 1]) if rank else np.zeros(len(jacobians))

@@ -194,7 +194,7 @@ def _spread(route: Route, waypoint: int, near: Array, turn: int = 0) -> Array:
     if turn:
         seed = np.random.default_rng([route.seed, waypoint, turn])
     spread = route.model.sample(_STARTS, seed=seed)
-    spread[:, ~route.moved] = near[0, ~route.moved]
+    spread[:, ~route.drawn] = near[0, ~route.drawn]
     return np.concatenate([near, spread])
 
 

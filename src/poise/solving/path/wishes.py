@@ -12,17 +12,17 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.layout import ANSWER
+from poise.kernels.machine.layout import ANSWER, TURN
 from poise.model.model import Model
 from poise.solving import within
 from poise.solving.arguments import AnyTask
 from poise.solving.limits import Stated
 from poise.solving.path.along import Rows
 from poise.solving.path.clock import Clock
+from poise.solving.posture import one_posture, pulled
 from poise.solving.recalled import prepared_search
 from poise.spatial import Array
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask
 
 _FIRST, _NEXT = 1e3, 1e-2
 """Weight of the first level beside the squares of steps, and of each level as a share of the one before it."""
@@ -45,21 +45,20 @@ class Wishes:
         self.number = [k for k, task in enumerate(tasks) if gives_way(task, tasks)]
         """Which of the frame tasks they are."""
         self.tasks = tuple(tasks[k] for k in self.number)
+        self._led = len(self.tasks) < len(tasks)
         levels = sorted({task.level for task in self.tasks})
         each = [_FIRST * _NEXT ** levels.index(task.level) for task in self.tasks]
         self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in self.tasks]))
         self._rows = Rows(model, self.tasks) if self.tasks else None
         self._pull = np.zeros(model.nv)
-        posture = next((task for task in stated if isinstance(task, PostureTask)), None)
+        self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
+        """The velocities that change them."""
+        posture = one_posture(stated)
         if posture is not None:
+            self._close = posture.tolerance
+            self.active = sorted({*self.active, *pulled(model, posture)})
             weight = posture.weights(model)
             self._pull = np.sqrt(_FIRST * _NEXT ** len(levels) * weight / max(float(weight.max()), 1e-300))
-
-    @property
-    def active(self) -> npt.NDArray[np.intp]:
-        """The velocities that change them."""
-        some = np.flatnonzero(self._pull)
-        return np.union1d(some, some if self._rows is None else self._rows.active).astype(np.intp)
 
     def at(self, some: Any) -> "Wishes":
         """They at some of the waypoints."""
@@ -103,8 +102,10 @@ class Wishes:
 
     def met(self, q: Array, seed: int, clock: Clock) -> Array:
         """(n, nq) where each of q (n, nq) comes to when its levels are met one after the other, from where it is."""
+        # What nothing leads is solved for, which ends at the least of it; else steps need not come to rest there.
+        method = within.METHOD if self._led else None
         search = prepared_search(
-            self._model, self._stated, method=within.METHOD, limits=self._limits, prefer="first", max_iterations=None,
+            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_iterations=None,
             max_restarts=0, max_time=None, trace=False,
         )  # fmt: skip
         loops, out = np.concatenate([np.zeros(0), *search.loop_goals]), np.array(q)
@@ -120,6 +121,33 @@ class Wishes:
                     out[k] = scratch.out[ANSWER : ANSWER + self._model.nq]
         return out
 
+    def line(self, waypoint: int, parts: int) -> "Wishes":
+        """They at so many waypoints on the straight line from one to the next."""
+        made, ends = copy(self), slice(waypoint, waypoint + 2)
+        made._all = on_line([task for task in self._stated if isinstance(task, Task)], self._all[ends], parts)
+        if self._postures is not None:
+            first, last = self._postures[ends]
+            made._postures = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
+        return made
+
+    def strand(self, q: Array, seed: int, clock: Clock) -> Array:
+        """(n + 1, nq) from q (nq,) on to where the levels of each waypoint are met, one after the other."""
+        out = [q]
+        for k in range(len(self._all)):
+            out.append(self.at([k]).met(out[-1][None], seed, clock)[0])
+        return np.array(out)
+
+    def left(self, q: Array) -> Array:
+        """(n, tasks and a posture) what is left of each at q (n, nq), as a share of its tolerance."""
+        sizes = [
+            (left / [block.tolerance for block in task.blocks]).max(axis=1)
+            for task, left in zip(self.tasks, self.errors(q), strict=True)
+        ]
+        if self._postures is not None:
+            away = np.abs(self._model.difference(q, self._postures)) * (self._pull > 0.0)
+            sizes.append(away.max(axis=1, initial=0.0) / self._close)
+        return np.array(sizes).T
+
     def errors(self, q: Array) -> list[Array]:
         """(n, blocks) of each task, what is left at q (n, nq)."""
         goals = self.goals.reshape(len(q), -1, 7)
@@ -128,8 +156,7 @@ class Wishes:
     def notes(self, q: Array) -> list[str]:
         """Of required ones that are missed at q (n, nq): where most, and by how much."""
         out = []
-        for task, left in zip(self.tasks, self.errors(q), strict=True):
-            share = (left / [block.tolerance for block in task.blocks]).max(axis=1)
+        for task, left, share in zip(self.tasks, self.errors(q), self.left(q).T, strict=False):
             t = int(share.argmax())
             if task.required and share[t] > _MISSED:
                 words = task.words(task.error(left[t].tolist()))
@@ -137,6 +164,16 @@ class Wishes:
         return out
 
 
+def on_line(tasks: Sequence[Task], ends: Array, parts: int) -> Array:
+    """(parts, .) goals of tasks on the straight line between two, `ends` (2, .)."""
+    share = np.linspace(0.0, 1.0, parts + 1)[1:, None]
+    first, last = (end.reshape(-1, 7).copy() for end in ends)
+    for k, task in enumerate(tasks):
+        if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
+            last[k, 3:] *= -1.0
+    return np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
+
+
 def gives_way(task: Task, tasks: Sequence[Task]) -> bool:
-    """Whether one of the tasks is not of the first level."""
-    return task.level > min(task.level for task in tasks)
+    """Whether one of the tasks is not of the first level, or not required."""
+    return not task.required or task.level > min(task.level for task in tasks)
