@@ -54,6 +54,8 @@ _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
 _RESTARTS: Final = 200
 """Random starts, at most, where the caller does not say."""
+_STEPS_RESTARTS: Final = 12
+"""The same where steps that keep more than the limits of joints, in levels, are the solver's own way: each is dear."""
 _MORE_RESTARTS: Final = 20_000
 """The same for a target that is missed by next to nothing, without a method of the caller's choice."""
 _LANE_RESTARTS: Final = 24
@@ -141,8 +143,13 @@ class Search:
         posture = one_posture(self.tasks)
         ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
         self._soft = method is None and posture is None and soft_alone(self.frame_tasks)
+        self.limits = Limits.of(limits)
+        looking = self.limits.beside
+        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
+        """Whether more must hold than the limits of joints."""
         if method is None and ranked and not self._soft:
             method = within.METHOD
+            max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
@@ -151,7 +158,6 @@ class Search:
             max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
-        self.limits = Limits.of(limits)
         positions, self.apart = self.limits.positions, self.limits.apart
         one_of("prefer", prefer, get_args(Preference))
         whole("max_iterations", max_iterations, 1)
@@ -163,9 +169,6 @@ class Search:
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
         self.method = chosen
-        looking = self.limits.beside
-        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
-        """Whether more must hold than the limits of joints."""
         followed = posture if chosen is not None and (held or ranked) else None
         """A posture that is the last level of a method's steps; else it is what an answer slides to."""
         also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
