@@ -267,6 +267,25 @@ def test_a_plan_that_begins_with_open_loops_says_so() -> None:
     assert "the loops are open" in path.explain()
 
 
+@pytest.mark.parametrize("base", ["floating", "planar", "fixed"])
+def test_a_plan_with_loops_that_fails_goes_straight(base: str) -> None:
+    """It is not closed between configurations of other branches, where loops would jump."""
+    bar = four_bar(base=base).with_shapes({"coupler_link": [pz.Sphere([0.5, 0.3, 0.0], 0.02)]})
+    q0, q1 = (pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, target=turn)).q for turn in (0.5, 2.5))
+    ends, pen = bar.pose("pen", np.stack([q0, q1])).xyz, pz.PositionTask("pen", weight=(1, 1, 0))
+    limits: list[object] = [pz.CollisionLimit(pz.World([pz.Sphere(ends[0], 0.1)]))]
+    for more in PACED:
+        path = pz.plan(bar, pen, ends, q0=q0, limits=limits + more)
+        assert path.status is pz.PathStatus.COLLISION
+        assert "cannot begin at q0" in path.explain()
+        steps = np.abs(bar.difference(path.q[:-1], path.q[1:]))
+        assert steps.max() <= 0.05 + 1e-9
+        least = steps[:, -3:].max(axis=1).sum() / 2.0
+        assert least <= path.duration * (1 + 1e-9)
+        assert more or path.duration == pytest.approx(least)
+        assert bar.within_limits(between(path, 301))
+
+
 def test_what_closes_loops_too_fast_in_given_times_is_said() -> None:
     bar, turn = four_bar(), pz.JointCouplingTask({"crank": 1.0})
     start = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, target=-1.0)).q

@@ -49,11 +49,11 @@ class Loops:
         return _largest(self._rows(q)[0])
 
     def all_closed(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """(n, nq) the closed configurations near to q (n, nq), and which there are.
+        """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
 
         Steps are taken for all at once; `Closure.closed` looks for one where they lead to none.
         """
-        q, model = np.array(q), self._model
+        given, q, model = q, np.array(q), self._model
         found = np.zeros(len(q), dtype=np.bool_)
         if not len(q):
             return q, found
@@ -73,8 +73,8 @@ class Loops:
             q[some] = model.clip(moved) if self._limits else moved
         for i in np.flatnonzero(~found):
             one = self._closure.closed(model, q[i]) if np.isfinite(q[i]).all() else None
-            if one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0):
-                q[i], found[i] = one, True
+            found[i] = one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0)
+            q[i] = one if found[i] else given[i]
         return q, found
 
     def at(self, law: Law, t: Array) -> JointState:

@@ -99,7 +99,7 @@ class JointPath(Sequence[Array]):
     law: Law | None
     """The motion itself, which `at` asks; None without times."""
     loops: Any
-    """What stays closed between the rows too; None without loops."""
+    """What stays closed between the rows too; None without loops, and where something fails."""
     reached: npt.NDArray[np.bool_]
     """(waypoints,) whether each is within the tolerances of all tasks."""
     position_errors: Array

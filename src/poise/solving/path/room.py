@@ -50,11 +50,6 @@ class Room:
         """It with loops, if there are any; the limits of joints hold, or not."""
         return Room(self.walls, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
 
-    @property
-    def without_walls(self) -> "Room":
-        """Its loops alone."""
-        return Room((), self.loops)
-
     def __call__(self, q: Array) -> Array:
         """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without walls."""
         return self._least([wall(q) for wall in self.walls], len(q))
