@@ -273,6 +273,8 @@ def test_what_is_asked_of_a_motion() -> None:
     assert np.array_equal(again.at(0.3).q, q)
     with pytest.raises(ValueError, match="nan"):
         path.at(np.nan)
+    with pytest.raises(pz.ShapeError, match=r"t must be times \[s\], got 'a'"):
+        path.at("a")
     with pytest.raises(ValueError, match="has no times"):
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]]).at(0.0)
     alone = pz.solve_path(arm, TASK, across(40)[:1], acceleration=1.0)
