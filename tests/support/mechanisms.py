@@ -19,7 +19,7 @@ def about(angle: float) -> pz.SE3:
     return pz.SE3.from_xyz_rpy([0.0, 0.0, 0.0], [0.0, 0.0, angle])
 
 
-def four_bar(*, speed: float | None = 2.0, lower: float = -7.0) -> pz.Model:
+def four_bar(*, speed: float | None = 2.0, lower: float = -7.0, base: str = "fixed") -> pz.Model:
     """A crank and a rocker on the ground, with a coupler between them that is cut at the rocker's pin."""
     b = pz.ModelBuilder("four_bar")
     limits = (lower, 7.0)
@@ -35,7 +35,7 @@ def four_bar(*, speed: float | None = 2.0, lower: float = -7.0) -> pz.Model:
     b.frame("rocker_end", link="rocker_link", origin=at(ROCKER, 0, 0))
     b.frame("pen", link="coupler_link", origin=at(0.5, 0.3, 0))
     b.loop("coupler_end", "rocker_end")
-    return b.build()
+    return b.build(base=base)
 
 
 def rocker_angles(crank: float) -> tuple[float, float]:

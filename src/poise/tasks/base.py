@@ -388,13 +388,19 @@ class Task(Objective):
         return f"{self.label} {' and '.join(f'{size:.3g}{unit}' for size, unit in sizes if size is not None)}"
 
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
-        """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone."""
+        """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone.
+
+        It is NaN where a residual has no number, and where it raises: so does what was compiled of it.
+        """
         residual, found = self.function("residual"), np.zeros((len(q), 3 * len(self.blocks)))
         found[:, : self.rows] = np.nan  # until it is written
         assert residual is not None
         for at, aim, out in zip(q, goal, found, strict=True):
             seen = self.frames_at(model, at)
-            residual(seen.ravel() if self.lanes else seen, self.all_numbers(aim), out[: self.rows])
+            try:
+                residual(seen.ravel() if self.lanes else seen, self.all_numbers(aim), out[: self.rows])
+            except Exception:
+                out[: self.rows] = np.nan
         if self.inequality:
             found = np.maximum(found, 0.0)
         return np.stack([b.norms(found[:, 3 * i : 3 * i + 3]) for i, b in enumerate(self.blocks)], axis=1)

@@ -7,6 +7,9 @@ from support.mechanisms import delta, four_bar, gap, rocker_angles
 from ways import across, elbow
 
 import poise as pz
+from poise.solving.closure import Closure, loop_tasks
+from poise.solving.path.loops import Loops
+from poise.solving.path.room import Room
 from poise.spatial import Array
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
@@ -265,6 +268,42 @@ def test_a_plan_that_begins_with_open_loops_says_so() -> None:
     path = pz.plan(bar, turn, [0.5, 1.0], q0=bar.home + 0.1)
     assert path.status is pz.PathStatus.LIMIT
     assert "the loops are open" in path.explain()
+
+
+@pytest.mark.parametrize("base", ["floating", "planar", "fixed"])
+def test_a_plan_with_loops_that_fails_goes_straight(base: str) -> None:
+    """It is not closed between configurations of other branches, where loops would jump."""
+    bar = four_bar(base=base).with_shapes({"coupler_link": [pz.Sphere([0.5, 0.3, 0.0], 0.02)]})
+    q0, q1 = (pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, target=turn)).q for turn in (0.5, 2.5))
+    ends, pen = bar.pose("pen", np.stack([q0, q1])).xyz, pz.PositionTask("pen", weight=(1, 1, 0))
+    limits: list[object] = [pz.CollisionLimit(pz.World([pz.Sphere(ends[0], 0.1)]))]
+    for more in PACED:
+        path = pz.plan(bar, pen, ends, q0=q0, limits=limits + more)
+        assert path.status is pz.PathStatus.COLLISION
+        assert "cannot begin at q0" in path.explain()
+        steps = np.abs(bar.difference(path.q[:-1], path.q[1:]))
+        assert steps.max() <= 0.05 + 1e-9
+        least = steps[:, -3:].max(axis=1).sum() / 2.0
+        assert least <= path.duration * (1 + 1e-9)
+        assert more or path.duration == pytest.approx(least)
+        assert bar.within_limits(between(path, 301))
+
+
+def test_a_way_that_cannot_be_closed_is_given_up_where_it_is_first_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And of many configurations those that cannot be closed stay as they are."""
+    bar = four_bar(lower=1.0)
+    loops = Loops(bar, loop_tasks(bar, [pz.JointCouplingTask({"crank": 1.0})]), limits=True, sums=None)
+    ends = np.array([[1.0, 1.0, 1.4], [1.0, 6.2, 1.4]])
+    way = bar.interpolate(*ends, np.linspace(0.0, 1.0, 101))
+    closed, found = loops.all_closed(way)
+    open_ones = np.flatnonzero(~found)
+    assert len(open_ones) > 1
+    assert np.array_equal(closed[open_ones], way[open_ones])
+    assert max(gap(bar, one) for one in closed[found]) <= 1e-7
+    tried: list[object] = []
+    monkeypatch.setattr(Closure, "closed", lambda *given: tried.append(given))
+    assert Room([], loops).straight(bar, *ends) is None
+    assert len(tried) == 1
 
 
 def test_what_closes_loops_too_fast_in_given_times_is_said() -> None:

@@ -123,6 +123,21 @@ def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool
         assert (np.abs(np.diff(some, axis=0)) / t[1] <= most * (1.0 + 1e-3)).all()
 
 
+@pytest.mark.parametrize("acceleration", [NONE, 1.0])
+def test_what_is_no_more_than_rounding_takes_no_time(acceleration: float) -> None:
+    """Where a joint that nothing slows down moves beside it, after a long while."""
+    builder = pz.ModelBuilder("crane")
+    builder.joint("rail", "prismatic", parent="base", child="cart", limits=(-2.0, 2.0))
+    builder.joint("hook", "prismatic", parent="cart", child="hook", limits=(-1e4, 1e4))
+    q = np.array([[0.0, 0.0], [0.0, 1e3], [1.0, np.nextafter(1e3, 2e3)], [1.0, 0.0]])
+    rates = Rates(np.array([NONE, 10.0]), np.array([NONE, acceleration]), np.full(2, NONE))
+    rests = np.zeros(len(q), dtype=np.bool_)
+    times, law = timed(builder.build(), q, rates, rests, Clock(None), Room([]), kept=True)
+    assert times[1] == times[2]
+    assert np.isfinite(law.at(np.linspace(0.0, law.duration, 101)).q).all()
+    assert np.isfinite(law.at(times).q).all()
+
+
 def test_a_floating_base_turns_within_its_limits() -> None:
     builder = pz.ModelBuilder("drone")
     builder.joint("arm", "revolute", parent="body", child="arm", limits=(-1.0, 1.0))
@@ -258,6 +273,8 @@ def test_what_is_asked_of_a_motion() -> None:
     assert np.array_equal(again.at(0.3).q, q)
     with pytest.raises(ValueError, match="nan"):
         path.at(np.nan)
+    with pytest.raises(pz.ShapeError, match=r"t must be times \[s\], got 'a'"):
+        path.at("a")
     with pytest.raises(ValueError, match="has no times"):
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]]).at(0.0)
     alone = pz.solve_path(arm, TASK, across(40)[:1], acceleration=1.0)

@@ -1,5 +1,7 @@
 """`plan`: stations met, near each other, free ways between them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -311,6 +313,41 @@ def test_a_gantry_goes_round_a_wall() -> None:
     assert path.success, path.explain()
     assert np.abs(path.q[:, 0]).max() > 2.0
     assert np.abs(path.q).max() < 10.0
+
+
+@pytest.mark.parametrize("follow", [pz.solve_path, pz.plan])
+def test_an_interval_may_have_no_end(follow: object) -> None:
+    tasks = [pz.PoseTask("panda_hand"), pz.DistanceTask("panda_link4", (0.3, np.inf), [0.5, 0.3, 0.6])]
+    path = follow(pz.load("panda"), tasks, [poses(), None])  # type: ignore[operator]
+    assert path.success, path.explain()
+    apart = np.linalg.norm(path.model.pose("panda_link4", path.q).xyz - tasks[1].target, axis=1)
+    assert apart.min() >= 0.3 - 1e-6
+    with pytest.raises(ValueError, match=r"poses\[0\] of DistanceTask.*too large"):
+        follow(path.model, pz.DistanceTask("panda_link4", (0.3, np.inf)), [[1e20, 0.0, 0.0]])  # type: ignore[operator]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Above(pz.Task):
+    """Above a floor that is no place to be."""
+
+    frame: str
+    unit = "m"
+    inequality = True
+
+    def residual(frames, numbers, out):  # type: ignore[no-untyped-def]
+        if abs(frames[0, 2] - 0.25) < 0.1:
+            raise ValueError("no place")
+        out[0] = -frames[0, 2]
+
+
+def test_what_a_residual_raises_is_said_of_its_task() -> None:
+    """It has no number there, as in a solve, so no way leads through."""
+    ends = [[0.4, 0.1, 0.45], [0.4, 0.1, 0.05]]
+    path = pz.plan(
+        pz.load("panda"), [pz.PositionTask("panda_hand"), Above(frame="panda_hand")], [ends, None], max_time=2.0
+    )
+    assert path.status is pz.PathStatus.LIMIT
+    assert "the residual of Above('panda_hand') raises or leaves no number" in path.explain()
 
 
 @pytest.mark.parametrize("follow", [pz.solve_path, pz.plan])

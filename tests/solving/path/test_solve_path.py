@@ -587,6 +587,12 @@ def test_a_question_that_is_wrong_is_refused() -> None:
             pz.solve_path(arm, task, circle(), **{name: 0.0})
         with pytest.raises(pz.ShapeError, match=name):
             pz.solve_path(arm, task, circle(), **{name: [1.0, 2.0]})
+        with pytest.raises(
+            pz.ShapeError, match=rf"{name} must be .*limits=\[{name.title()}Limit\({{'joint1': 1.0}}\)\]"
+        ):
+            pz.solve_path(arm, task, circle(), **{name: {"joint1": 1.0}})
+        with pytest.raises(pz.ShapeError, match=rf"{name} must be one number .* got 'fast'"):
+            pz.solve_path(arm, task, circle(), **{name: "fast"})
     for name in ("limits", "closed", "optimise"):
         with pytest.raises(TypeError, match=name):
             pz.solve_path(arm, task, circle(), **{name: 1})

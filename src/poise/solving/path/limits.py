@@ -1,10 +1,12 @@
 """What the limits of a path say: of each configuration, and of how fast it may be run through."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
 
+from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.inequalities import together
@@ -90,14 +92,18 @@ class PathLimits:
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:
-    """(nv,) limits; the model's own velocities where none are given, and no accelerations."""
+    """(nv,) limits; the model's own velocities where none are given, and no accelerations.
+
+    Raises ShapeError, and ValueError for a limit that is not positive.
+    """
     if value is None:
         return np.array(model.velocity) if name == "velocity" else np.full(model.nv, np.inf)
-    given = np.asarray(value, dtype=np.float64)
+    kind = f"one number or ({model.nv},), one a velocity of {model.name}"
+    if isinstance(value, Mapping):
+        raise ShapeError(f"{name} must be {kind}: for joints by name give limits=[{name.title()}Limit({value!r})]")
+    given = numbers(name, value, kind)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != model.nv):
-        raise ShapeError(
-            f"{name} must be one number or ({model.nv},), one a velocity of {model.name}, got {given.shape}"
-        )
+        raise ShapeError(f"{name} must be {kind}, got {given.shape}")
     if not (given > 0.0).all():
         raise ValueError(f"{name} is {value!r}; every limit must be positive, infinite where there is none")
     return np.array(np.broadcast_to(given, model.nv))

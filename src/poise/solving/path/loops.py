@@ -48,12 +48,13 @@ class Loops:
         """(n,) how far the worst of them is open at q (n, nq) [m or rad]."""
         return _largest(self._rows(q)[0])
 
-    def all_closed(self, q: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """(n, nq) the closed configurations near to q (n, nq), and which there are.
+    def all_closed(self, q: Array, *, whole: bool = False) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
 
-        Steps are taken for all at once; `Closure.closed` looks for one where they lead to none.
+        Steps are taken for all at once; `Closure.closed` looks for one where they lead to none.  What is of use as a
+        `whole` alone is given up at the first that there is none for.
         """
-        q, model = np.array(q), self._model
+        given, q, model = q, np.array(q), self._model
         found = np.zeros(len(q), dtype=np.bool_)
         if not len(q):
             return q, found
@@ -73,28 +74,25 @@ class Loops:
             q[some] = model.clip(moved) if self._limits else moved
         for i in np.flatnonzero(~found):
             one = self._closure.closed(model, q[i]) if np.isfinite(q[i]).all() else None
-            if one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0):
-                q[i], found[i] = one, True
+            found[i] = one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0)
+            q[i] = one if found[i] else given[i]
+            if whole and not found[i]:
+                break
         return q, found
 
     def at(self, law: Law, t: Array) -> JointState:
         """The state at times t (n,) of a motion that is closed at every time."""
-        q, velocity = self._led(law, t)
-        # Speeds change with the Jacobian too, so by differences.
-        ends = [self._led(law, np.clip(t + way, 0.0, law.duration))[1] for way in (-_TWICE, _TWICE)]
-        gaps = np.clip(t + _TWICE, 0.0, law.duration) - np.clip(t - _TWICE, 0.0, law.duration)
-        acceleration = (ends[1] - ends[0]) / np.maximum(gaps, 1e-12)[:, None]
         moving = ((t >= 0.0) & (t <= law.duration))[:, None]
-        return JointState(q, velocity, np.where(moving, acceleration, 0.0))
+        return JointState(*self._led(law, t), np.where(moving, self._accelerations(law, t), 0.0))
 
     def strain(self, law: Law, rates: Rates, t: Array) -> Array:
         """(n,) by what factor the closed motion is too fast at times t (n,)."""
-        before, here, after = (self.at(law, np.clip(t + way, 0.0, law.duration)) for way in (-_TWICE, 0.0, _TWICE))
-        parts = [rates.shares(here.velocity)]
+        parts = [rates.shares(self._led(law, t)[1])]
         if np.isfinite(rates.acceleration).any():
-            parts.append(np.sqrt(np.abs(here.acceleration) / rates.acceleration).max(axis=1, initial=0.0))
+            parts.append(np.sqrt(np.abs(self._accelerations(law, t)) / rates.acceleration).max(axis=1, initial=0.0))
         if np.isfinite(rates.jerk).any():
-            jerks = (after.acceleration - before.acceleration) / (2.0 * _TWICE)
+            ends = (self._accelerations(law, np.clip(t + way, 0.0, law.duration)) for way in (-_TWICE, _TWICE))
+            jerks = -np.subtract(*ends) / (2.0 * _TWICE)
             parts.append(np.cbrt(np.abs(jerks) / rates.jerk).max(axis=1, initial=0.0))
         return np.asarray(np.max(parts, axis=0), dtype=np.float64)
 
@@ -109,6 +107,12 @@ class Loops:
         between = share > 0.0
         q[between] = self.all_closed(q[between])[0]
         return np.append(s, curve.s[-1]), np.concatenate([q, curve.starts[-1:]])
+
+    def _accelerations(self, law: Law, t: Array) -> Array:
+        """(n, nv) how speeds change at times t (n,): with the Jacobian too, so by differences."""
+        first, last = (np.clip(t + way, 0.0, law.duration) for way in (-_TWICE, _TWICE))
+        change = self._led(law, last)[1] - self._led(law, first)[1]
+        return np.asarray(change / np.maximum(last - first, 1e-12)[:, None], dtype=np.float64)
 
     def _led(self, law: Law, t: Array) -> tuple[Array, Array]:
         """(n, nq) where the motion is at times t (n,), closed, and (n, nv) its speeds along what stays closed."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise import html
-from poise.checks import finite_positive
+from poise.checks import finite_positive, numbers
 from poise.model.model import Model
 from poise.solving.path.law import JointState, Law, joined
 from poise.solving.path.limits import velocity_names
@@ -99,7 +99,7 @@ class JointPath(Sequence[Array]):
     law: Law | None
     """The motion itself, which `at` asks; None without times."""
     loops: Any
-    """What stays closed between the rows too; None without loops."""
+    """What stays closed between the rows too; None without loops, and where something fails."""
     reached: npt.NDArray[np.bool_]
     """(waypoints,) whether each is within the tolerances of all tasks."""
     position_errors: Array
@@ -187,10 +187,10 @@ class JointPath(Sequence[Array]):
 
         Between the rows too the motion keeps the limits that the path was timed with.  Before the beginning and after
         the end the joints stand still there.  Without accelerations speeds change at once, from step to step.  Raises
-        ValueError for a path without times, and for a time that is not finite.
+        ShapeError for what is no number, ValueError for a path without times and for a time that is not finite.
         """
         law = self._timed()
-        times = np.asarray(t, dtype=np.float64)
+        times = numbers("t", t, "times [s]")
         if not np.isfinite(times).all():
             raise ValueError(f"t is {t!r}; every time must be finite [s]")
         found = law.at(times.ravel()) if self.loops is None else self.loops.at(law, times.ravel())

@@ -50,11 +50,6 @@ class Room:
         """It with loops, if there are any; the limits of joints hold, or not."""
         return Room(self.walls, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
 
-    @property
-    def without_walls(self) -> "Room":
-        """Its loops alone."""
-        return Room((), self.loops)
-
     def __call__(self, q: Array) -> Array:
         """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without walls."""
         return self._least([wall(q) for wall in self.walls], len(q))
@@ -78,7 +73,8 @@ class Room:
             return ends if self.free(q0, q1) else None
         way = model.difference(q0, q1)
         parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / _CORNERS)))
-        corners, found = self.loops.all_closed(model.interpolate(q0, q1, np.arange(parts + 1) / parts))
+        way = model.interpolate(q0, q1, np.arange(parts + 1) / parts)
+        corners, found = self.loops.all_closed(way, whole=True)
         corners[[0, -1]] = ends
         steps = np.abs(model.difference(corners[:-1], corners[1:])).max(axis=1, initial=0.0)
         if not found.all() or steps.max() > _APART * _CORNERS:

@@ -451,10 +451,9 @@ def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses:
             bad |= np.linalg.norm(numbers[:, :3], axis=1) < 1e-9
         for i in np.flatnonzero(bad):
             task.refuse(numbers[i], f"poses[{i}]")
-        for i in np.flatnonzero((np.abs(numbers) > _FAR).any(axis=1)):
-            raise ValueError(
-                f"poses[{i}] of {task.label} holds {numbers[i, np.abs(numbers[i]).argmax()]:.4g}, too large"
-            )
+        told = numbers[:, : 3 if task.to_point else None]  # what follows a point is no part of the target
+        for i, j in np.argwhere(np.abs(told) > _FAR):
+            raise ValueError(f"poses[{i}] of {task.label} holds {told[i, j]:.4g}, too large")
         if task.goal_kind & TURN:
             for i in np.flatnonzero(np.abs(numbers[:, 3:]).max(axis=1) < _NO_TURN):
                 raise ValueError(f"poses[{i}] of {task.label} has a zero quaternion; the identity is wxyz = 1 0 0 0")

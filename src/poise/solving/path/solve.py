@@ -147,12 +147,11 @@ def followed(
     if dt is not None:
         times = np.arange(len(q), dtype=np.float64) * dt
         law = in_given_times(model, q, times, kept.rates, room, kept=kept.positions)
-        failures += too_fast(law, kept.rates, room.loops)
+        failures += too_fast(law, kept.rates, None if failures else room.loops)
     elif kept.rates.timed:
         rests = np.zeros(len(q), dtype=np.bool_)
-        times, law = timed(
-            model, q, kept.rates, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
-        )
+        held = Room(()) if failures else room  # what failed is left as it is between its rows
+        times, law = timed(model, q, kept.rates, rests, route.clock, held, kept=kept.positions)
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
@@ -221,15 +220,16 @@ def _smallest(jacobians: Array) -> Array:
 
 
 def path_of(
-    route: Route, room: Room, q: Array, *, stations: npt.NDArray[np.int64], seconds: float, **made: Any
-) -> JointPath:
+    route: Route, room: Room, q: Array, *, stations: npt.NDArray[np.int64], seconds: float,
+    failures: tuple[PathFailure, ...], **made: Any,
+) -> JointPath:  # fmt: skip
     """The path with all that is measured at its configurations; those of `stations` meet the waypoints of the route."""
     e, jacobians, scores = route.rows(q[stations])
     errors = route.errors(e, q[stations])
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, reached=scores <= 1.0, position_errors=errors["m"],
-        rotation_errors=errors["rad"], clearances=room.clearances(q), loops=room.loops, stations=np.array(stations),
-        time=seconds, singular_values=_smallest(jacobians), **made,
+        rotation_errors=errors["rad"], clearances=room.clearances(q), loops=None if failures else room.loops,
+        stations=np.array(stations), failures=failures, time=seconds, singular_values=_smallest(jacobians), **made,
     )  # fmt: skip
 
 

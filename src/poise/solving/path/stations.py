@@ -135,13 +135,12 @@ def planned(
     else:
         legs, failures = _legs(route, found, start, first, room, straight)
     rows, stations = _rows(model, legs, step, first is not None)
-    rows = route.kept(rows) if room.loops is None else room.loops.all_closed(rows)[0]
+    held = Room(()) if failures else room  # what failed is left as it is between the ends of its ways
+    rows = route.kept(rows) if held.loops is None else held.loops.all_closed(rows)[0]
     times, law = None, None
     if kept.rates.timed:
         rests = np.isin(np.arange(len(rows)), stations)
-        times, law = timed(
-            model, rows, kept.rates, rests, route.clock, room.without_walls if failures else room, kept=kept.positions
-        )
+        times, law = timed(model, rows, kept.rates, rests, route.clock, held, kept=kept.positions)
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else []
     if not failures and route.wishes is not None:

@@ -27,7 +27,7 @@ _SAME: Final = 1e-7
 _SHARP: Final = 1.0
 """A change of direction between two steps at which the path stands still, as a share of full speed."""
 _LEAST: Final = 1e-12
-"""The least square of ds/dt between two rests."""
+"""The least square of ds/dt between two rests, and of all the time the share below which a step takes none."""
 _LOOKED_AT: Final = 4
 """Parts of a step that is bent, each of which is looked at as if it were straight."""
 _ROUNDS: Final = 10
@@ -70,7 +70,7 @@ def timed(
         fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
     rates = Rates(fastest, hardest, most.jerk, most.twists)
     durations = rates.shares(steps)
-    moving = np.flatnonzero(durations > 0.0)
+    moving = np.flatnonzero(durations > _LEAST * durations.sum())
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
     knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(apart) - 1)
@@ -78,7 +78,8 @@ def timed(
         q, at = apart[through], knots
         if room.loops is not None:
             s, q = room.loops.refined(Curve.straight(model, knots, q))
-            knots = np.append(0.0, np.cumsum(np.maximum(rates.shares(model.difference(q[:-1], q[1:])), _LEAST)))
+            took = rates.shares(model.difference(q[:-1], q[1:]))
+            knots = np.append(0.0, np.cumsum(np.maximum(took, _LEAST * took.sum())))
             at = knots[np.searchsorted(s, at)]
         law = even(model, q, knots)
     else:

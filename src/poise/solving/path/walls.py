@@ -188,14 +188,16 @@ class Ranges(_Between):
         self._model, self._goals = model, tuple(zip(tasks, goals, strict=True))
 
     def __call__(self, q: Array) -> Array:
-        """See `Wall`: what is left of the tolerance [m or rad], the same everywhere inside."""
+        """See `Wall`: what is left of the tolerance [m or rad], the same everywhere inside; -inf without a number."""
         rooms = []
         for task, goal in self._goals:
             left = task.judged(self._model, np.broadcast_to(goal, (len(q), len(goal))), q)
             rooms += [_JUST * block.tolerance - some for block, some in zip(task.blocks, left.T, strict=True)]
-        return np.asarray(np.min(rooms, axis=0), dtype=np.float64)
+        return np.nan_to_num(np.min(rooms, axis=0), nan=-np.inf)
 
     def beyond(self, far: float) -> str:
         """See `Wall`."""
         names = " or ".join(task.label for task, _ in self._goals)
+        if far == np.inf:
+            return f"the residual of {names} raises or leaves no number"
         return f"{names} is left by {far:.3g} m or rad"
