@@ -64,11 +64,11 @@ class Leashed:
         "_places",
         "_rates",
         "_reach",
-        "_room",
         "_some",
         "_there",
         "_upper",
         "_velocities",
+        "_whole",
         "held",
         "words",
     )
@@ -87,9 +87,8 @@ class Leashed:
         self._reach = reach[np.array(self._velocities, dtype=np.int64)[given["v"][self._some]]]
         self._lower, self._upper = given["lower"][self._some].copy(), given["upper"][self._some].copy()
         self._rates = problem.section("rates")
-        self.words = problem.words.copy()
-        """The problem with the room that the last call of `shortens` left to the joints."""
-        self._room = packing.unpack(self.words, "coordinates")
+        self._whole = self.words = problem.words
+        """The problem, and it with the room that the last call of `shortens` left to the joints."""
         self._measured: Array | None = None
         self._there: list[SE3] = []
         self.held = False
@@ -128,8 +127,10 @@ class Leashed:
             if not came_out:
                 here = there
             low, high = np.clip(np.minimum(here, there), low, high), np.clip(np.maximum(here, there), low, high)
-        self._room["lower"][self._some] = np.clip(low, self._lower, self._upper)
-        self._room["upper"][self._some] = np.clip(high, self._lower, self._upper)
+        self.words = self._whole.copy()
+        room = packing.unpack(self.words, "coordinates")
+        room["lower"][self._some] = np.clip(low, self._lower, self._upper)
+        room["upper"][self._some] = np.clip(high, self._lower, self._upper)
         return True
 
     def active(self, found: Sequence[ActiveLimit], q: Array) -> list[ActiveLimit]:
