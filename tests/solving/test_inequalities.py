@@ -157,7 +157,7 @@ def test_what_cannot_be_kept_is_refused() -> None:
             LinearLimit({"panda_joint1": 1.0}, wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no coefficient but 0"):
         LinearLimit({"panda_joint1": 0.0}, -1.0)
-    for given in (SUM, "yes", [1], None, 0):
+    for given in (SUM, "yes", [1], [LinearLimit], None, 0):
         with pytest.raises(TypeError, match="limits must be True or False"):
             pz.Tracker(PANDA, HAND, "qp", limits=given)  # type: ignore[arg-type]
 
