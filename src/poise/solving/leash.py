@@ -14,7 +14,7 @@ from poise.solving.active import ActiveLimit
 from poise.solving.inequalities import Values, check_values, values_of
 from poise.solving.problem import Problem
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task
+from poise.tasks.base import Task, Value, settle
 from poise.tasks.frame import OfFrame
 
 _ON: Final = 1e-6
@@ -25,8 +25,8 @@ _ROUNDS: Final = 3
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Leash:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Leash(Value):
     """How far the command of a `Tracker.step` may be ahead of the q that is `measured`.
 
     Each joint of one coordinate by `joints`, numbers as an `AccelerationLimit` takes them, and the frames of the tasks
@@ -48,6 +48,7 @@ class Leash:
         check_values(self, self.joints)
         for name in ("distance", "angle"):
             positive(name, getattr(self, name))
+        settle(self)
 
 
 @final
