@@ -11,7 +11,7 @@ import poise
 
 SOURCE = Path(poise.__file__).parent
 ROOMS = [
-    {"cached", "checks", "errors", "html", "lazy", "progress", "rate", "tables"},
+    {"cached", "checks", "drawing", "errors", "files", "html", "lazy", "plain", "progress", "rate", "tables"},
     {"kernels"},
     {"quaternions", "spatial"},
     {"geometry"},

@@ -9,7 +9,7 @@ import pytest
 
 import poise as pz
 from poise import progress
-from poise.solving import batch
+from poise.solving import batching
 
 HAND = pz.PoseTask("panda_hand")
 
@@ -88,7 +88,7 @@ def test_rows_that_are_no_question_hold_their_start(arm: pz.Model, goals: pz.SE3
 def test_what_ctrl_c_left_holds_the_best_or_the_start(
     arm: pz.Model, goals: pz.SE3, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, solve = signal.getsignal(signal.SIGINT), batch._Batch._solve_in_lanes
+    before, solve = signal.getsignal(signal.SIGINT), batching.Batch._solve_in_lanes
     pieces = iter(range(1000))
 
     def once(self, scratch, piece):
@@ -96,8 +96,8 @@ def test_what_ctrl_c_left_holds_the_best_or_the_start(
             signal.raise_signal(signal.SIGINT)
         return solve(self, scratch, piece)
 
-    monkeypatch.setattr(batch, "_PIECE", 10)
-    monkeypatch.setattr(batch._Batch, "_solve_in_lanes", once)
+    monkeypatch.setattr(batching, "_PIECE", 10)
+    monkeypatch.setattr(batching.Batch, "_solve_in_lanes", once)
     starts = arm.sample(len(goals.array), seed=9)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -1,6 +1,7 @@
 """A requirement of the user's own, in one file: this one.  It holds in whatever answers, as those of the house do."""
 
 import pickle
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -150,3 +151,48 @@ def test_it_travels() -> None:
     solver = pz.Solver(ARM, [pz.PositionTask(HAND), low(HeightLimit)])
     place = goals(1)[0]
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(solver))([place, None]).q, solver([place, None]).q)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dome(pz.Task):
+    """Stay under an arc over x, which has no number beyond its ends [m]."""
+
+    frame: str
+    radius: float
+    unit = "m"
+    inequality = True
+
+    @staticmethod
+    def residual(frames: Any, numbers: Any, out: Any) -> None:
+        out[0] = abs(frames[0, 1]) - np.sqrt(numbers[0] ** 2 - frames[0, 0] ** 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arc(Dome):
+    """Stay on it."""
+
+    inequality = False
+
+
+@pytest.mark.parametrize("kind", [Dome, Arc])
+@pytest.mark.parametrize("method", ["priority", "dls"])
+@pytest.mark.parametrize(
+    "limits",
+    [True, [pz.LinearLimit({"panda_joint1": 1.0}, 0.5)], [pz.AccelerationLimit(5.0), pz.JerkLimit(50.0)]],
+    ids=["plain", "sum", "jerks"],
+)
+def test_where_what_must_hold_has_no_number_the_arm_stays_or_brakes(kind: Any, method: str, limits: Any) -> None:
+    hand = pz.PositionTask(HAND, [0.75, 0.0, 0.5], weight=(1.0, float(kind.inequality), 1.0))
+    loop = pz.Tracker(ARM, [hand, kind(frame=HAND, radius=0.62)], method, dt=DT, limits=limits)
+    q, speed = np.array(ARM.home), np.zeros(ARM.nv)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for _ in range(300):
+            before, (q, last) = q, (loop.step(q), speed)
+            speed = q - before
+            assert np.isfinite(q).all()
+            if loop.failed and (limits is True or len(limits) == 1):
+                assert np.array_equal(q, before)
+            elif loop.failed:
+                assert (np.abs(speed) <= np.abs(last) + 50.0 * DT**3 + 1e-12).all()
+        assert np.isfinite(loop.rollout(ARM.home, np.tile(loop.targets, (300, 1, 1)))).all()

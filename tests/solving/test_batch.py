@@ -11,7 +11,7 @@ import pytest
 from independent import fk
 
 import poise as pz
-from poise.solving import batch
+from poise.solving import batching
 from poise.spatial import pose_of, rotation_of
 
 POSE = pz.PoseTask("panda_hand")
@@ -76,7 +76,7 @@ def test_an_answer_depends_on_its_problem_alone(case, prefer, monkeypatch) -> No
     targets, q0 = given(model, tasks, n)
     found = solve(model, tasks, targets, q0, prefer=prefer, threads=1)
     shuffled = np.random.default_rng(5).permutation(n)
-    monkeypatch.setattr(batch, "_PIECE", 23)
+    monkeypatch.setattr(batching, "_PIECE", 23)
     again = solve(model, tasks, some(targets, shuffled), q0[shuffled], prefer=prefer, threads=3)
     for name in ("q", "success", "position_errors", "rotation_errors", "iterations", "restarts", "distance", "cost"):
         assert np.array_equal(getattr(found, name)[shuffled], getattr(again, name), equal_nan=True), name
@@ -273,7 +273,7 @@ def test_other_arguments_are_refused(panda, problems) -> None:
 def test_ctrl_c_returns_what_is_done(panda, problems, threads, monkeypatch) -> None:
     expected = pz.solve_batch(panda, POSE, problems[0]).q
     pieces = iter(range(100))
-    solve_in_lanes = batch._Batch._solve_in_lanes
+    solve_in_lanes = batching.Batch._solve_in_lanes
 
     def interrupted(self, scratch, piece):
         if next(pieces) == 5:
@@ -281,8 +281,8 @@ def test_ctrl_c_returns_what_is_done(panda, problems, threads, monkeypatch) -> N
         time.sleep(0.02)
         return solve_in_lanes(self, scratch, piece)
 
-    monkeypatch.setattr(batch, "_PIECE", 100)
-    monkeypatch.setattr(batch._Batch, "_solve_in_lanes", interrupted)
+    monkeypatch.setattr(batching, "_PIECE", 100)
+    monkeypatch.setattr(batching.Batch, "_solve_in_lanes", interrupted)
     with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
         found = pz.solve_batch(panda, POSE, problems[0], threads=threads)
     assert found.interrupted
@@ -306,7 +306,7 @@ def test_what_ctrl_c_left_says_how_far_it_is_from_each_target(panda, monkeypatch
     def interrupted(self, scratch, k):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(batch._Batch, "_solve", interrupted)
+    monkeypatch.setattr(batching.Batch, "_solve", interrupted)
     tasks = [pz.PositionTask("panda_hand"), pz.AxisTask("panda_hand"), pz.PostureTask()]
     posture = panda.home + 0.1
     targets = [[[0.4, 0.1, 0.5], [0.4, np.nan, 0.5]], [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0]], posture]
@@ -388,8 +388,8 @@ def test_an_error_in_a_thread_is_raised(panda, problems, monkeypatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr(batch, "_PIECE", 100)
-    monkeypatch.setattr(batch._Batch, "_solve_in_lanes", fails)
+    monkeypatch.setattr(batching, "_PIECE", 100)
+    monkeypatch.setattr(batching.Batch, "_solve_in_lanes", fails)
     with pytest.raises(MemoryError, match="no room"):
         pz.solve_batch(panda, POSE, problems[0], threads=2)
 
@@ -413,7 +413,7 @@ def test_what_is_no_index_is_refused(panda, problems, index) -> None:
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch) -> None:
-    solve_in_lanes = batch._Batch._solve_in_lanes
+    solve_in_lanes = batching.Batch._solve_in_lanes
     pieces = iter(range(1000))
 
     def twice(self, scratch, piece):
@@ -426,8 +426,8 @@ def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch)
         time.sleep(0.03)
         return solve_in_lanes(self, scratch, piece)
 
-    monkeypatch.setattr(batch, "_PIECE", 50)
-    monkeypatch.setattr(batch._Batch, "_solve_in_lanes", twice)
+    monkeypatch.setattr(batching, "_PIECE", 50)
+    monkeypatch.setattr(batching.Batch, "_solve_in_lanes", twice)
     with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
         found = pz.solve_batch(panda, POSE, problems[0], threads=2)
     time.sleep(0.2)

@@ -92,9 +92,10 @@ class LastStep:
 
     @property
     def failed(self) -> bool:
-        """Whether the last step, or one of the last rollout, was no finite number, as a singular pose can make it.
+        """Whether the last step, or one of the last rollout, was no finite number.
 
-        q then stayed where it was.
+        A singular pose can make it so, or a task of your own whose residual has no number there.  q then stayed where
+        it was, or braked where accelerations are limited.
         """
         return bool(self._memory[FAILED] > 0.5)
 

@@ -19,6 +19,7 @@ from poise.kernels.machine.layout import (
     DIRECTION,
     END,
     GO_ON,
+    ITERATIONS,
     RUNNING,
     SOLVED,
     TURN,
@@ -39,9 +40,10 @@ from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
 from poise.solving.problem import pack
 from poise.solving.scratch import PHASE, SEED, Scratch, bind
-from poise.solving.soft import certified_start, from_there, soft_alone, with_room
+from poise.solving.soft import certified_start, from_required, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
+from poise.solving.unranged import solved_without_ranges, without_ranges
 from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
@@ -52,6 +54,8 @@ _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
 _RESTARTS: Final = 200
 """Random starts, at most, where the caller does not say."""
+_STEPS_RESTARTS: Final = 12
+"""The same where steps that keep more than the limits of joints, in levels, are the solver's own way: each is dear."""
 _MORE_RESTARTS: Final = 20_000
 """The same for a target that is missed by next to nothing, without a method of the caller's choice."""
 _LANE_RESTARTS: Final = 24
@@ -104,6 +108,7 @@ class Search:
         "stated",
         "tasks",
         "trace",
+        "unranged",
     )
 
     def __init__(
@@ -138,8 +143,13 @@ class Search:
         posture = one_posture(self.tasks)
         ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
         self._soft = method is None and posture is None and soft_alone(self.frame_tasks)
+        self.limits = Limits.of(limits)
+        looking = self.limits.beside
+        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
+        """Whether more must hold than the limits of joints."""
         if method is None and ranked and not self._soft:
             method = within.METHOD
+            max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
         chosen = None if method is None else method_of(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if chosen is None else chosen.iterations
@@ -148,7 +158,6 @@ class Search:
             max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
-        self.limits = Limits.of(limits)
         positions, self.apart = self.limits.positions, self.limits.apart
         one_of("prefer", prefer, get_args(Preference))
         whole("max_iterations", max_iterations, 1)
@@ -160,9 +169,6 @@ class Search:
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
         self.method = chosen
-        looking = self.limits.beside
-        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
-        """Whether more must hold than the limits of joints."""
         followed = posture if chosen is not None and (held or ranked) else None
         """A posture that is the last level of a method's steps; else it is what an answer slides to."""
         also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
@@ -190,6 +196,14 @@ class Search:
         elif looking:
             problem = looked_at(model, problem, self.limits)
         self.problem = problem
+        others = without_ranges(self.stated) if chosen is None else None
+        self.unranged: Search | None = None
+        """The search for the other tasks, where there are required ranges."""
+        if others is not None:
+            self.unranged = Search(
+                model, others, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
+                max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
+            )  # fmt: skip
         self._held, self._follows = held and chosen is None, followed is not None
         self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
@@ -310,6 +324,8 @@ class Search:
 
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
+        if self.unranged is not None and solved_without_ranges(self, self.unranged, model, scratch, end):
+            return SOLVED, False
         if self._follows:
             assert self._prepared is not None
             scratch.narrow[self._prepared.problem.rows("guide")] = scratch.posture_goal
@@ -318,7 +334,7 @@ class Search:
         if code == RUNNING:
             code, late = self._go_on(scratch, began, end)
         elif self._soft and code == UNSOLVED:
-            code, late = self._search_required(model, scratch)
+            code, late = from_required(self, self._required, model, scratch)
         if code >= 0 and self._posture is not None:
             code = (
                 self._posture.judge(model, scratch, code)
@@ -328,6 +344,17 @@ class Search:
         if code >= 0 and self._held and not late:
             code, late = self.kept_within(model, scratch, code, end)
         return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+
+    def certified(self, model: Model, scratch: Scratch) -> int:
+        """The code of the scratch's start, taken as it is."""
+        if self._soft:
+            return certified_start(scratch)
+        scratch.tell(max_restarts=0)
+        try:
+            code: int = self._entry(scratch.address)
+        finally:
+            scratch.tell(max_restarts=self.max_restarts)
+        return UNSOLVED if code == SOLVED and scratch.out[ITERATIONS] > 0.0 else code
 
     def kept_within(self, model: Model, scratch: Scratch, code: int, end: float = inf) -> tuple[int, bool]:
         """Let the answer in the scratch's `out`, whose code this is, keep all that must hold."""
@@ -395,18 +422,6 @@ class Search:
         else:
             left.append(self._posture.distances(model, q, postures)[:, None])
         return np.hstack(left)
-
-    def _search_required(self, model: Model, scratch: Scratch) -> tuple[int, bool]:
-        """Solve for the required tasks alone, then lessen the soft ones from there; the code, and whether time was
-        spent."""
-        inner = self._required
-        if inner is None:  # nothing was required, and no start came to a number
-            return certified_start(model, scratch), False
-        goals = scratch.goal.reshape(-1, 7)[[task.required for task in self.frame_tasks]]
-        with inner.scratch(model) as found:
-            found.goal[:], found.start[:] = goals.ravel(), scratch.start
-            _, late = inner.solve_one(model, found, int(scratch.call[SEED]))
-            return from_there(model, self.problem, scratch, found.out), late
 
     @property
     def in_lanes(self) -> bool:

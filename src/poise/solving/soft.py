@@ -1,6 +1,7 @@
 """Tasks that are not required: what a search needs for them, and what it does where no start fulfils the others."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +21,12 @@ from poise.kernels.machine.layout import (
 from poise.kernels.solver.soft import optimise
 from poise.model.model import Model
 from poise.solving.problem import Problem
-from poise.solving.scratch import PHASE, Scratch
+from poise.solving.scratch import PHASE, SEED, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task, levels
+
+if TYPE_CHECKING:
+    from poise.solving.search import Search
 
 
 def soft_alone(tasks: Sequence[Task]) -> bool:
@@ -42,7 +46,7 @@ def with_room(problem: Problem) -> Problem:
     )
 
 
-def certified_start(model: Model, scratch: Scratch) -> int:
+def certified_start(scratch: Scratch) -> int:
     """Take the start as the answer; the code."""
     scratch.call[PHASE] = END
     try:
@@ -52,7 +56,21 @@ def certified_start(model: Model, scratch: Scratch) -> int:
     return code
 
 
-def from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) -> int:
+def from_required(search: "Search", inner: "Search | None", model: Model, scratch: Scratch) -> tuple[int, bool]:
+    """Solve for the required tasks alone by `inner`, then lessen the soft ones from there.
+
+    The code, and whether the time was spent.
+    """
+    if inner is None:  # nothing was required, and no start came to a number
+        return certified_start(scratch), False
+    goals = scratch.goal.reshape(-1, 7)[[task.required for task in search.frame_tasks]]
+    with inner.scratch(model) as found:
+        found.goal[:], found.start[:] = goals.ravel(), scratch.start
+        _, late = inner.solve_one(model, found, int(scratch.call[SEED]))
+        return _from_there(model, search.problem, scratch, found.out), late
+
+
+def _from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) -> int:
     """Go on from what a search for the required tasks alone has written, `found`; the code.
 
     Where it has fulfilled them the soft ones are lessened from there; else its configuration is the answer.
@@ -66,7 +84,7 @@ def from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) -
             scratch.tell(max_restarts=0)
             code = optimise(scratch.address)
         if code != SOLVED:
-            code = certified_start(model, scratch)
+            code = certified_start(scratch)
             out[STATIONARY] = found[STATIONARY] if code != SOLVED else 0.0
     finally:
         scratch.call[:], scratch.start[:] = tried, start

@@ -50,8 +50,9 @@ from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _NOT_FINITE: Final = (
-    "a step of this Tracker was no finite number, as a singular pose can make it, and q stayed where it was: damp the "
-    "method; `failed` tells of every such step, this warning of the first"
+    "a step of this Tracker was no finite number, as a singular pose or a task of your own can make it, and q stayed "
+    "where it was, or braked where accelerations are limited: damp the method, or let the residual be a number "
+    "everywhere; `failed` tells of every such step, this warning of the first"
 )
 _LEASH: Final = Leash()
 

@@ -181,10 +181,11 @@ def _bound(p, w, inverse_radius, choosing):
 def bent_by_limits(p, w):
     """Whether accelerations have bent the step; w.clamped is then what of the errors it was to take away.
 
-    A method with limits inside its step finds another one for that.  One number wide.
+    A method with limits inside its step finds another one for that.  What was no finite number has not been bent.  One
+    number wide.
     """
     bent = False
-    if len(p.rates) > 0:
+    if len(p.rates) > 0 and w.memory[SHARE] > 0.0:
         for a in range(len(w.step)):
             bent = bent or w.step[a] != w.apart[a]
     if bent:

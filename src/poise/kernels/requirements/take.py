@@ -93,7 +93,7 @@ def take(p, w, address):
 
 @kernel
 def _finite(w):
-    """Whether the proposal is finite."""
+    """Whether w.step is finite."""
     total = 0.0
     for a in range(len(w.step)):
         total += abs(w.step[a])
@@ -129,9 +129,9 @@ def _go(p, w):
 
 @kernel
 def _keeps_box(w):
-    """Whether w.step does; what is beyond is cut off the next one."""
-    keeps = True
-    for a in range(len(w.step)):
+    """Whether w.step does; what is beyond is cut off the next one.  A step that is no number keeps none."""
+    keeps = _finite(w)
+    for a in range(len(w.step) if keeps else 0):
         over = max(w.step[a] - w.highest[a], w.lowest[a] - w.step[a])
         if over > ROUNDED:
             keeps = False
@@ -314,6 +314,8 @@ def _give_way(p, w, address):
     for a in range(n):
         w.step[a] = base[a]
     if not _go(p, w):
+        if not _finite(w):  # what must hold has no number here
+            w.memory[FAILED] = 1.0
         if w.memory[GAP] > CLOSED:
             w.memory[STAGE] = float(OPEN)
         for a in range(n):

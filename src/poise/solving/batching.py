@@ -1,0 +1,183 @@
+"""A batch that is being solved: pieces for threads, lanes for what they can solve, single searches for the rest."""
+
+import warnings
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.checks import whole
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    BLOCKED,
+    CODE,
+    GIVEN_UP,
+    ITERATIONS,
+    RESTARTS,
+    RUNNING,
+    SOLVED,
+    START,
+    STATIONARY,
+    UNSOLVED,
+)
+from poise.model.model import Model
+from poise.progress import shown_or_logged
+from poise.solving.arguments import cores
+from poise.solving.pieces import Pieces
+from poise.solving.scratch import Scratch
+from poise.solving.search import Search
+from poise.solving.unranged import with_ranges
+from poise.spatial import Array
+
+_PIECE: Final = 1024
+"""Problems that a thread takes at a time."""
+_WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
+"""Columns of an answer that hold whole numbers, and so 0 where nothing was solved."""
+_SLOW_PIECE: Final = 64
+"""The same where many of them may be searched for one by one, so that all threads have some."""
+_MANY: Final = 500_000
+"""So many problems take long enough to tell of it."""
+_SLOW_MANY: Final = 200
+"""The same where each may take milliseconds."""
+
+
+def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
+    """(n, nq) the starts (n, nq) within the limits, where they hold, and home in place of those that are none."""
+    try:
+        kept = model.normalize(starts)
+    except ValueError:
+        if len(starts) == 1:
+            return model.home[None]
+        half = len(starts) // 2
+        return np.concatenate([_starts_or_home(model, some, limits=limits) for some in (starts[:half], starts[half:])])
+    return model.clip(kept) if limits else kept
+
+
+@final
+class Batch:
+    """The problems of a batch, handed out to threads in pieces."""
+
+    def __init__(
+        self,
+        search: Search,
+        model: Model,
+        goals: Array,
+        starts: Array,
+        postures: Array | None,
+        seed: int,
+        *,
+        given: bool,
+        closest: bool,
+    ) -> None:
+        self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
+        self.seed, self.given, self.closest = seed, given, closest
+        n = len(goals)
+        with search.scratch(model) as scratch:
+            width = len(scratch.out)
+        self.raw = np.full((n, width), np.nan)
+        self.raw[:, _WHOLE] = 0.0
+        self.codes = np.full(n, RUNNING, dtype=np.int8)
+        self.late = np.zeros(n, dtype=np.bool_)
+        self.done = 0
+        self.lanes = search.in_lanes
+        self.index = search.index(model) if self.lanes and n else None
+        self._fast = self.lanes and (search.apart is None or not closest)
+        self._pieces = Pieces(n, _PIECE if self._fast else _SLOW_PIECE)
+
+    def run(self, threads: int | None, progress: bool | None) -> None:
+        """Solve all problems, or those until Ctrl-C."""
+        if threads is None:
+            threads = cores()
+        whole("threads", threads, 1)
+        threads = min(threads, max(len(self._pieces), 1))
+        n = len(self.goals)
+        try:
+            if progress or (progress is None and n >= (_MANY if self._fast else _SLOW_MANY)):
+                with shown_or_logged("solving", n, progress) as tell:
+                    self._pieces.share(self._work, threads, lambda: tell(self.done))
+                    tell(self.done)
+            else:
+                self._pieces.share(self._work, threads)
+        except KeyboardInterrupt:
+            rest = int((self.codes == RUNNING).sum())
+            if not rest:
+                raise  # nothing is left to stop
+            words = f"{n - rest:,} of {n:,} problems are done, the status of the others is INTERRUPTED"
+            warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=4)
+        self._fill()
+
+    def go_on_from(self, others: "Batch", threads: int | None, progress: bool | None) -> None:
+        """Take over the answers to the tasks without ranges where these hold, and solve the rest."""
+        n = len(self.goals)
+        if not n:
+            return
+        self.raw, inside = with_ranges(self.model, self.search.frame_tasks, self.goals, others.raw)
+        rest = np.flatnonzero(~inside | (others.codes != SOLVED))
+        self.codes, self.late = others.codes.copy(), others.late.copy()
+        if (others.codes == RUNNING).any():  # it was stopped
+            self.codes[rest] = RUNNING
+            return
+        postures = None if self.postures is None else self.postures[rest]
+        some = Batch(
+            self.search, self.model, self.goals[rest], self.starts[rest], postures, self.seed, given=self.given,
+            closest=self.closest,
+        )  # fmt: skip
+        some.run(threads, progress)
+        self.raw[rest], self.codes[rest], self.late[rest] = some.raw, some.codes, some.late
+
+    def _fill(self) -> None:
+        """Let each q of which nothing was found be its start, or the model's home where that is none.
+
+        Its errors are those there, but where the target is bad.
+        """
+        q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
+        rows = np.flatnonzero(self.codes != SOLVED)
+        rows = rows[~np.isfinite(q[rows]).all(axis=1)]
+        if not len(rows):
+            return
+        q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
+        rows = rows[self.codes[rows] != BAD_GOAL]
+        postures = None if self.postures is None else self.postures[rows]
+        left[rows] = self.search.left_at(self.model, self.goals[rows], postures, q[rows])
+
+    def _work(self) -> None:
+        """Solve one piece after the other, until there are no more or another thread has failed."""
+        with self.search.scratch(self.model) as scratch:
+            for piece in self._pieces:
+                left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
+                for k in left:
+                    if self._pieces.stopped.is_set():
+                        return
+                    self._solve(scratch, int(k))
+                self.done += len(piece)
+
+    def _solve_in_lanes(self, scratch: Scratch, piece: range) -> npt.NDArray[np.intp]:
+        """Solve a piece, eight problems at a time; those that are left."""
+        some = slice(piece.start, piece.stop)
+        self.search.solve_many(
+            scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
+            given=self.given, closest=self.closest,
+        )  # fmt: skip
+        raw = self.raw[some]
+        codes = raw[:, CODE].astype(np.int8)
+        for k, row in enumerate(raw if self.search.has_aside else ()):
+            codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
+        raw[:, CODE] = np.where(codes == SOLVED, SOLVED, UNSOLVED)
+        if self.closest:
+            codes[(codes == UNSOLVED) | (codes == BLOCKED)] = RUNNING
+        codes[codes == UNSOLVED] = GIVEN_UP
+        self.codes[some] = codes
+        left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start
+        return left
+
+    def _solve(self, scratch: Scratch, k: int) -> None:
+        """Solve one problem as a call of a Solver does."""
+        scratch.goal[:], scratch.start[:] = self.goals[k], self.starts[k]
+        if self.postures is not None:
+            scratch.posture_goal[:] = self.postures[k]
+        code, self.late[k] = self.search.solve_one(self.model, scratch, self.seed)
+        if code not in (BAD_GOAL, BAD_START):
+            self.raw[k] = scratch.out
+        self.codes[k] = code

@@ -1,0 +1,77 @@
+"""A range that is not in the way changes nothing: the other tasks are solved alone, and the answer is looked at.
+
+So a pose keeps its closed form, its eight lanes and its answer, to the bit.  Where that answer is beyond a range, the
+search with all tasks is what solves.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
+from poise.model.model import Model
+from poise.solving.arguments import AnyTask
+from poise.solving.scratch import SEED, Scratch
+from poise.spatial import Array
+from poise.tasks.base import Task
+
+if TYPE_CHECKING:
+    from poise.solving.search import Search
+
+_HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE, -1]
+"""What of `out` says how an answer was found, and the posture's error at the end."""
+
+
+def without_ranges(tasks: Sequence[AnyTask]) -> list[AnyTask] | None:
+    """The tasks without required ranges; None where there are none of these, or nothing else about frames."""
+    others = [task for task in tasks if not _is_range(task)]
+    pulls = any(isinstance(task, Task) and task.required for task in others)
+    return others if pulls and len(others) < len(tasks) else None
+
+
+def goals_without(tasks: Sequence[Task], goals: Array) -> Array:
+    """(n, 7 others) of goals (n, 7 frame tasks), those of the tasks that are no ranges."""
+    return goals.reshape(len(goals), -1, 7)[:, [not _is_range(task) for task in tasks]].reshape(len(goals), -1)
+
+
+def solved_without_ranges(search: "Search", others: "Search", model: Model, scratch: Scratch, end: float) -> bool:
+    """Whether all ranges hold at the answer of the search for the others; `out` of the scratch is then of it."""
+    start, out = scratch.start.copy(), scratch.out
+    with others.scratch(model) as found:
+        found.goal[:], found.start[:] = goals_without(search.frame_tasks, scratch.goal[None])[0], start
+        if len(found.posture_goal):
+            found.posture_goal[:] = scratch.posture_goal
+        if others.solve_one(model, found, int(scratch.call[SEED]), end)[0] != SOLVED:
+            return False
+        scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
+        code = search.certified(model, scratch)
+        scratch.start[:] = start
+        out[_HOW] = found.out[_HOW]
+    return code == SOLVED
+
+
+def with_ranges(
+    model: Model, tasks: Sequence[Task], goals: Array, answers: Array
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Answers (n, rows of `out`) to the others, with what is left of all frame tasks; (n,) whether all ranges hold.
+
+    `goals` are (n, 7 frame tasks).
+    """
+    parts, last = np.split(answers, [ANSWER + model.nq], axis=1)
+    q, inside, at = parts[:, ANSWER:], np.ones(len(answers), dtype=np.bool_), 0
+    left = []
+    for task, goal in zip(tasks, np.split(goals, len(tasks), axis=1), strict=True):
+        count = len(task.blocks)
+        if _is_range(task):
+            left.append(task.judged(model, goal, q))
+            inside &= (left[-1] <= [block.tolerance for block in task.blocks]).all(axis=1)
+        else:
+            left.append(last[:, at : at + count])
+            at += count
+    return np.hstack([parts, *left, last[:, at:]]), inside
+
+
+def _is_range(task: AnyTask) -> bool:
+    return isinstance(task, Task) and task.required and task.sides > 0

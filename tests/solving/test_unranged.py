@@ -1,0 +1,74 @@
+"""A range that is not in the way changes nothing; one that is in the way holds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poise as pz
+
+UR, PANDA = pz.load("ur5e"), pz.load("panda")
+CASES = {
+    "closed form": (UR, [pz.PoseTask("tool0")]),
+    "redundant": (PANDA, [pz.PoseTask("panda_hand")]),
+    "soft": (PANDA, [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", required=False)]),
+    "posture": (PANDA, [pz.PositionTask("panda_hand"), pz.PostureTask(PANDA.home)]),
+}
+
+
+def given(case: str, count: int) -> tuple[pz.Model, list[Any], list[list[Any]], np.ndarray]:
+    """The arm, the tasks, targets of each problem, and starts."""
+    arm, tasks = CASES[case]
+    poses = [arm.pose(tasks[0].frame, q) for q in arm.sample(count, seed=1)]
+    kinds: dict[type, Any] = {pz.PoseTask: lambda x: x, pz.PositionTask: lambda x: x.xyz}
+    kinds |= {pz.OrientationTask: lambda x: x.rotation, pz.PostureTask: lambda _: None}
+    return arm, tasks, [[kinds[type(task)](pose) for task in tasks] for pose in poses], arm.sample(count, seed=2)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_range_that_is_far_away_changes_no_answer(case: str) -> None:
+    arm, tasks, targets, starts = given(case, 40)
+    far = pz.RegionTask(tasks[0].frame, pz.Sphere((0.0, 0.0, 0.0), 50.0))
+    alone, beside = pz.Solver(arm, tasks), pz.Solver(arm, [*tasks, far])
+    for target, q0 in zip(targets, starts, strict=True):
+        one, other = alone(target if len(target) > 1 else target[0], q0), beside([*target, None], q0)
+        assert np.array_equal(one.q, other.q)
+        assert (one.status, one.start, one.restarts, one.distance) == (
+            other.status, other.start, other.restarts, other.distance,
+        )  # fmt: skip
+        assert other.errors[-1].position == 0.0
+        assert [e.position for e in one.errors] == pytest.approx([e.position for e in other.errors[:-1]], abs=1e-15)
+
+
+@pytest.mark.parametrize("case", ["closed form", "redundant"])
+@pytest.mark.parametrize("radius", [50.0, 0.7])
+def test_in_a_batch_a_range_changes_only_what_it_is_in_the_way_of(case: str, radius: float) -> None:
+    arm, tasks, targets, starts = given(case, 60)
+    region = pz.RegionTask(tasks[0].frame, pz.Sphere((0.0, 0.0, 0.3), radius))
+    poses = pz.SE3(np.array([target[0].array for target in targets]))
+    inside = np.linalg.norm(poses.xyz - [0.0, 0.0, 0.3], axis=1) < radius
+    one, other = (
+        pz.solve_batch(arm, tasks[0], poses, q0=starts),
+        pz.solve_batch(arm, [*tasks, region], [poses, None], q0=starts),
+    )
+    assert np.array_equal(other.success, inside)
+    assert np.array_equal(one.q[inside], other.q[inside])
+    assert other.position_errors[inside].max() <= 1e-6
+    again = pz.solve_batch(arm, [*tasks, region], [poses, None], q0=starts, threads=1)
+    assert np.array_equal(other.q, again.q)
+    assert np.array_equal(other.status, again.status)
+
+
+def test_an_elbow_that_a_range_holds_is_within() -> None:
+    high = pz.RegionTask("panda_link4", pz.HalfSpace((0.0, 0.0, 0.55), (0.0, 0.0, -1.0)))
+    solver, alone = pz.Solver(PANDA, [pz.PoseTask("panda_hand"), high]), pz.Solver(PANDA, pz.PoseTask("panda_hand"))
+    moved = 0
+    for q, q0 in zip(PANDA.sample(60, seed=3), PANDA.sample(60, seed=4), strict=True):
+        target = PANDA.pose("panda_hand", q)
+        found, free = solver([target, None], q0), alone(target, q0)
+        if PANDA.pose("panda_link4", free.q).xyz[2] >= 0.55:
+            assert np.array_equal(found.q, free.q)
+        elif found.success:
+            moved += 1
+            assert PANDA.pose("panda_link4", found.q).xyz[2] >= 0.55 - 1e-6
+    assert moved > 0
