@@ -277,6 +277,10 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
         (lambda: retargeter("vector").retarget(clip(2), times=[0.0]), pz.ShapeError, "times"),
         (lambda: retargeter("vector").retarget([*clip(2), np.nan * clip(1)[0]], times=[0.0]), pz.ShapeError, "times"),
         (lambda: retargeter("dexpilot", pinch=0.03), ValueError, "pinch must be a Pinch"),
+        (lambda: retargeter("vector", limits=None), TypeError, "limits must be True or False"),
+        (lambda: retargeter("vector", limits=0), TypeError, "limits must be True or False"),
+        (lambda: retargeter("vector", limits="no"), TypeError, "limits must be True or False"),
+        (lambda: retargeter("vector", limits=[pz.VelocityLimit(1.0)]), ValueError, "the limits of joints alone"),
     ],
 )
 def test_refused(make: Any, error: type[Exception], message: str) -> None:

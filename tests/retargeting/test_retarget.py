@@ -229,6 +229,15 @@ def test_what_is_refused() -> None:
         pz.retarget(motion, g1(), fps=0.0)
     with pytest.raises(ValueError, match="speed"):
         pz.retarget(motion, g1(), speed=2.0)
+    with pytest.raises(TypeError, match="limits must be True or False"):
+        pz.retarget(motion, g1(), limits=pz.VelocityLimit(1.0))  # type: ignore[call-overload]
+
+
+def test_limits_say_what_they_say_everywhere() -> None:
+    stiff = g1().with_limits({"left_elbow_joint": (1.2, 1.3)})
+    kept, freed = (pz.retarget(walk(seconds=0.5), stiff, limits=limits) for limits in (True, False))
+    np.testing.assert_array_equal(kept.motion.q, pz.retarget(walk(seconds=0.5), stiff, limits=[]).motion.q)
+    assert broken(kept) < ROUNDING < 0.1 < broken(freed)
 
 
 def test_two_frames_are_smoothed() -> None:

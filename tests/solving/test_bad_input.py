@@ -448,6 +448,15 @@ def test_any_array_of_numbers_is_a_start(make: Callable[[Any], Any]) -> None:
     assert pz.solve(model, pz.PoseTask(HAND, POSE), q0=q0).q.tobytes() == plain.q.tobytes()
 
 
+@pytest.mark.parametrize("given", [[True] * 7, ["0"] * 7, np.zeros(7, dtype=complex), [None] * 7, [10**400] * 7])
+def test_what_is_no_number_is_no_start(given: Any) -> None:
+    task = pz.PositionTask(HAND, POINT)
+    with pytest.raises(pz.ShapeError, match=r"^q0 must be numbers of shape \(7,\), got"):
+        pz.solve(arm(), task, q0=given)
+    with pytest.raises(pz.ShapeError, match=r"^q must be numbers of shape \(7,\), got"):
+        pz.Tracker(arm(), task).step(given)
+
+
 @pytest.mark.parametrize("task", [pz.PositionTask, pz.PoseTask])
 @pytest.mark.parametrize("extreme", [1e-320, 1e-160, 1e-30, 1e30, 1e160, 1e300])
 def test_weights_and_tolerances_too_large_or_small_to_compute_with_are_refused_or_do_no_harm(

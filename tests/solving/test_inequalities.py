@@ -1,5 +1,8 @@
 """Limits between joints: kept at every step, and no dearer than they must be."""
 
+import copy
+import pickle
+from collections.abc import Mapping
 from typing import Any
 
 import daqp
@@ -157,7 +160,7 @@ def test_what_cannot_be_kept_is_refused() -> None:
             LinearLimit({"panda_joint1": 1.0}, wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no coefficient but 0"):
         LinearLimit({"panda_joint1": 0.0}, -1.0)
-    for given in (SUM, "yes", [1], None, 0):
+    for given in (SUM, "yes", [1], [LinearLimit], None, 0):
         with pytest.raises(TypeError, match="limits must be True or False"):
             pz.Tracker(PANDA, HAND, "qp", limits=given)  # type: ignore[arg-type]
 
@@ -168,6 +171,42 @@ def test_what_is_no_limit_is_refused_by_a_solve() -> None:
             pz.Solver(PANDA, HAND, limits=given)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="limits must be True or False"):
             pz.solve(PANDA, pz.PositionTask("panda_hand", [0.4, 0.1, 0.5]), limits=given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [pz.VelocityLimit, pz.AccelerationLimit, pz.JerkLimit, pz.Leash])
+def test_limits_keep_nothing_that_a_caller_may_change(kind: Any) -> None:
+    numbers, some, each = np.full(7, 5.0), {"panda_joint1": 5.0}, [5.0]
+    limits = [kind(numbers), kind(some), kind({"panda_joint1": each})]
+    told = list(map(repr, limits))
+    numbers[:], some["panda_joint1"], each[0] = 50.0, 50.0, 50.0
+    assert list(map(repr, limits)) == told
+    for limit in limits:
+        for again in (copy.copy(limit), copy.deepcopy(limit), pickle.loads(pickle.dumps(limit))):
+            (held,) = (x for x in (getattr(again, "most", None), getattr(again, "joints", None)) if x is not None)
+            with pytest.raises((TypeError, ValueError)):
+                held["panda_joint1" if isinstance(held, Mapping) else 0] = 50.0
+            assert repr(again) == repr(limit)
+
+
+def test_a_sum_of_joints_is_what_it_was_made_of() -> None:
+    given: dict[str, float] = {"panda_joint1": 1}
+    limit = LinearLimit(given, 0.1)
+    given.clear()
+    assert repr(limit) == "LinearLimit(coefficients={'panda_joint1': 1.0}, most=0.1)"
+    assert (
+        pickle.loads(pickle.dumps(limit)).structure == limit.structure == LinearLimit(limit.coefficients, 0.1).structure
+    )
+    assert pz.solve(PANDA, pz.PositionTask("panda_hand", [0.4, 0.3, 0.5]), limits=[limit]).q[0] <= 0.1
+
+
+def test_pairs_that_may_touch_are_what_they_were() -> None:
+    given = [["panda_link5", "ball"]], {("panda_link5", "ball")}
+    for pairs in given:
+        limit = pz.CollisionLimit(allowed=pairs)  # type: ignore[arg-type]
+        told = repr(limit)
+        pairs.clear()
+        assert repr(limit) == told
+        assert [sorted(pair) for pair in pickle.loads(pickle.dumps(limit)).allowed] == [["ball", "panda_link5"]]
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-150, 1.0, 1e155, 1e300])

@@ -152,6 +152,48 @@ def test_a_tracker_arrives_with_its_past() -> None:
         np.testing.assert_array_equal(other.step(q), on)
 
 
+@pytest.mark.parametrize("change", ["nothing", "a place", "a size", "a shape more"])
+@pytest.mark.parametrize("explore", [False, True])
+def test_a_copy_among_obstacles_goes_on_to_the_bit_and_leaves_the_original_alone(change: str, explore: bool) -> None:
+    arm, world = pz.load("panda_collision"), pz.World({"ball": pz.Sphere((0.5, 0.1, 0.5), 0.1)})
+    limits = [pz.CollisionLimit(world), pz.AccelerationLimit(10.0), pz.JerkLimit(200.0)]
+    there, then = (arm.pose(HAND, q) for q in arm.sample(40, seed=5)[[3, 7]])
+    q = pz.solve(arm, [pz.PositionTask(HAND, [0.4, 0.1, 0.5]), pz.PostureTask(arm.home)], limits=limits[:1]).q
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=limits, explore=explore, leash=pz.Leash(0.1))
+    for _ in range(30):
+        q = tracker.step(q, there, measured=q - 0.08 if explore else None)
+    if change == "a place":
+        world.move("ball", pz.SE3.from_parts((0.5, 0.15, 0.5)), velocity=(0.0, 0.1, 0.0))
+    elif change == "a size":
+        world.replace("ball", pz.Sphere((0.5, 0.1, 0.5), 0.12))
+    elif change == "a shape more":
+        world.add("post", pz.Sphere((0.3, 0.3, 0.5), 0.08))
+    others = [copy.copy(tracker), *arrived(tracker)]
+    assert all(other.active_limits == tracker.active_limits for other in others)
+    ways = np.tile(q, (len(others) + 1, 61, 1))
+    for way, one in zip(ways, (*others, tracker), strict=True):
+        for k in range(60):
+            way[k + 1] = one.step(way[k], then)
+    for way in ways:
+        np.testing.assert_array_equal(way, ways[-1])
+
+
+def test_a_tracker_that_was_reset_among_obstacles_steps_like_a_new_one() -> None:
+    arm, world = pz.load("panda_collision"), pz.World({"ball": pz.Sphere((0.5, 0.1, 0.5), 0.1)})
+    limits = [pz.CollisionLimit(world), pz.AccelerationLimit(10.0), pz.JerkLimit(200.0)]
+    there, then = (arm.pose(HAND, q) for q in arm.sample(8, seed=1)[[3, 5]])
+    q = pz.solve(arm, [pz.PositionTask(HAND, [0.4, 0.1, 0.5]), pz.PostureTask(arm.home)], limits=limits[:1]).q
+    used, new = (pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=limits) for _ in range(2))
+    for _ in range(30):
+        q = used.step(q, there)
+    used.reset()
+    ways = np.tile(q, (2, 41, 1))
+    for way, one in zip(ways, (used, new), strict=True):
+        for k in range(40):
+            way[k + 1] = one.step(way[k], then)
+    np.testing.assert_array_equal(*ways)
+
+
 # Processes -------------------------------------------------------------------------------------------------------
 
 

@@ -89,6 +89,7 @@ class Scene:
         "_arrays",
         "_eases",
         "_entries",
+        "_left",
         "_model",
         "_number",
         "_places",
@@ -150,6 +151,20 @@ class Scene:
     def forget(self) -> None:
         """Let the next look be the first one: nothing is known to be near."""
         self.rows("near")[0] = -1.0
+
+    def past(self) -> tuple[list[Array], bool] | None:
+        """What the last looks left, and whether the world is as it was then; None where it has other shapes now."""
+        world = None if self._world is None else self._world()
+        now = (-1, -1) if world is None else (world.version, world.structure)
+        return ([rows.copy() for rows in self._left], now[0] == self._seen) if now[1] == self._structure else None
+
+    def return_to(self, past: tuple[list[Array], bool] | None) -> None:
+        """Go on from there, with the same shapes: the next `sync` takes over what had changed in the world."""
+        if past is not None:
+            for rows, left in zip(self._left, past[0], strict=True):
+                rows[:] = left
+            queries.place(*self.addresses)
+            self._seen = self._seen if past[1] else -2
 
     # Packing ---------------------------------------------------------------------------------------------------------
 
@@ -217,6 +232,7 @@ class Scene:
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
         self.q, self.near = self.rows("q"), self.rows("near")[1 : 1 + NEAR]
+        self._left = [self.rows(name) for name in ("q", "near", "near_before")]
         self.eases = eases[np.ix_(group, group)]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}

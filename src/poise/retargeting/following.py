@@ -27,8 +27,7 @@ from poise.retargeting.holding import Span, shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.solving.arguments import AnyTask
-from poise.solving.collision import CollisionLimit
-from poise.solving.inequalities import Constraint, Limit
+from poise.solving.limits import Limits
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
@@ -88,11 +87,11 @@ class Followed:
 class Follower:
     """A robot, and a Tracker for each set of parts that stand."""
 
-    def __init__(self, robot: Robot, dt: float, limits: Sequence[Limit | Constraint], speed: float) -> None:
-        self.robot, self._dt, self._limits, self._speed = robot, dt, list(limits), speed
+    def __init__(self, robot: Robot, dt: float, limits: Limits, speed: float) -> None:
+        self.robot, self._dt, self._limits, self._speed = robot, dt, limits, speed
         self._trackers: dict[tuple[frozenset[str], bool, frozenset[str]], Tracker] = {}
         self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))
-        self._alone = any(isinstance(limit, CollisionLimit) for limit in self._limits)
+        self._alone = limits.apart is not None
         """Whether each update is a step, as a CollisionLimit needs it."""
         self._unhurried: dict[frozenset[str], Tracker] = {}
         self._limbs = limbs(robot)
@@ -212,7 +211,7 @@ class Follower:
                 method,
                 dt=self._dt / self._updates if self._alone else self._dt,
                 updates=1 if self._alone else self._updates,
-                limits=self._limits or True,
+                limits=self._limits.stated,
                 speed=self._speed,
                 settle=False,
             )
@@ -222,7 +221,8 @@ class Follower:
         """The one that comes to the first frame: its steps stand for no time."""
         if standing not in self._unhurried:
             tracker = self._tracker(standing, False)
-            self._unhurried[standing] = Tracker(self.robot.model, tracker.tasks, tracker.method)
+            positions = self._limits.positions
+            self._unhurried[standing] = Tracker(self.robot.model, tracker.tasks, tracker.method, limits=positions)
         return self._unhurried[standing]
 
 

@@ -23,6 +23,7 @@ from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
+from poise.solving.limits import Limits, Stated
 from poise.solving.problem import pack
 from poise.solving.scratch import Scratch, bind
 from poise.spatial import SO3, Array, ArrayLike
@@ -133,7 +134,7 @@ class HandRetargeter:
         regularization: float = 4e-3,
         alpha: float = 1.0,
         pinch: Pinch | None = None,
-        limits: bool = True,
+        limits: Stated = True,
         q0: ArrayLike | None = None,
         notes: Sequence[str] = (),
     ) -> None:
@@ -167,8 +168,14 @@ class HandRetargeter:
         used = [*axes, *(name for pair in pairs for name in pair if name is not None)]
         self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
         """The landmarks that are read, by their names."""
+        stated = Limits.of(limits)
+        if stated.beside:
+            raise ValueError(
+                f"a HandRetargeter keeps the limits of joints alone, and limits holds {limits!r}: give True or False, "
+                "or follow VectorTasks by a Tracker, which keeps them"
+            )
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
-        self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), limits)
+        self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), stated.positions)
         self._columns: dict[int, npt.NDArray[np.intp]] = {}
         self._begin()
 

@@ -20,7 +20,7 @@ from poise.retargeting.proportions import Proportions
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, beneath, targets, toe
-from poise.solving.inequalities import Constraint, Limit
+from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
 
 _HIPS: Final = 0.53
@@ -94,7 +94,7 @@ def retarget(
     body: BodyMap | None = ...,
     fps: float | None = ...,
     speed: float = ...,
-    limits: Sequence[Limit | Constraint] = ...,
+    limits: Stated = ...,
     smooth: float = ...,
 ) -> Retargeted: ...
 @overload
@@ -105,7 +105,7 @@ def retarget(
     body: BodyMap | None = ...,
     fps: float | None = ...,
     speed: float = ...,
-    limits: Sequence[Limit | Constraint] = ...,
+    limits: Stated = ...,
     smooth: float = ...,
 ) -> list[Retargeted]: ...
 def retarget(
@@ -115,7 +115,7 @@ def retarget(
     body: BodyMap | None = None,
     fps: float | None = None,
     speed: float = 1.0,
-    limits: Sequence[Limit | Constraint] = (),
+    limits: Stated = True,
     smooth: float = 0.0,
 ) -> Retargeted | list[Retargeted]:
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
@@ -123,7 +123,8 @@ def retarget(
     Feet that stand, as found in the source, are held where they come down, and no foot goes into the ground, which is
     at height 0; then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
     at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
-    `CollisionLimit` for a body that meets more than the ground.  The skeleton is scaled by the lengths of its bones.
+    `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away.  The skeleton
+    is scaled by the lengths of its bones.
     `body` says which joint is which frame; None: `BodyMap.found`.  `fps` makes frames even at another rate.
     With `smooth` [s] the motion is followed once more, averaged over about so long, under the same limits.
 
@@ -135,8 +136,8 @@ def retarget(
     """
     a_model(robot)
     if isinstance(motion, Motion):
-        return _carried([motion], robot, body, fps, speed, limits, smooth)[0]
-    return _carried(list(motion), robot, body, fps, speed, limits, smooth)
+        return _carried([motion], robot, body, fps, speed, Limits.of(limits), smooth)[0]
+    return _carried(list(motion), robot, body, fps, speed, Limits.of(limits), smooth)
 
 
 def _carried(
@@ -145,7 +146,7 @@ def _carried(
     body: BodyMap | None,
     fps: float | None,
     speed: float,
-    limits: Sequence[Limit | Constraint],
+    limits: Limits,
     smooth: float,
 ) -> list[Retargeted]:
     for one in motions:

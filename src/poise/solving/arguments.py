@@ -102,10 +102,11 @@ def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
 def put_start(start: Array, model: Model, q0: ArrayLike, name: str = "q0") -> None:
     """Write one configuration into `start` (nq,), whose numbers a kernel checks; raises ShapeError."""
     try:
-        given = np.asarray(q0, dtype=np.float64)
+        given = np.asarray(q0)
     except (TypeError, ValueError):
         given = np.zeros(0)
-    start[:] = given if given.shape == start.shape else one_start(model, q0, name)
+    plain = given.shape == start.shape and given.dtype.kind in "fiu"
+    start[:] = given if plain else one_start(model, q0, name)
 
 
 def room_for(name: str, out: Any, model: Model) -> None:

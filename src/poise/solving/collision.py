@@ -19,6 +19,7 @@ from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_man
 from poise.model.scene import Scene
 from poise.solving.inequalities import Constraint
 from poise.spatial import Array
+from poise.tasks.base import settle
 
 RESERVE: Final = 5e-4
 """What a tracker aims to keep beyond the least distance [m]: more than the curvature of a step takes back."""
@@ -79,6 +80,7 @@ class CollisionLimit(Constraint):
             raise ValueError(f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}")
         positive("rate", self.rate)
         positive("retreat", self.retreat)
+        settle(self)
 
     def scene(self, model: Model, *, ahead: float = 0.0) -> Scene:
         """The shapes as they are now, and will be in `ahead` seconds.

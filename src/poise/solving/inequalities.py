@@ -7,7 +7,7 @@ dataclass with the method of `Limit`.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeAlias, final
 
 import numpy as np
@@ -22,6 +22,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.spatial import Array, ArrayLike
+from poise.tasks.base import Value, settle
 from poise.tasks.coupling import summed
 
 NONE: Final = np.inf
@@ -67,7 +68,7 @@ class Limit(Protocol):
         """
 
 
-class Constraint:
+class Constraint(Value):
     """What the limits of the library have in common, those of joints and of shapes: lists of both have a type by it."""
 
     __slots__ = ()
@@ -78,7 +79,7 @@ Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | ArrayLike
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VelocityLimit(Constraint):
     """No velocity is larger than `most` [rad/s or m/s], over a whole step; the limits of the model hold beside it.
 
@@ -91,6 +92,7 @@ class VelocityLimit(Constraint):
     def __post_init__(self) -> None:
         if self.most is not None:
             check_values(self, self.most)
+        settle(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The velocity limits times dt; see `Limit`."""
@@ -101,7 +103,7 @@ class VelocityLimit(Constraint):
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AccelerationLimit(Constraint):
     """No velocity changes faster than by `most` [rad/s^2 or m/s^2], from one step to the next.
 
@@ -113,6 +115,7 @@ class AccelerationLimit(Constraint):
 
     def __post_init__(self) -> None:
         check_values(self, self.most)
+        settle(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The accelerations; see `Limit`."""
@@ -122,7 +125,7 @@ class AccelerationLimit(Constraint):
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JerkLimit(Constraint):
     """No acceleration changes faster than by `most` [rad/s^3 or m/s^3], from one step to the next; numbers likewise.
 
@@ -134,6 +137,7 @@ class JerkLimit(Constraint):
 
     def __post_init__(self) -> None:
         check_values(self, self.most)
+        settle(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The jerks; see `Limit`."""
@@ -160,6 +164,7 @@ class TwistLimit(Constraint):
         for name in ("linear", "angular"):
             if getattr(self, name) is not None:
                 finite_positive(name, getattr(self, name))
+        settle(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """Twists, and the bounds that they are for each velocity alone; see `Limit`."""
@@ -245,7 +250,7 @@ def values_of(limit: Any, model: Model, most: Values) -> Array:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LinearLimit(Constraint):
     """`sum coefficient * q <= most` over some joints of one coordinate [rad or m].
 
@@ -257,7 +262,6 @@ class LinearLimit(Constraint):
     coefficients: Mapping[str, float]
     """Joint to coefficient."""
     most: float
-    _named: tuple[tuple[str, float], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
@@ -265,19 +269,19 @@ class LinearLimit(Constraint):
         for x in (self.most, *self.coefficients.values()):
             if isinstance(x, bool) or not isinstance(x, (int, float, np.floating, np.integer)) or not math.isfinite(x):
                 raise ValueError(f"{self!r} holds {x!r}, which is no finite number; leave the limit out instead")
-        named = tuple((name, float(x)) for name, x in self.coefficients.items())
-        if not any(x for _, x in named):
+        if not any(self.coefficients.values()):
             raise ValueError(f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out")
-        object.__setattr__(self, "_named", named)
+        object.__setattr__(self, "coefficients", {name: float(x) for name, x in self.coefficients.items()})
+        settle(self)
 
     @property
     def structure(self) -> tuple[Any, ...]:
         """What it says, by which one is the same as another."""
-        return (LinearLimit, self._named, float(self.most))
+        return (LinearLimit, tuple(self.coefficients.items()), float(self.most))
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """One row; see `Limit`.  Raises JointNotFound, and ValueError for a joint that has not one coordinate."""
-        row, (found, offset) = np.zeros((1, len(velocities))), summed(model, dict(self._named), "the LinearLimit")
+        row, (found, offset) = np.zeros((1, len(velocities))), summed(model, self.coefficients, "the LinearLimit")
         for name, coefficient in found.items():
             row[0, list(velocities).index(model.velocity_index(name).start)] = coefficient
         if not row.any():

@@ -14,7 +14,7 @@ from poise.solving.active import ActiveLimit
 from poise.solving.inequalities import Values, check_values, values_of
 from poise.solving.problem import Problem
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task
+from poise.tasks.base import Task, Value, settle
 from poise.tasks.frame import OfFrame
 
 _ON: Final = 1e-6
@@ -25,8 +25,8 @@ _ROUNDS: Final = 3
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Leash:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Leash(Value):
     """How far the command of a `Tracker.step` may be ahead of the q that is `measured`.
 
     Each joint of one coordinate by `joints`, numbers as an `AccelerationLimit` takes them, and the frames of the tasks
@@ -48,6 +48,7 @@ class Leash:
         check_values(self, self.joints)
         for name in ("distance", "angle"):
             positive(name, getattr(self, name))
+        settle(self)
 
 
 @final
@@ -64,11 +65,11 @@ class Leashed:
         "_places",
         "_rates",
         "_reach",
-        "_room",
         "_some",
         "_there",
         "_upper",
         "_velocities",
+        "_whole",
         "held",
         "words",
     )
@@ -87,9 +88,8 @@ class Leashed:
         self._reach = reach[np.array(self._velocities, dtype=np.int64)[given["v"][self._some]]]
         self._lower, self._upper = given["lower"][self._some].copy(), given["upper"][self._some].copy()
         self._rates = problem.section("rates")
-        self.words = problem.words.copy()
-        """The problem with the room that the last call of `shortens` left to the joints."""
-        self._room = packing.unpack(self.words, "coordinates")
+        self._whole = self.words = problem.words
+        """The problem, and it with the room that the last call of `shortens` left to the joints."""
         self._measured: Array | None = None
         self._there: list[SE3] = []
         self.held = False
@@ -128,8 +128,10 @@ class Leashed:
             if not came_out:
                 here = there
             low, high = np.clip(np.minimum(here, there), low, high), np.clip(np.maximum(here, there), low, high)
-        self._room["lower"][self._some] = np.clip(low, self._lower, self._upper)
-        self._room["upper"][self._some] = np.clip(high, self._lower, self._upper)
+        self.words = self._whole.copy()
+        room = packing.unpack(self.words, "coordinates")
+        room["lower"][self._some] = np.clip(low, self._lower, self._upper)
+        room["upper"][self._some] = np.clip(high, self._lower, self._upper)
         return True
 
     def active(self, found: Sequence[ActiveLimit], q: Array) -> list[ActiveLimit]:

@@ -115,4 +115,4 @@ def _structure(limit: Any) -> Hashable:
 
 
 def _is_limit(limit: Any) -> bool:
-    return any(callable(getattr(limit, kind, None)) for kind in _KINDS)
+    return not isinstance(limit, type) and any(callable(getattr(limit, kind, None)) for kind in _KINDS)

@@ -81,15 +81,18 @@ class Scratch:
             proposer=0 if self.proposer is None else self.proposer.address,
         )
 
-    def past(self) -> list[Array]:
-        """What it remembers."""
-        return [self.narrow.copy(), *([] if self.proposer is None else self.proposer.past())]
+    def past(self) -> tuple[Any, ...]:
+        """What it remembers, also of what is near."""
+        scene, proposer = self.scene, self.proposer
+        return self.narrow.copy(), scene and scene.past(), proposer and proposer.past()
 
-    def return_to(self, past: list[Array]) -> None:
+    def return_to(self, past: tuple[Any, ...]) -> None:
         """Remember nothing else."""
-        self.narrow[:] = past[0]
+        self.narrow[:], near, proposed = past
+        if self.scene is not None:
+            self.scene.return_to(near)
         if self.proposer is not None:
-            self.proposer.return_to(past[1:])
+            self.proposer.return_to(proposed)
 
     def widen(self, bound: "Bound") -> None:
         """Make the workspace of eight lanes, where there is none."""

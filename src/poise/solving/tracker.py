@@ -1,6 +1,7 @@
 """Tracker: one update a time step, towards targets that move."""
 
 import warnings
+from copy import copy
 from functools import partial
 from threading import Lock
 from typing import Any, Final, final
@@ -53,8 +54,6 @@ _NOT_FINITE: Final = (
     "where it was, or braked where accelerations are limited: damp the method, or let the residual be a number "
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
-
-
 _LEASH: Final = Leash()
 
 
@@ -186,7 +185,7 @@ class Tracker(Targets):
         if not isinstance(leash, Leash):
             raise TypeError(f"leash must be a Leash, as in leash=Leash(joints=0.2, distance=0.05), got {leash!r}")
         values_of(leash, model, leash.joints)
-        self._leash = leash
+        self._leash, self._leashed, self._warned = leash, None, False
         self._explorer, self._guide = None, None
         if explore:
             velocities = self._prepared.problem.velocities
@@ -204,8 +203,7 @@ class Tracker(Targets):
 
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
-        self._lock, self._warned = Lock(), False
-        self._leashed: Leashed | None = None
+        self._lock = Lock()
         self._bound = self._prepared.bound()
         scratch = self._scratch = Scratch(self._bound)
         scratch.tell(updates=self._count, settle=int(self._settles))
@@ -231,10 +229,12 @@ class Tracker(Targets):
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_aside", "_closing", "_count", "_dt", "_explorer", "_followed", "_guide", "_lead", "_leash",
-            "_posture_task", "_prepared", "_settles", "method", "model", "tasks",
+            "_apart", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_task", "_prepared", "_settles",
+            "_warned", "method", "model", "tasks",
         )  # fmt: skip
-        return {**{name: getattr(self, name) for name in names}, "past": self._scratch.past()}
+        own = ("_aside", "_closing", "_explorer", "_guide", "_leashed")
+        state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
+        return {**state, "past": self._scratch.past()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         past = state.pop("past")
@@ -384,11 +384,11 @@ class Tracker(Targets):
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
         self._q[:] = np.nan
-        for past in (
-            "last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change",
-            "steady",
-        ):  # fmt: skip
+        lasts = ("last_step", "last_target", "last_guide")
+        for past in (*lasts, "travel", "travel_change", "behind", "flow", "flow_change", "steady"):
             self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
+        if self._scratch.scene is not None:
+            self._scratch.scene.forget()
         if self._explorer is not None and self._guide is not None:
             self._explorer.forget()
             self._guide.reset()

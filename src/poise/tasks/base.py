@@ -40,9 +40,16 @@ class Value:
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        plain_ones = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
-        return _again, (type(self), plain_ones)
+        return _again, (type(self), _contents(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={x!r}' for name, x in _contents(self).items())})"
+
+
+def _contents(value: Any) -> dict[str, Any]:
+    """The fields of a frozen dataclass; mappings as they were given."""
+    pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
+    return {name: dict(x) if isinstance(x, Mapping) else x for name, x in pairs}
 
 
 def _again(kind: Any, values: Mapping[str, Any]) -> Any:

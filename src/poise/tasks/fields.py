@@ -25,6 +25,8 @@ def settled(content: Any) -> Any:
             return frozen(content) if content.ndim else float(content)
         case list():
             return tuple(settled(x) for x in content)
+        case set():
+            return frozenset(content)
         case Mapping():
             return MappingProxyType({name: settled(x) for name, x in content.items()})
     return content
