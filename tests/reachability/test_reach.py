@@ -107,6 +107,19 @@ def test_limits_are_kept(first: tuple[float, float], second: tuple[float, float]
     assert (free.counts[level] > 0).sum() > (result.counts[level] > 0).sum()
 
 
+def test_a_list_of_limits_keeps_those_of_joints_too() -> None:
+    arm = elbow((-1.0, 0.7), (0.2, 2.5))
+    plain, empty = (pz.reach(arm, "tool", grid=GRID, orientations=0, limits=limits) for limits in (True, []))
+    assert np.array_equal(plain.counts, empty.counts)
+    assert empty.limits
+    together = pz.reach(arm, "tool", grid=GRID, orientations=0, limits=[pz.LinearLimit({"shoulder": 1, "elbow": 1}, 1)])
+    found = together.q[together.counts > 0]
+    assert (found.sum(axis=1) <= 1.0 + 1e-9).all()
+    assert 0 < len(found) < (plain.counts > 0).sum()
+    with pytest.raises(TypeError, match="limits must be True or False"):
+        pz.reach(arm, "tool", grid=GRID, limits="no")  # type: ignore[arg-type]
+
+
 def test_half_a_turn_reaches_half_the_ring() -> None:
     whole = pz.reach(slider(-3.2, 3.2), "tool", grid=GRID, orientations=0)
     half = pz.reach(slider(0.0, math.pi), "tool", grid=GRID, orientations=0)

@@ -17,6 +17,7 @@ from poise.reachability.map import ReachMap
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
 from poise.reachability.span import span
+from poise.solving.limits import Limits, Stated
 from poise.solving.solver import Solver
 from poise.spatial import SO3, ArrayLike
 from poise.tasks.pose import PoseTask, PositionTask
@@ -36,7 +37,7 @@ def reach(
     grid: float = 0.05,
     orientations: int | SO3 = 32,
     bounds: ArrayLike | None = None,
-    limits: bool = True,
+    limits: Stated = True,
     effort: int = 64,
     seed: int = 0,
     threads: int | None = None,
@@ -49,7 +50,7 @@ def reach(
     `orientations` of the frame in the world: so many, spread over all rotations by super-Fibonacci spirals (Alexa
     2022), or the rotations (m, 4) of an `SO3`.  With 0 the orientation is left free.  A target is reached if a solve
     comes within 1e-6 m and 1e-6 rad of it, by forward kinematics, with every joint within its limits, unless `limits`
-    is False.
+    is False; what a list of `limits` states beside them holds too, as for `solve`.
 
     Each target is tried from a stored start near it and up to `effort` more, the first of which are stored too and the
     others random, drawn with `seed`; with 0 from home alone.  So what is reached is certain, what is not was not found
@@ -68,6 +69,7 @@ def reach(
     if isinstance(grid, bool) or not (isinstance(grid, (int, float)) and 0.0 < grid < math.inf):
         raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
     whole("effort", effort, 0)
+    positions = Limits.of(limits).positions
     turns = _turns(orientations)
     task = PositionTask(name) if turns is None else PoseTask(name)
     moving = np.count_nonzero(np.abs(model.jacobian(name, model.sample(seed=0))).max(axis=0))
@@ -82,9 +84,9 @@ def reach(
 
     each = 1 if turns is None else len(turns.wxyz)
     box = checked_bounds(bounds)
-    ball = span(model, name, limits=limits, of_pose=False)
+    ball = span(model, name, limits=positions, of_pose=False)
     points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + each)
-    closest = ball if turns is None else span(model, name, limits=limits, of_pose=True)
+    closest = ball if turns is None else span(model, name, limits=positions, of_pose=True)
     arms = np.zeros((1, 3)) if turns is None else rotate(turns.wxyz, np.broadcast_to(closest.point, (each, 3)))
     measure = manipulability_of(model, task, "position" if turns is None else "pose")
 
@@ -119,7 +121,7 @@ def reach(
     counts = reached.sum(1)
     mean = np.where(counts > 0, mean / np.maximum(counts, 1), np.nan)
     return ReachMap(
-        model=model, frame=name, grid=float(grid), orientations=turns, limits=bool(limits), effort=effort, seed=seed,
+        model=model, frame=name, grid=float(grid), orientations=turns, limits=positions, effort=effort, seed=seed,
         centre=ball.centre, points=points, reached=reached, counts=counts,
         manipulability=np.where(counts > 0, best, np.nan), mean_manipulability=mean, q=q,
         solves=solves, time=perf_counter() - began,
