@@ -325,7 +325,7 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
         for a in range(len(p.shares)):
             w.other[a] = w.other[a] * p.shares[a]
             w.step[a] = w.step[a] * p.shares[a]
-        return _curb_later_levels(w)
+        return _shorten_later_levels(w)
     for a in range(len(p.shares)):
         w.step[a] = w.step[a] * p.shares[a]
     return 1.0
@@ -349,7 +349,7 @@ def _weigh_columns(p: Any, w: Any, limits: Any) -> Any:
 
 
 @kernel
-def _curb_later_levels(w: Any) -> Any:
+def _shorten_later_levels(w: Any) -> Any:
     """Between w.step, the first level's own, and w.other, that of all, as far as settling allows; the share of it.
 
     The first level so takes its whole step: all between the two do the same for it, and are within the limits.

@@ -72,8 +72,8 @@ def active_limits(
         names = [name for v, name in enumerate(_velocity_names(model)) if v in problem.velocities]
         resting = {limit.name for limit in found}  # where there is nothing left to brake for
         found += _speeds(problem, names, gone, dt, updates)
-        has_rates = _rates(problem, work, names, gone, dt)
-        found += [limit for limit in has_rates if limit.kind == "acceleration" or limit.name not in resting]
+        limited = _rates(problem, work, names, gone, dt)
+        found += [limit for limit in limited if limit.kind == "acceleration" or limit.name not in resting]
         found += _twists(problem, names, gone, dt, updates)
     return tuple(found)
 

@@ -29,7 +29,7 @@ from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import CLOSED, close, open_at
 from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
 from poise.kernels.requirements.sides import inside, sure_inside
-from poise.kernels.requirements.stages import AT_LEAST, OPEN, PACED, RANGED
+from poise.kernels.requirements.stages import AT_LEAST, OPEN, RANGED, RATED
 from poise.kernels.requirements.stopping import (
     ROUNDED,
     bound_braking,
@@ -44,7 +44,7 @@ _ROUNDING = 1e-12
 """The share of a twist that rounding may add."""
 _TRIALS = 8
 """The nearest step is looked for so often, each time with what was seen cut off."""
-_HALVINGS, _HALVINGS_PACED = 12, 4
+_HALVINGS, _HALVINGS_RATED = 12, 4
 """It is halved so often before it is not taken; in favour of braking, beside which little is left to a step anyway."""
 _STRETCHES = 3
 """What gets away from something that comes near is doubled so often where it does not suffice."""
@@ -83,7 +83,7 @@ def take(p, w, address):
         w.memory[STAGE] = float(stage)
         for a in range(n if stage == AT_LEAST else 0):
             wish[a] = base_of(w)[a]  # braking, as far as that goes
-        needed = stage == RANGED or (stage == PACED and len(p.borders) > 0) or (stage == AT_LEAST and has_rates)
+        needed = stage == RANGED or (stage == RATED and len(p.borders) > 0) or (stage == AT_LEAST and has_rates)
         if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
             w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
             return
@@ -259,7 +259,7 @@ def _found(p, w, address, stage, certified):
         if w.memory[CUTTING] != SEEN_MORE:
             break
     w.memory[CUTTING] = 0.0
-    for k in range(1, _HALVINGS_PACED if has_rates else _HALVINGS):
+    for k in range(1, _HALVINGS_RATED if has_rates else _HALVINGS):
         if _fits(p, w, address, stage, 0.5**k, base, tried):
             return True
     if not (has_rates and certified):
