@@ -24,14 +24,13 @@ from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.answer import Configurations
 from poise.solving.arguments import AnyTask, Tasks, one_start, several
-from poise.solving.batching import Batch
+from poise.solving.batching import solved
 from poise.solving.limits import Stated
 from poise.solving.outcome import Status
 from poise.solving.recalled import prepared_search
 from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in
-from poise.solving.unranged import goals_without
 from poise.spatial import Array, ArrayLike
 from poise.tasks.posture import PostureTask
 
@@ -266,15 +265,11 @@ def run_batch(
     goals = np.hstack([goals, np.broadcast_to(loops, (len(goals), len(loops)))])
     if q0 is not None and len(starts) and search.problem.limits:
         ask_for_degrees_in(model, starts[0], "q0")
-    batch = Batch(search, model, goals, starts, postures, seed, given=q0 is not None, closest=closest)
-    if search.unranged is None:
-        batch.run(threads, progress)
-    else:
-        alone = goals_without(search.frame_tasks, goals)
-        others = Batch(search.unranged, model, alone, starts, postures, seed, given=batch.given, closest=closest)
-        others.run(threads, progress)
-        batch.go_on_from(others, threads, progress)
-    return SolutionBatch(model, search, batch.raw, goals, batch.codes, batch.late)
+    raw, codes, late = solved(
+        search, model, goals, starts, postures, threads=threads, progress=progress, seed=seed, given=q0 is not None,
+        closest=closest,
+    )  # fmt: skip
+    return SolutionBatch(model, search, raw, goals, codes, late)
 
 
 def problems_of(

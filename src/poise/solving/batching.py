@@ -1,7 +1,7 @@
 """A batch that is being solved: pieces for threads, lanes for what they can solve, single searches for the rest."""
 
 import warnings
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from poise.solving.arguments import cores
 from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
 from poise.solving.search import Search
-from poise.solving.unranged import with_ranges
+from poise.solving.unranged import goals_without, with_ranges
 from poise.spatial import Array
 
 _PIECE: Final = 1024
@@ -53,6 +53,39 @@ def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
         half = len(starts) // 2
         return np.concatenate([_starts_or_home(model, some, limits=limits) for some in (starts[:half], starts[half:])])
     return model.clip(kept) if limits else kept
+
+
+def solved(
+    search: Search,
+    model: Model,
+    goals: Array,
+    starts: Array,
+    postures: Array | None,
+    *,
+    threads: int | None,
+    progress: bool | None,
+    **settings: Any,
+) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    """(n, rows of `out`) answers, (n,) their codes, and (n,) whether their time was spent; `settings` as of `Batch`.
+
+    Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
+    """
+
+    def run(search: Search, goals: Array, some: Any) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        batch = Batch(search, model, goals, starts[some], None if postures is None else postures[some], **settings)
+        batch.run(threads, progress)
+        return batch.raw, batch.codes, batch.late
+
+    if search.unranged is None or not len(goals):
+        return run(search, goals, slice(None))
+    raw, codes, late = run(search.unranged, goals_without(search.frame_tasks, goals), slice(None))
+    raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
+    rest = np.flatnonzero(~inside | (codes != SOLVED))
+    if (codes == RUNNING).any():  # it was stopped
+        codes[rest] = RUNNING
+    elif len(rest):
+        raw[rest], codes[rest], late[rest] = run(search, goals[rest], rest)
+    return raw, codes, late
 
 
 @final
@@ -107,25 +140,6 @@ class Batch:
             words = f"{n - rest:,} of {n:,} problems are done, the status of the others is INTERRUPTED"
             warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=4)
         self._fill()
-
-    def go_on_from(self, others: "Batch", threads: int | None, progress: bool | None) -> None:
-        """Take over the answers to the tasks without ranges where these hold, and solve the rest."""
-        n = len(self.goals)
-        if not n:
-            return
-        self.raw, inside = with_ranges(self.model, self.search.frame_tasks, self.goals, others.raw)
-        rest = np.flatnonzero(~inside | (others.codes != SOLVED))
-        self.codes, self.late = others.codes.copy(), others.late.copy()
-        if (others.codes == RUNNING).any():  # it was stopped
-            self.codes[rest] = RUNNING
-            return
-        postures = None if self.postures is None else self.postures[rest]
-        some = Batch(
-            self.search, self.model, self.goals[rest], self.starts[rest], postures, self.seed, given=self.given,
-            closest=self.closest,
-        )  # fmt: skip
-        some.run(threads, progress)
-        self.raw[rest], self.codes[rest], self.late[rest] = some.raw, some.codes, some.late
 
     def _fill(self) -> None:
         """Let each q of which nothing was found be its start, or the model's home where that is none.

@@ -16,10 +16,15 @@ _BACK_AT_ONCE: Final = 0.01
 """How fast what is outside comes back, at least [m/s or rad/s], and in an update without a time step [m or rad]."""
 
 
+def is_range(task: Task) -> bool:
+    """Whether it is a required range with an inside."""
+    return task.required and task.asked > 0 and task.sides > 0
+
+
 def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:
     """The required tasks of the first level that are ranges with an inside."""
     first = levels(tasks)[:1]
-    return tuple(task for task in tasks if task.level in first and task.required and task.asked and task.sides)
+    return tuple(task for task in tasks if task.level in first and is_range(task))
 
 
 def borders(tasks: Sequence[Task], dt: float | None) -> Any:

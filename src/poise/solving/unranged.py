@@ -13,6 +13,7 @@ import numpy.typing as npt
 from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask
+from poise.solving.borders import is_range
 from poise.solving.scratch import SEED, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -26,14 +27,14 @@ _HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE, -1]
 
 def without_ranges(tasks: Sequence[AnyTask]) -> list[AnyTask] | None:
     """The tasks without required ranges; None where there are none of these, or nothing else about frames."""
-    others = [task for task in tasks if not _is_range(task)]
+    others = [task for task in tasks if not (isinstance(task, Task) and is_range(task))]
     pulls = any(isinstance(task, Task) and task.required for task in others)
     return others if pulls and len(others) < len(tasks) else None
 
 
 def goals_without(tasks: Sequence[Task], goals: Array) -> Array:
     """(n, 7 others) of goals (n, 7 frame tasks), those of the tasks that are no ranges."""
-    return goals.reshape(len(goals), -1, 7)[:, [not _is_range(task) for task in tasks]].reshape(len(goals), -1)
+    return goals.reshape(len(goals), -1, 7)[:, [not is_range(task) for task in tasks]].reshape(len(goals), -1)
 
 
 def solved_without_ranges(search: "Search", others: "Search", model: Model, scratch: Scratch, end: float) -> bool:
@@ -64,14 +65,10 @@ def with_ranges(
     left = []
     for task, goal in zip(tasks, np.split(goals, len(tasks), axis=1), strict=True):
         count = len(task.blocks)
-        if _is_range(task):
+        if is_range(task):
             left.append(task.judged(model, goal, q))
             inside &= (left[-1] <= [block.tolerance for block in task.blocks]).all(axis=1)
         else:
             left.append(last[:, at : at + count])
             at += count
     return np.hstack([parts, *left, last[:, at:]]), inside
-
-
-def _is_range(task: AnyTask) -> bool:
-    return isinstance(task, Task) and task.required and task.sides > 0
