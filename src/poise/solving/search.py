@@ -324,7 +324,9 @@ class Search:
 
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
-        if self.unranged is not None and solved_without_ranges(self, self.unranged, model, scratch, end):
+        if self.unranged is not None and solved_without_ranges(
+            self.frame_tasks, self.unranged, self._certified, model, scratch, end
+        ):
             return SOLVED, False
         if self._follows:
             assert self._prepared is not None
@@ -345,7 +347,7 @@ class Search:
             code, late = self.kept_within(model, scratch, code, end)
         return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
 
-    def certified(self, model: Model, scratch: Scratch) -> int:
+    def _certified(self, model: Model, scratch: Scratch) -> int:
         """The code of the scratch's start, taken as it is."""
         if self._soft:
             return certified_start(scratch)

@@ -1,7 +1,7 @@
 """Tasks that are not required: what a search needs for them, and what it does where no start fulfils the others."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,11 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.solver.soft import optimise
 from poise.model.model import Model
+from poise.solving.outcome import Asked
 from poise.solving.problem import Problem
 from poise.solving.scratch import PHASE, SEED, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task, levels
-
-if TYPE_CHECKING:
-    from poise.solving.search import Search
 
 
 def soft_alone(tasks: Sequence[Task]) -> bool:
@@ -56,18 +54,18 @@ def certified_start(scratch: Scratch) -> int:
     return code
 
 
-def from_required(search: "Search", inner: "Search | None", model: Model, scratch: Scratch) -> tuple[int, bool]:
-    """Solve for the required tasks alone by `inner`, then lessen the soft ones from there.
+def from_required(asked: Asked, inner: Any, model: Model, scratch: Scratch) -> tuple[int, bool]:
+    """Solve for the required tasks alone by the search `inner`, then lessen the soft ones from there.
 
     The code, and whether the time was spent.
     """
     if inner is None:  # nothing was required, and no start came to a number
         return certified_start(scratch), False
-    goals = scratch.goal.reshape(-1, 7)[[task.required for task in search.frame_tasks]]
+    goals = scratch.goal.reshape(-1, 7)[[task.required for task in asked.frame_tasks]]
     with inner.scratch(model) as found:
         found.goal[:], found.start[:] = goals.ravel(), scratch.start
         _, late = inner.solve_one(model, found, int(scratch.call[SEED]))
-        return _from_there(model, search.problem, scratch, found.out), late
+        return _from_there(model, asked.problem, scratch, found.out), late
 
 
 def _from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) -> int:

@@ -4,8 +4,8 @@ So a pose keeps its closed form, its eight lanes and its answer, to the bit.  Wh
 search with all tasks is what solves.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from poise.solving.borders import is_range
 from poise.solving.scratch import SEED, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
-
-if TYPE_CHECKING:
-    from poise.solving.search import Search
 
 _HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE, -1]
 """What of `out` says how an answer was found, and the posture's error at the end."""
@@ -37,17 +34,27 @@ def goals_without(tasks: Sequence[Task], goals: Array) -> Array:
     return goals.reshape(len(goals), -1, 7)[:, [not is_range(task) for task in tasks]].reshape(len(goals), -1)
 
 
-def solved_without_ranges(search: "Search", others: "Search", model: Model, scratch: Scratch, end: float) -> bool:
-    """Whether all ranges hold at the answer of the search for the others; `out` of the scratch is then of it."""
+def solved_without_ranges(
+    tasks: Sequence[Task],
+    others: Any,
+    certified: Callable[[Model, Scratch], int],
+    model: Model,
+    scratch: Scratch,
+    end: float,
+) -> bool:
+    """Whether all ranges hold at the answer of the search `others`; `out` of the scratch is then of it.
+
+    `certified` gives the code of the scratch's start for all tasks.
+    """
     start, out = scratch.start.copy(), scratch.out
     with others.scratch(model) as found:
-        found.goal[:], found.start[:] = goals_without(search.frame_tasks, scratch.goal[None])[0], start
+        found.goal[:], found.start[:] = goals_without(tasks, scratch.goal[None])[0], start
         if len(found.posture_goal):
             found.posture_goal[:] = scratch.posture_goal
         if others.solve_one(model, found, int(scratch.call[SEED]), end)[0] != SOLVED:
             return False
         scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
-        code = search.certified(model, scratch)
+        code = certified(model, scratch)
         scratch.start[:] = start
         out[_HOW] = found.out[_HOW]
     return code == SOLVED
