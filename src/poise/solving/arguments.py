@@ -21,6 +21,8 @@ Tasks: TypeAlias = Objective | Sequence[Objective]
 
 def several(tasks: Tasks) -> tuple[AnyTask, ...]:
     """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
+    if isinstance(tasks, (Task, PostureTask)):
+        return (tasks,)
     found: tuple[Any, ...] = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
     if not found:
         raise ValueError("tasks is empty; state at least one")

@@ -27,7 +27,7 @@ from poise.solving.arguments import AnyTask, Tasks, one_start, several
 from poise.solving.batching import solved
 from poise.solving.limits import Stated
 from poise.solving.outcome import Status
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.solving.suspicion import ask_for_degrees_in
@@ -238,7 +238,7 @@ def solve_batch(
     """
     search = prepared_search(
         model, several(tasks), method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
-        max_restarts=max_restarts, max_time=max_time, trace=False,
+        max_restarts=max_restarts, max_time=max_time,
     )  # fmt: skip
     # The search is kept for tasks of this structure, and may have been made for others with targets of their own.
     return run_batch(search, model, several(tasks), targets, q0, seed, closest, threads, progress)

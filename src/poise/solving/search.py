@@ -68,6 +68,7 @@ _SHORTEST: Final = 1e-9
 """A direction or a quaternion that is shorter is none."""
 Preference: TypeAlias = Literal["nearest", "first"]
 """Which solution a solve returns: the nearest to q0 of those found, or the first."""
+PREFERENCES: Final = get_args(Preference)
 
 
 @final
@@ -159,7 +160,7 @@ class Search:
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
         positions, self.apart = self.limits.positions, self.limits.apart
-        one_of("prefer", prefer, get_args(Preference))
+        one_of("prefer", prefer, PREFERENCES)
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)

@@ -7,7 +7,7 @@ from poise.model.model import Model
 from poise.solving.arguments import AnyTask, Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
 from poise.solving.limits import Stated
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.solving.rows import rows_at
 from poise.solving.scratch import bind
 from poise.solving.search import Preference, Search

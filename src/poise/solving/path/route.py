@@ -28,7 +28,7 @@ from poise.solving.path.limits import PathLimits
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
 from poise.solving.path.wishes import Wishes, gives_way, on_line
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
@@ -94,8 +94,7 @@ class Route:
         first = [replace(task, priority=0) for task in self.led]  # as the loops are
         self.search, self.near = (
             prepared_search(
-                model, (*first, *loops), method=None, limits=limits.positions, prefer="nearest",
-                max_iterations=None, max_restarts=restarts, max_time=None, trace=False,
+                model, (*first, *loops), limits=limits.positions, max_restarts=restarts,
                 also=[*limits.stated.tied(model), *([] if self.held is None else self.held.active)],
             )
             for restarts in (None, 0)

@@ -20,7 +20,7 @@ from poise.solving.limits import Stated
 from poise.solving.path.along import Rows
 from poise.solving.path.clock import Clock
 from poise.solving.posture import one_posture, pulled
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -105,9 +105,8 @@ class Wishes:
         # What nothing leads is solved for, which ends at the least of it; else steps need not come to rest there.
         method = within.METHOD if self._led else None
         search = prepared_search(
-            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_iterations=None,
-            max_restarts=0, max_time=None, trace=False,
-        )  # fmt: skip
+            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_restarts=0
+        )
         loops, out = np.concatenate([np.zeros(0), *search.loop_goals]), np.array(q)
         with search.scratch(self._model) as scratch:
             for k, start in enumerate(q):
