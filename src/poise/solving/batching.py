@@ -107,7 +107,7 @@ class Batch:
         self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
         self.seed, self.given, self.closest = seed, given, closest
         n = len(goals)
-        with search.scratch(model) as scratch:
+        with search.bound.scratch(model) as scratch:
             width = len(scratch.out)
         self.raw = np.full((n, width), np.nan)
         self.raw[:, _WHOLE] = 0.0
@@ -158,7 +158,7 @@ class Batch:
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
-        with self.search.scratch(self.model) as scratch:
+        with self.search.bound.scratch(self.model) as scratch:
             for piece in self._pieces:
                 left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
                 for k in left:
@@ -188,10 +188,10 @@ class Batch:
 
     def _solve(self, scratch: Scratch, k: int) -> None:
         """Solve one problem as a call of a Solver does."""
-        scratch.goal[:], scratch.start[:] = self.goals[k], self.starts[k]
-        if self.postures is not None:
-            scratch.posture_goal[:] = self.postures[k]
-        code, self.late[k] = self.search.solve_one(self.model, scratch, self.seed)
+        posture = None if self.postures is None else self.postures[k]
+        code, self.late[k] = self.search.solve_one(
+            self.model, scratch, self.goals[k], self.starts[k], posture=posture, seed=self.seed
+        )
         if code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
         self.codes[k] = code

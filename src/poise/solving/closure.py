@@ -18,7 +18,7 @@ from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.problem import pack
 from poise.solving.rows import active_rows
-from poise.solving.scratch import bind
+from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
@@ -130,13 +130,13 @@ class Aside:
 class Closure:
     """Loops of a model, which it does not hold: whether they are closed, and which q near by closes them."""
 
-    __slots__ = ("_balls", "_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
+    __slots__ = ("_balls", "_bound", "_columns", "_high", "_low", "_lower", "_upper", "limits", "loops")
 
     def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
         """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
         self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
-        self._problem = pack(model, self.loops, limits=False)
-        self._columns = np.array(self._problem.velocities)
+        self._bound = Bound(pack(model, self.loops, limits=False))
+        self._columns = np.array(self._bound.problem.velocities)
         self.limits = limits
         """Whether joint limits hold."""
         self._lower = model.lower if limits else np.full(model.nq, -np.inf)
@@ -151,8 +151,8 @@ class Closure:
     @property
     def places(self) -> npt.NDArray[np.intp]:
         """The places in q of the joints that move the loops."""
-        single = [int(i) for i in self._problem.section("coordinates")["q"]]
-        balls = [int(ball["q"]) + k for ball in self._problem.section("balls") for k in range(4)]
+        single = [int(i) for i in self._bound.problem.section("coordinates")["q"]]
+        balls = [int(ball["q"]) + k for ball in self._bound.problem.section("balls") for k in range(4)]
         return np.array([*single, *balls], dtype=np.intp)
 
     def gap(self, q: Array) -> float:
@@ -178,10 +178,10 @@ class Closure:
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """What the loops lack (m,) [m, rad], and the Jacobian (m, n) of the joints that move them."""
-        with bind(self._problem).scratch() as scratch:
+        with self._bound.scratch() as scratch:
             scratch.goal[:] = np.concatenate([loop.goal(None) for loop in self.loops])
             scratch.start[:] = q
-            _, e, jacobian = active_rows(self._problem, scratch)
+            _, e, jacobian = active_rows(self._bound.problem, scratch)
         return e, jacobian
 
     def _between(self, model: Model, start: Array, most: Array) -> tuple[Array, Array]:

@@ -132,9 +132,9 @@ class Explorer:
     def _find(self, q: Array) -> Array | None:
         """(k, nq) corners of a free way from q to a solution; None where none was found."""
         model, goal = self._model, self._goal
-        with self._search.scratch(model) as scratch:
-            scratch.goal[:], scratch.start[:] = goal, q
-            code, _ = self._search.solve_one(model, scratch, self._tried)
+        assert goal is not None
+        with self._search.bound.scratch(model) as scratch:
+            code, _ = self._search.solve_one(model, scratch, goal, q, seed=self._tried)
             if code != SOLVED:
                 return None
             end = scratch.out[ANSWER : ANSWER + model.nq].copy()

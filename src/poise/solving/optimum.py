@@ -11,7 +11,7 @@ from poise.kernels.machine.jit import prepare
 from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, joined, several
-from poise.solving.bound_method import BoundMethod
+from poise.solving.bound_method import bound_method
 from poise.solving.closure import refuse_loops
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
@@ -81,11 +81,11 @@ def algorithmic_singularity(
     method = ExtendedJacobian() if method is None else method
     many = np.array(model.check_q(q, "q"))
     problem = pack(model, given)
-    prepared = BoundMethod(model, given, problem, method, limits=False)
+    bound = bound_method(model, given, problem, method, limits=False)
     prepare(reduced_hessian)
     out = np.zeros(len(problem.velocities) ** 2)
     measures = np.empty((2, *many.shape[:-1]))
-    with prepared.bound().scratch() as scratch:
+    with bound.scratch() as scratch:
         for place in np.ndindex(many.shape[:-1]):
             scratch.goal[:], scratch.start[:] = _goals(model, given, many[place]), many[place]
             left = reduced_hessian(scratch.address, out)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, final
 from poise.model.model import Model
 from poise.solving.limits import Limits
 from poise.solving.problem import Problem
+from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -66,6 +67,10 @@ class Asked(Protocol):
     @property
     def problem(self) -> Problem:
         """The same as numbers."""
+
+    @property
+    def bound(self) -> Bound:
+        """It with the routines that read it."""
 
     @property
     def limits(self) -> Limits:

@@ -1,7 +1,6 @@
 """Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from math import inf, nan
 from time import perf_counter_ns
@@ -25,21 +24,20 @@ from poise.kernels.machine.layout import (
     TURN,
     UNSOLVED,
 )
-from poise.kernels.methods import method_loop
-from poise.kernels.solver import batch_lanes, lm_solver, soft
+from poise.kernels.solver import batch_lanes
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.quaternions import pose_numbers
 from poise.solving import within
 from poise.solving.arguments import AnyTask, joined, one_a_task, put_start, refuse_numbers
-from poise.solving.bound_method import BoundMethod
+from poise.solving.bound_method import bound_method, trace_of
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
 from poise.solving.problem import pack
-from poise.solving.scratch import PHASE, SEED, Scratch, bind
+from poise.solving.scratch import PHASE, SEED, Bound, Scratch
 from poise.solving.soft import certified_start, from_required, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
@@ -75,27 +73,24 @@ PREFERENCES: Final = get_args(Preference)
 class Search:
     """Tasks prepared for a model, which it does not hold: what a `Solver` and the memory of `solve` are made of.
 
-    It holds no workspace of its own: any number of threads may call it at once, and it can be sent to a process.
+    Any number of threads may call it at once, and it can be sent to a process.
     """
 
     __slots__ = (
         "_aside",
-        "_bound",
         "_closure",
-        "_entry",
         "_follows",
         "_held",
         "_home",
-        "_idle",
         "_own",
         "_pose_alone",
         "_posture",
-        "_prepared",
         "_required",
         "_soft",
         "_usual_restarts",
         "_within",
         "apart",
+        "bound",
         "frame_tasks",
         "limits",
         "max_iterations",
@@ -177,34 +172,39 @@ class Search:
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
             problem = self._posture.extended(problem)
+        alike = partial(
+            Search, model, prefer=prefer, seed=seed, max_iterations=max_iterations, max_time=max_time,
+            max_restarts=max_restarts if self._usual_restarts == max_restarts else None,
+        )  # fmt: skip
         self._required: Search | None = None
+        """The search for the required tasks alone, where others are soft."""
         if self._soft:
             problem = with_room(problem)
             required = [task for task in self.frame_tasks if task.required]
-            if required:
-                self._required = Search(
-                    model, required, limits=positions, prefer=prefer, seed=seed, max_iterations=max_iterations,
-                    max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
-                )  # fmt: skip
+            self._required = alike(required, limits=positions) if required else None
         elif chosen is None and posture is None and len(self.frame_tasks) == 1:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
-        self._prepared: BoundMethod | None = None
+        numbers = {
+            "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts, "phase": BEGIN,
+            "usual_restarts": self._usual_restarts, "nearest": int(prefer == "nearest"), "looking": int(looking),
+            "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK,
+        }  # fmt: skip
         if chosen is not None:
-            self._prepared = BoundMethod(
-                model, self.frame_tasks, problem, chosen, limits=positions, also=self.limits.others, apart=self.apart,
-                keeps=True, posture=followed,
+            self.bound = bound_method(
+                model, self.frame_tasks, problem, chosen, "iterate", limits=positions, also=self.limits.others,
+                apart=self.apart, keeps=True, posture=followed, traced=max_iterations + 1 if trace else 0,
+                numbers=numbers,
             )  # fmt: skip
-        elif looking:
-            problem = looked_at(model, problem, self.limits)
-        self.problem = problem
+        else:
+            parts = ["optimise"] if self._soft else ["solve", *([] if self.apart is None else ["shapes"])]
+            parts += [] if self._posture is None else ["posture"]
+            parts += ["closed form"] if len(problem.section("arms")) else []
+            problem = looked_at(model, problem, self.limits) if looking else problem
+            self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
+        self.problem = self.bound.problem
         others = without_ranges(self.stated) if chosen is None else None
-        self.unranged: Search | None = None
+        self.unranged = None if others is None else alike(others, limits=limits)
         """The search for the other tasks, where there are required ranges."""
-        if others is not None:
-            self.unranged = Search(
-                model, others, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
-                max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
-            )  # fmt: skip
         self._held, self._follows = held and chosen is None, followed is not None
         self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
@@ -215,60 +215,17 @@ class Search:
         self._own: Array | None = None
         if all(task.aimed for task in self.frame_tasks):
             self._own = joined([task.goal(task.target) for task in self.frame_tasks])
-        self._bind()
         if self.apart is not None:
-            self._idle.append(self._new_scratch(model))  # its shapes are not to be packed by the first call
-
-    def _bind(self) -> None:
-        """Find in this process what the problem needs."""
-        alone: Any = soft.optimise if self._soft else lm_solver.solve
-        self._entry: Any = alone if self._prepared is None else method_loop.iterate
-        self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
-        self._idle: list[Scratch] = []
-        if self._soft:
-            self._bound.add_soft()
-        elif self._prepared is None:
-            self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
-            if self.apart is not None:
-                self._bound.add_guard()
-        prepare(self._entry)
-        self._entry = watched(self._entry, self._bound.reads)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_entry", "_idle")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._bind()
-
-    def _new_scratch(self, model: Model) -> Scratch:
-        """Scratch that is told of the settings; it comes back to this search after every call."""
-        scratch = Scratch(self._bound)
-        scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
-        scratch.tell(
-            usual_restarts=self._usual_restarts,
-            nearest=self.prefer == "nearest",
-            chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK,
-        )
-        if self._prepared is None:
-            scratch.widen(self._bound)
-            scratch.tell(looking=int(self.limits.beside))
-        else:
-            scratch.tell(updates=1)
-        if self._prepared is not None and self.trace:
-            self._prepared.add_trace(scratch, self.max_iterations + 1)
-        if self.apart is not None:
-            scratch.surround(self.apart.scene(model))
-        return scratch
+            self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
         began = perf_counter_ns()
+        bound = self.bound
         try:
-            scratch = self._idle.pop()
+            scratch = bound.idle.pop()
         except IndexError:
-            scratch = self._new_scratch(model)
+            scratch = bound.new(model)
         try:
             if self.apart is not None:
                 scratch.look_around()
@@ -291,33 +248,32 @@ class Search:
             if code < 0:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
             out = scratch.out.copy()
-            trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
+            trace = trace_of(self.problem, scratch) if self.trace else None
         finally:
             if seed is not None:
                 scratch.call[SEED] = self.seed
-            self._idle.append(scratch)
+            bound.idle.append(scratch)
         return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace, start=start)
 
-    @contextmanager
-    def scratch(self, model: Model) -> Iterator[Scratch]:
-        """Scratch that nobody else has within the block."""
-        try:
-            scratch = self._idle.pop()
-        except IndexError:
-            scratch = self._new_scratch(model)
-        try:
-            if self.apart is not None:
-                scratch.look_around()
-            yield scratch
-        finally:
-            self._idle.append(scratch)
-
-    def solve_one(self, model: Model, scratch: Scratch, seed: int, end: float = inf) -> tuple[int, bool]:
-        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent.
+    def solve_one(
+        self,
+        model: Model,
+        scratch: Scratch,
+        goal: Array,
+        start: Array,
+        *,
+        posture: Array | None = None,
+        seed: int,
+        end: float = inf,
+    ) -> tuple[int, bool]:
+        """Solve for a goal (7 frame tasks,) from a start (nq,), near to a posture (nq,) where there is one, into `out`
+        of the scratch; the code, and whether the time was spent.
 
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
-        scratch.call[SEED] = seed
+        scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
+        if posture is not None and self._posture is not None:
+            scratch.posture_goal[:] = posture
         try:
             return self._solved(model, scratch, perf_counter_ns(), end)
         finally:
@@ -330,9 +286,8 @@ class Search:
         ):
             return SOLVED, False
         if self._follows:
-            assert self._prepared is not None
-            scratch.narrow[self._prepared.problem.rows("guide")] = scratch.posture_goal
-        code: int = self._entry(scratch.address)
+            scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
+        code: int = self.bound.run(scratch.address)
         late = False
         if code == RUNNING:
             code, late = self._go_on(scratch, began, end)
@@ -354,7 +309,7 @@ class Search:
             return certified_start(scratch)
         scratch.tell(max_restarts=0)
         try:
-            code: int = self._entry(scratch.address)
+            code: int = self.bound.run(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts)
         return UNSOLVED if code == SOLVED and scratch.out[ITERATIONS] > 0.0 else code
@@ -382,14 +337,9 @@ class Search:
         if not self.frame_tasks:
             return q
         free = Search(model, self.frame_tasks, limits=self.limits.positions, seed=self.seed)
-        with free.scratch(model) as scratch:
-            scratch.goal[:], scratch.start[:] = goal, q
-            free.solve_one(model, scratch, self.seed)
+        with free.bound.scratch(model) as scratch:
+            free.solve_one(model, scratch, goal, q, seed=self.seed)
             return scratch.out[ANSWER : ANSWER + model.nq].copy()
-
-    def rows(self, name: str) -> slice:
-        """Where the rows of a section of its workspace are."""
-        return (self.problem if self._prepared is None else self._prepared.problem).rows(name)
 
     @property
     def has_aside(self) -> bool:
@@ -430,7 +380,7 @@ class Search:
     def in_lanes(self) -> bool:
         """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice,
         and no soft task."""
-        return self._prepared is None and self._posture is None and self.max_time is None and not self._soft
+        return self.method is None and self._posture is None and self.max_time is None and not self._soft
 
     def index(self, model: Model) -> Words | None:
         """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
@@ -459,7 +409,7 @@ class Search:
         scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
-            watched(batch_lanes.solve_many, self._bound.reads)(scratch.address)
+            watched(batch_lanes.solve_many, self.bound.reads)(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 
@@ -471,7 +421,7 @@ class Search:
             while code == RUNNING:
                 spent = perf_counter_ns() >= end
                 scratch.call[PHASE] = END if spent else GO_ON
-                code = self._entry(scratch.address)
+                code = self.bound.run(scratch.address)
         finally:
             scratch.call[PHASE] = BEGIN
         return code, spent and code != SOLVED

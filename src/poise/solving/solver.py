@@ -9,7 +9,6 @@ from poise.solving.batch import SolutionBatch, run_batch
 from poise.solving.limits import Stated
 from poise.solving.prepared import prepared_search
 from poise.solving.rows import rows_at
-from poise.solving.scratch import bind
 from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.spatial import Array, ArrayLike
@@ -123,9 +122,9 @@ class Solver:
         weights of the rows of a rotation only to first order, near the target.
         """
         search = self._search
-        with bind(search.problem).scratch() as scratch:
+        with search.bound.scratch(self.model) as scratch:
             goal = search.goal_numbers(target, scratch, self.model)
-        e, jacobian = rows_at(self.model, search.frame_tasks, search.problem, one_start(self.model, q), goal)
+        e, jacobian = rows_at(self.model, search.frame_tasks, search.bound, one_start(self.model, q), goal)
         return search.scales * e, search.scales[:, None] * jacobian
 
 

@@ -47,11 +47,12 @@ def solved_without_ranges(
     `certified` gives the code of the scratch's start for all tasks.
     """
     start, out = scratch.start.copy(), scratch.out
-    with others.scratch(model) as found:
-        found.goal[:], found.start[:] = goals_without(tasks, scratch.goal[None])[0], start
-        if len(found.posture_goal):
-            found.posture_goal[:] = scratch.posture_goal
-        if others.solve_one(model, found, int(scratch.call[SEED]), end)[0] != SOLVED:
+    with others.bound.scratch(model) as found:
+        code, _ = others.solve_one(
+            model, found, goals_without(tasks, scratch.goal[None])[0], start, posture=scratch.posture_goal,
+            seed=int(scratch.call[SEED]), end=end,
+        )  # fmt: skip
+        if code != SOLVED:
             return False
         scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
         code = certified(model, scratch)

@@ -166,12 +166,10 @@ class Route:
 
     def solve(self, waypoint: int, start: Array) -> Solution:
         """The solver's own answer to one waypoint, from a start (nq,)."""
-        code, late = 0, False
-        with self.search.scratch(self.model) as scratch:
-            scratch.goal[:], scratch.start[:] = self.goals[waypoint], start
-            code, late = self.search.solve_one(self.model, scratch, self.seed, self.clock.end)
-            out = scratch.out.copy()
-        return Solution(self.model, self.search, out, self.goals[waypoint], code, 0, late)
+        goal = self.goals[waypoint]
+        with self.search.bound.scratch(self.model) as scratch:
+            code, late = self.search.solve_one(self.model, scratch, goal, start, seed=self.seed, end=self.clock.end)
+            return Solution(self.model, self.search, scratch.out.copy(), goal, code, 0, late)
 
     def solutions(self, waypoint: int, starts: Array) -> Array:
         """(k, nq) what starts (m, nq) lead to at one waypoint, in their order: first what the first one leads to."""
@@ -224,7 +222,7 @@ class Route:
 
         def lead(group: slice, late: Callable[[], bool]) -> None:
             first = np.ascontiguousarray(starts[group])
-            with self.search.scratch(self.model) as scratch:
+            with self.search.bound.scratch(self.model) as scratch:
                 for at in range(0, n, _PIECE):
                     if at and late():
                         path[group, at:] = path[group, at - 1 : at]
@@ -281,12 +279,12 @@ class Route:
 
     def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """One descent from each start (m, nq) to its goal (m, .): q, the start where that fails, and which do not."""
-        with self.near.scratch(self.model) as scratch:
+        with self.near.bound.scratch(self.model) as scratch:
             width = len(scratch.out)
         raw = np.full((len(goals), width), np.nan)
 
         def work(some: slice, late: Callable[[], bool]) -> None:
-            with self.near.scratch(self.model) as scratch:
+            with self.near.bound.scratch(self.model) as scratch:
                 self.near.solve_many(
                     scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
                 )
@@ -334,7 +332,7 @@ class Route:
 
         A score of at most 1 is within the tolerances of all tasks.
         """
-        with self.search.scratch(self.model) as scratch:
+        with self.search.bound.scratch(self.model) as scratch:
             return rows_of(self.problem, scratch, self.goals, q)
 
     def errors(self, e: Array, q: Array) -> dict[str, Array]:

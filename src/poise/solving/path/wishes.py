@@ -108,14 +108,13 @@ class Wishes:
             self._model, self._stated, method=method, limits=self._limits, prefer="first", max_restarts=0
         )
         loops, out = np.concatenate([np.zeros(0), *search.loop_goals]), np.array(q)
-        with search.scratch(self._model) as scratch:
+        with search.bound.scratch(self._model) as scratch:
             for k, start in enumerate(q):
                 if clock.late:
                     break
-                scratch.goal[:], scratch.start[:] = np.concatenate([self._all[k], loops]), start
-                if self._postures is not None and len(scratch.posture_goal):
-                    scratch.posture_goal[:] = self._postures[k]
-                code, _ = search.solve_one(self._model, scratch, seed)
+                goal = np.concatenate([self._all[k], loops])
+                posture = None if self._postures is None else self._postures[k]
+                code, _ = search.solve_one(self._model, scratch, goal, start, posture=posture, seed=seed)
                 if code >= 0:
                     out[k] = scratch.out[ANSWER : ANSWER + self._model.nq]
         return out
