@@ -110,14 +110,19 @@ def solve_all(
     """
     one, a, b, c, branching = a_model(model).queries.get(_LAST, _NOTHING)
     if not (one is tasks and a is limits and b is turns and c is samples):
-        given = several(tasks)
-        check(turns, samples)
-        key = (Branching, key_of(limits), turns, samples, *map(STRUCTURE, given))
-        branching = kept(model, key, lambda: Branching(model, given, limits=limits, turns=turns, samples=samples))
-        if isinstance(tasks, Task) and not tasks.own:  # it never changes
+        branching = prepared_branching(model, tasks, limits=limits, turns=turns, samples=samples)
+        if isinstance(tasks, Task) and not tasks.own and isinstance(limits, bool):  # what never changes
             model.queries[_LAST] = tasks, limits, turns, samples, branching
     if target is None:
         own = [getattr(task, "target", None) for task in several(tasks)]
         target = own if len(own) > 1 else own[0]
     found: Solutions = branching(model, target, q0, seed)
     return found
+
+
+def prepared_branching(model: Model, tasks: Tasks, *, limits: Stated, turns: bool, samples: int) -> Branching:
+    """What the model keeps for all solutions of tasks of this structure and with these settings."""
+    given = several(tasks)
+    check(turns, samples)
+    key = (Branching, key_of(limits), turns, samples, *map(STRUCTURE, given))
+    return kept(model, key, lambda: Branching(model, given, limits=limits, turns=turns, samples=samples))

@@ -135,9 +135,9 @@ def _view(numbers: Any) -> Any:
 @final
 @dataclass(eq=False)
 class Bound:
-    """A problem with the routines that its calls need, which it finds in each process, and scratch for them to borrow.
+    """A problem with the routines that its calls need, and scratch for them to borrow; any number of threads share it.
 
-    It holds no model, and its fields are what it is sent to a process as: any number of threads may share it.
+    Its fields are all that is sent to a process, which finds the routines there.
     """
 
     problem: Problem
@@ -169,7 +169,7 @@ class Bound:
         problem = self.problem
         self.rows = packing.total_rows(problem.words)
         self.idle: list[Scratch] = []
-        """Scratch that no call has; a call that takes from it gives back."""
+        """Scratch that no call has; one that takes from it gives back."""
         self._references: list[Any] = []
         self._wide_routines: npt.NDArray[np.int64] | None = None
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)

@@ -20,7 +20,7 @@ from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
 from poise.solving.arguments import AnyTask, Tasks, joined, several
 from poise.solving.batch import problems_of
-from poise.solving.branching import Branching
+from poise.solving.branch_solver import prepared_branching
 from poise.solving.closure import loop_tasks
 from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
@@ -117,7 +117,6 @@ class Route:
         """(nq,) the same, but for what moves for a sum of joints alone: random starts leave it where it is."""
         wished = np.isin(self.active[coordinates["v"]], [] if self.wishes is None else self.wishes.active)
         self.drawn[np.setdiff1d(coordinates["q"][~wished], self.problem.drawn["q"])] = False
-        self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
         self.clock = Clock(seconds)
@@ -184,12 +183,10 @@ class Route:
         """
         if self.loops or not self.led:
             return np.zeros((0, self.model.nq))
-        if self._branching is None:
-            self._branching = Branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
-        if self._branching.form is None:
+        branching = prepared_branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
+        if branching.form is None:
             return np.zeros((0, self.model.nq))
-        goal = SE3(self.goals[waypoint])
-        return np.array(self._branching(self.model, goal, start, self.seed).q)
+        return np.array(branching(self.model, SE3(self.goals[waypoint]), start, self.seed).q)
 
     def follow(self, starts: Array, first: int, *, backwards: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Strands from starts (k, nq) along the waypoints from `first` on, or from there back to the beginning.
