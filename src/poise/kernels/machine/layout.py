@@ -450,11 +450,11 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
-STATE: Final = 20
+STATE: Final = 21
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""
-CHOICE: Final = 8
+CHOICE: Final = 7
 """Rows of what the search for a posture knows of each lane."""
 WIDTH: Final = 8
 """Problems side by side in a wide workspace."""
