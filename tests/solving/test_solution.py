@@ -391,6 +391,16 @@ def test_a_model_with_a_prepared_solve_is_freed_without_the_cycle_collector() ->
         gc.enable()
 
 
+def test_a_model_whose_prepared_solve_saw_shapes_is_freed_too() -> None:
+    model = pz.load("panda_collision")
+    limits = [pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.5, 0.1, 0.5), 0.1)}))]
+    pz.solve(model, pz.PositionTask(HAND, [0.4, 0.1, 0.5]), limits=limits)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
 def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many structures on many threads, while old ones make room: no mixing, no error."""
     monkeypatch.setattr(prepared_module, "_CACHED", 8)

@@ -19,7 +19,7 @@ def rows_at(model: Model, tasks: Sequence[Task], bound: Bound, q: Array, goal: A
 
     Raises ValueError for a number that is no goal or no configuration.
     """
-    with bound.scratch(model) as scratch:
+    with bound.bare.scratch() as scratch:
         scratch.goal[:], scratch.start[:] = goal, q
         code, e, active = active_rows(bound.problem, scratch)
     if code < 0:

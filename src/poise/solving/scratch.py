@@ -8,6 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.cached import cached_property
 from poise.kernels.closed_form import branches, nearest
 from poise.kernels.collision import near
 from poise.kernels.machine import layout, packing
@@ -198,6 +199,11 @@ class Bound:
     def __reduce__(self) -> tuple[Any, ...]:
         return Bound, tuple(getattr(self, given.name) for given in fields(self))
 
+    @cached_property
+    def bare(self) -> "Bound":
+        """The problem alone, in scratch that no search works in and that sees no shapes."""
+        return Bound(self.problem)
+
     @property
     def wide_routines(self) -> npt.NDArray[np.int64]:
         """The table of routines for eight lanes, looked up when it is first asked for."""
@@ -230,7 +236,8 @@ class Bound:
             scratch.trace = np.full((self.traced, columns), np.nan)
             scratch.tell(trace_rows=self.traced)
             scratch.tell_of(trace=scratch.trace)
-        if self.apart is not None and model is not None:
+        if self.apart is not None:
+            assert model is not None
             scratch.surround(self.apart.scene(model, ahead=self.ahead))
         return scratch
 

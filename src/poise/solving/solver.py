@@ -122,7 +122,7 @@ class Solver:
         weights of the rows of a rotation only to first order, near the target.
         """
         search = self._search
-        with search.bound.scratch(self.model) as scratch:
+        with search.bound.bare.scratch() as scratch:
             goal = search.goal_numbers(target, scratch, self.model)
         e, jacobian = rows_at(self.model, search.frame_tasks, search.bound, one_start(self.model, q), goal)
         return search.scales * e, search.scales[:, None] * jacobian
