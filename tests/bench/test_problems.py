@@ -12,7 +12,7 @@ TASKS = [pz.PoseTask(ARM.tip)]
 
 
 def numbers(problems: Problems) -> np.ndarray:
-    return goals(TASKS, problems.targets)
+    return goals(ARM, TASKS, problems.targets)
 
 
 @pytest.mark.parametrize("name", SETS)

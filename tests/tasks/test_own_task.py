@@ -254,7 +254,7 @@ def test_methods_are_compared_on_it() -> None:
 def test_the_judge_measures_what_a_solution_reports(name: str) -> None:
     task, q = TASKS[name], MODEL.sample(seed=2)
     goal = task.goal(task.target)
-    verdict = judge(MODEL, [task], goal[None, None], q[None])
+    verdict = judge(MODEL, [task], goal[None], q[None])
     search = pz.Solver(MODEL, task)._search
     solved = search.frame_tasks[0]  # its largest weight is 1
     e, _ = rows_at(MODEL, [solved], search.problem, q, goal)

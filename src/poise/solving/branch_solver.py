@@ -5,7 +5,7 @@ from weakref import ref
 
 from poise.checks import whole
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask, Tasks, several
+from poise.solving.arguments import Tasks, several
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.branching import Branching, check
 from poise.solving.limits import Limits, Stated
@@ -71,7 +71,7 @@ class BranchSolver:
         return None if form is None or form.swept is None else self.model.coordinates[form.swept]
 
     @property
-    def tasks(self) -> tuple[AnyTask, ...]:
+    def tasks(self) -> tuple[Task, ...]:
         """What it solves for."""
         return self._branching.tasks
 
@@ -111,7 +111,7 @@ def solve_all(
         branching = _prepared(model, tasks, limits, turns, samples)
         _LAST.keep(model, tasks, limits, turns, samples, branching)
     if target is None:
-        own = [getattr(task, "target", None) for task in several(tasks)]
+        own = [task.target for task in several(tasks)]
         target = own if len(own) > 1 else own[0]
     return branching(model, target, q0, seed)
 

@@ -56,7 +56,7 @@ class Asked(Protocol):
     """What was asked: the tasks, and the problem that they became."""
 
     @property
-    def tasks(self) -> Sequence[Any]:
+    def tasks(self) -> Sequence[Task]:
         """All tasks, in the order of targets and errors."""
 
     @property
@@ -72,7 +72,7 @@ class Asked(Protocol):
         """What must hold beside them."""
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for a goal of its own if nothing but limits of joints must hold."""
 
     @property
     def method(self) -> Any:
@@ -89,7 +89,7 @@ class Outcome:
     q: Array
     """(nq,)"""
     goal: Array
-    """(7 frame tasks,) as the kernels read it."""
+    """(7 frame tasks and nq of a posture,) as the kernels read it."""
     restarts: int
     stationary: bool
     """Whether the last descent ended where the error falls no further."""

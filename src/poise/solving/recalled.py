@@ -7,15 +7,15 @@ from poise.checks import one_of
 from poise.kernels.machine.reads import Reads
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask
 from poise.solving.limits import Limits, Stated
 from poise.solving.prepared import keep, recall
 from poise.solving.search import Preference, Search
+from poise.tasks.base import Task
 
 
 def prepared_search(
     model: Model,
-    tasks: Sequence[AnyTask],
+    tasks: Sequence[Task],
     *,
     method: str | Method | None,
     limits: Stated,

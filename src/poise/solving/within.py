@@ -73,8 +73,6 @@ def brought_within(
             continue
         with inner.scratch(model) as found:
             found.goal[:], found.start[:] = scratch.goal, begin
-            if len(found.posture_goal):
-                found.posture_goal[:] = scratch.posture_goal
             found.tell(max_restarts=more)
             try:
                 ended, late = inner.solve_one(model, found, int(scratch.call[SEED]), end)

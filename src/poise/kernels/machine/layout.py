@@ -250,8 +250,8 @@ steps for, in that method's order."""
 WORK: Final[Mapping[str, str]] = dict.fromkeys(
     [
         "goal",
-        "start",
         "posture_goal",
+        "start",
         "out",
         "q",
         "frames",
@@ -354,7 +354,7 @@ WORK: Final[Mapping[str, str]] = dict.fromkeys(
 )
 """With n active velocities, m residual rows:
 
-goal (GOAL_NUMBERS an effector), start and posture_goal (nq), which Python writes, out, which it reads (see ANSWER);
+goal (GOAL_NUMBERS an effector), posture_goal and start (nq), which Python writes, out, which it reads (see ANSWER);
 q (nq), frames (FRAME a unit), e (m) residuals, jacobian, scratch, free (n) 0 for joints that are held, matrix (m x m),
 y (m), step (n), before (nq) where the step began, target (GOAL an effector), state (STATE), pool (nq) in each lane a
 candidate, offsets of the sequence of random starts;
