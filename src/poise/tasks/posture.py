@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.checks import finite
 from poise.errors import ShapeError
@@ -135,7 +136,7 @@ class PostureTask(Task):
         return f"{self.label} {error.posture:.3g} rad or m from the posture"
 
 
-def apart(model: "Model", q: Array, goal: Array, counts: Array) -> Array:
+def apart(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool_]) -> Array:
     """(...) the largest |q_i - goal_i| [rad or m] of q and goal (..., nq) over the velocities that count (nv,)."""
     away = goal - q if model.nq == model.nv else model.difference(q, goal)
     left: Array = np.abs(away[..., counts]).max(axis=-1, initial=0.0)
