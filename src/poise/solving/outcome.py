@@ -72,7 +72,7 @@ class Asked(Protocol):
         """What must hold beside them."""
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for a goal of its own if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
 
     @property
     def method(self) -> Any:

@@ -13,7 +13,7 @@ from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask, apart
+from poise.tasks.posture import PostureTask, missed_by
 
 
 @final
@@ -56,7 +56,7 @@ class Posture:
     def judge(self, model: Model, scratch: Scratch, code: int) -> int:
         """The code of the configuration in the scratch's `out`, by its distance from the posture, the last entry."""
         out = scratch.out
-        out[-1] = apart(model, out[ANSWER : ANSWER + model.nq], scratch.posture_goal, self._counts)
+        out[-1] = missed_by(model, out[ANSWER : ANSWER + model.nq], scratch.posture_goal, self._counts)
         if code == SOLVED and out[-1] > self._tolerance:
             out[STATIONARY] = 1.0
             code = UNSOLVED

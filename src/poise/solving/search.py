@@ -79,13 +79,13 @@ class Search:
     __slots__ = (
         "_aside",
         "_bound",
-        "_closed",
         "_closure",
         "_entry",
         "_follows",
         "_held",
         "_home",
         "_idle",
+        "_loop_goals",
         "_own",
         "_pose_alone",
         "_posture",
@@ -134,7 +134,7 @@ class Search:
         loops = self.loops = loop_tasks(model, self.stated)
         own, scales = relative(self.stated)
         self.tasks: tuple[Task, ...] = (*own, *loops)
-        self._closed = [loop.goal(None) for loop in loops]
+        self._loop_goals = [loop.goal(None) for loop in loops]
         self.frame_tasks = tuple(task for task in self.tasks if task.blocks)
         self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.tasks])
         """(m,) by what the stated weights of each row are larger than those that are solved with."""
@@ -375,7 +375,7 @@ class Search:
         return self._within
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for a goal of its own if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
         if not self.frame_tasks:
             return q
         free = Search(model, self.frame_tasks, limits=self.limits.positions, seed=self.seed)
@@ -475,4 +475,4 @@ class Search:
             return self._own
         given = zip(self.stated, one_a_task(self.stated, target), strict=True)
         goals = [task.goal_on(model, value, name) for task, (name, value) in given]
-        return joined(self.tasks, [*goals, *self._closed])
+        return joined(self.tasks, [*goals, *self._loop_goals])

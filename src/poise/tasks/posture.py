@@ -43,7 +43,7 @@ class PostureTask(Task):
     """One number, or one a velocity (nv,), or joint to weight, one number or one a velocity of the joint, in which
     those that are not named have 1; 0 leaves a joint alone."""
     tolerance: float = field(default=float("inf"), kw_only=True)
-    """Largest |q_i - target_i| [rad or m] to call it reached; infinite: as near as can be."""
+    """Largest |q_i - target_i| [rad or m] to call it reached, which is then required; infinite: as near as can be."""
     priority: int = field(default=0, init=False)
     required: bool = field(default=False, init=False)
     """Whether its tolerance is finite."""
@@ -100,7 +100,7 @@ class PostureTask(Task):
 
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, 1) the largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
-        return apart(model, q, goal, self.weights(model) > 0.0)[:, None]
+        return missed_by(model, q, goal, self.weights(model) > 0.0)[:, None]
 
     def weights(self, model: "Model") -> Array:
         """(nv,) the weight of each velocity; raises ShapeError, and JointNotFound for a joint that there is not."""
@@ -136,7 +136,7 @@ class PostureTask(Task):
         return f"{self.label} {error.posture:.3g} rad or m from the posture"
 
 
-def apart(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool_]) -> Array:
+def missed_by(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool_]) -> Array:
     """(...) the largest |q_i - goal_i| [rad or m] of q and goal (..., nq) over the velocities that count (nv,)."""
     away = goal - q if model.nq == model.nv else model.difference(q, goal)
     left: Array = np.abs(away[..., counts]).max(axis=-1, initial=0.0)
