@@ -18,6 +18,7 @@ from poise.methods.criteria import Clearance, Potential, RestPosture
 from poise.methods.priority import TaskPriority
 from poise.methods.records import numbers_of
 from poise.model.model import Model
+from poise.model.units import ask_for_degrees_in
 from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.cannot import refuse, refuse_two_postures
 from poise.solving.collision import CollisionLimit, guard_rows
@@ -30,7 +31,6 @@ from poise.solving.repulsion import repelled
 from poise.solving.requirements import requirements
 from poise.solving.scratch import Bound, Scratch
 from poise.solving.situation import Situation
-from poise.solving.suspicion import ask_for_degrees_in
 from poise.solving.weights import relative
 from poise.spatial import Array
 from poise.tasks.base import Task, levels

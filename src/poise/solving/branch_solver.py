@@ -4,7 +4,7 @@ from typing import Any, Final, final
 
 from poise.checks import whole
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask, Tasks, several
+from poise.solving.arguments import Tasks, several
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.branching import Branching, check
 from poise.solving.limits import Stated, key_of
@@ -73,7 +73,7 @@ class BranchSolver:
         return None if form is None or form.swept is None else self.model.coordinates[form.swept]
 
     @property
-    def tasks(self) -> tuple[AnyTask, ...]:
+    def tasks(self) -> tuple[Task, ...]:
         """What it solves for."""
         return self._branching.tasks
 
@@ -114,7 +114,7 @@ def solve_all(
         if isinstance(tasks, Task) and not tasks.own and isinstance(limits, bool):  # what never changes
             model.queries[_LAST] = tasks, limits, turns, samples, branching
     if target is None:
-        own = [getattr(task, "target", None) for task in several(tasks)]
+        own = [task.target for task in several(tasks)]
         target = own if len(own) > 1 else own[0]
     found: Solutions = branching(model, target, q0, seed)
     return found

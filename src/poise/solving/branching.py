@@ -11,7 +11,7 @@ from poise.checks import WHOLE, whole
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask, Tasks, alone, cores, one_start, put_start, refusal, refuse_numbers, several
+from poise.solving.arguments import Tasks, alone, cores, one_start, put_start, refusal, refuse_numbers, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.closed_form import ClosedForm, closed_form
@@ -92,9 +92,9 @@ class Branching:
         problem = self.form.problem if self._search is None else self._search.problem
         if self._stated.beside:
             self._looked = looked_at(model, problem, self._stated) if self._search is None else problem
-        self.judged: tuple[AnyTask, ...] = self.tasks if self._search is None else self._search.tasks
+        self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks
         """Whose errors are told."""
-        self._frame_tasks = [task for task in self.judged if isinstance(task, Task)]
+        self._frame_tasks = [task for task in self.judged if task.blocks]
         self._soft = not all(task.required for task in self._frame_tasks)
         self._turning = _turning(problem)
         infinite = np.full(model.nq, np.inf)
@@ -159,11 +159,9 @@ class Branching:
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
         whole("seed", seed, 0)
-        with search.bound.scratch(model) as scratch:
-            goal = search.goal_numbers(target, scratch, model)
-            posture = scratch.posture_goal.copy()
+        goal = search.goal_numbers(target, model)
         home = one_start(model, self._home if q0 is None else q0)
-        raw, total, tried = self._searched(search, model, (goal, posture, home), seed)
+        raw, total, tried = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self._frame_tasks, goal, home)
         return Solutions(model, self, raw, total, starts=tried)
@@ -181,12 +179,9 @@ class Branching:
         whole("seed", seed, 0)
         threads = cores() if threads is None else threads
         whole("threads", threads, 1)
-        goals, starts, postures = problems_of(model, self.tasks, targets, q0)
-        n, search = len(goals), self._search
-        loops = np.concatenate([np.zeros(0), *(() if search is None else search.loop_goals)])
-        goals = np.hstack([goals, np.broadcast_to(loops, (n, len(loops)))])
-        if postures is None:
-            postures = np.empty((n, 0))
+        search = self._search
+        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.loops)
+        n = len(goals)
         size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
         pieces, answers = Pieces(n, size), np.empty((n, SAID))
         # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
@@ -200,8 +195,7 @@ class Branching:
             for piece in pieces:
                 i, some = piece.start, slice(piece.start, piece.stop)
                 if search is not None:
-                    problem = goals[i], postures[i], starts[i]
-                    part, total, _ = self._searched(search, model, problem, seed, pieces.stopped)
+                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces.stopped)
                     parts[i], answers[i] = part, (len(part), total, False)
                 elif scratch is not None and room is not None:
                     self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
@@ -245,16 +239,15 @@ class Branching:
         self,
         search: Search,
         model: Model,
-        problem: tuple[Array, Array, Array],
+        goal: Array,
+        home: Array,
         seed: int,
         stopped: Event | None = None,
     ) -> tuple[Array, int, int]:
         """What searches find, from home and from random starts, those that are alike merged.
 
-        `problem` are a goal (7 tasks,), a posture (nq,) where one is asked for, and home (nq,).  The rows; how many
-        branches they are, or a code if it is no goal or no start; and how many starts were tried.
+        The rows; how many branches they are, or a code if it is no goal or no start; and how many starts were tried.
         """
-        goal, posture, home = problem
         tried, least = 0, inf
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
@@ -263,7 +256,7 @@ class Branching:
             for k, start in enumerate([home, *drawn]):
                 if stopped is not None and stopped.is_set():
                     break
-                code, _ = search.solve_one(model, scratch, goal, start, posture=posture, seed=(seed + k) % WHOLE)
+                code, _ = search.solve_one(model, scratch, goal, start, seed=(seed + k) % WHOLE)
                 if code < 0:
                     return np.empty((0, self._width)), code, 0
                 tried += 1 + int(scratch.out[RESTARTS])

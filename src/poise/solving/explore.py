@@ -75,7 +75,7 @@ class Explorer:
         self.places = [k for k, task in enumerate(tasks) if any(task is other for other in held)]
         """Of the tasks, which must hold on the way."""
         corners = PostureTask(weight=self._moving.astype(float))
-        self.kept: tuple[Task | PostureTask, ...] = (*(tasks[k] for k in self.places), corners)
+        self.kept: tuple[Task, ...] = (*(tasks[k] for k in self.places), corners)
         """What a guide follows: these, and the corners."""
         self._goal: Array | None = None
         self.waits = False

@@ -109,9 +109,8 @@ class LastStep:
             q = self._last_q()
             left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
             if self._posture_task is not None and not left:
-                counts = self._posture_task.weights(self.model) > 0.0
-                away = np.abs(self.model.difference(q, self._posture))[counts].max(initial=0.0)
-                left = [self._posture_task.words(self._posture_task.error([away]))]
+                away = self._posture_task.judged(self.model, self._posture[None], q[None])[0]
+                left = [self._posture_task.words(self._posture_task.error(away))]
             active = self._active(q)
             gave = given_way(int(self._memory[STAGE]), ranged=bool(ranges(self._followed)))
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""

@@ -17,7 +17,6 @@ from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask
 
 _UPDATES: Final = 200
 _REST: Final = 1e-12
@@ -105,7 +104,7 @@ def _one(model: Model, q: ArrayLike) -> Array:
 
 def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     given = several(tasks)
-    found = tuple(task for task in given if not isinstance(task, PostureTask))
+    found = tuple(task for task in given if task.blocks)
     if len(found) < len(given):
         raise ValueError("a PostureTask is no constraint: give the method criterion=RestPosture(q=...) instead")
     return found
@@ -113,4 +112,4 @@ def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
 
 def _goals(model: Model, tasks: Sequence[Task], q: Array) -> Array:
     """(7 tasks,) the goals that q fulfils."""
-    return joined([task.at(model, q) for task in tasks])
+    return joined(tasks, [task.at(model, q) for task in tasks])

@@ -57,7 +57,7 @@ class Asked(Protocol):
     """What was asked: the tasks, and the problem that they became."""
 
     @property
-    def tasks(self) -> Sequence[Any]:
+    def tasks(self) -> Sequence[Task]:
         """All tasks, in the order of targets and errors."""
 
     @property
@@ -77,7 +77,7 @@ class Asked(Protocol):
         """What must hold beside them."""
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
 
     @property
     def method(self) -> Any:
@@ -94,7 +94,7 @@ class Outcome:
     q: Array
     """(nq,)"""
     goal: Array
-    """(7 frame tasks,) as the kernels read it."""
+    """(7 frame tasks and nq of a posture,) as the kernels read it."""
     restarts: int
     stationary: bool
     """Whether the last descent ended where the error falls no further."""

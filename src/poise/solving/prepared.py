@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 from poise.checks import one_of
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask
 from poise.solving.limits import Stated, key_of
 from poise.solving.search import PREFERENCES, Preference, Search
+from poise.tasks.base import Task
 
 _CACHED: Final = 1024
 """Things that are kept for a model: one for each structure of tasks and the settings with them."""
@@ -39,7 +39,7 @@ def kept(model: Model, key: Hashable, make: Callable[[], _Made]) -> _Made:
 
 def prepared_search(
     model: Model,
-    tasks: Sequence[AnyTask],
+    tasks: Sequence[Task],
     *,
     method: str | Method | None = None,
     limits: Stated = True,

@@ -40,7 +40,7 @@ _SCENE_CHANGED: Final = _WORD["scene_changed"]
 class Scratch:
     """Workspaces for one call at a time, and the record that tells an entry point of them.
 
-    `goal`, `start` and `posture_goal` are written before a call, `out` is read after it.
+    `goal`, of which `posture_goal` is the end, and `start` are written before a call, `out` is read after it.
     """
 
     __slots__ = (
@@ -73,8 +73,9 @@ class Scratch:
         """The arrays that it was told of last."""
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
-        rows = map(bound.problem.rows, ("goal", "start", "posture_goal", "out"))
-        self.goal, self.start, self.posture_goal, self.out = (self.narrow[at] for at in rows)
+        goal, posture, start, out = map(bound.problem.rows, ("goal", "posture_goal", "start", "out"))
+        at = (slice(goal.start, posture.stop), posture, start, out)
+        self.goal, self.posture_goal, self.start, self.out = (self.narrow[rows] for rows in at)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
         self.tell(

@@ -30,7 +30,7 @@ from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import AnyTask, joined, one_a_task, put_start, refuse_numbers
+from poise.solving.arguments import each_goal, joined, one_a_task, put_start, refuse_numbers
 from poise.solving.bound_method import bound_method, trace_of
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
@@ -46,7 +46,6 @@ from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
@@ -82,6 +81,7 @@ class Search:
         "_follows",
         "_held",
         "_home",
+        "_loop_goals",
         "_own",
         "_pose_alone",
         "_posture",
@@ -93,6 +93,7 @@ class Search:
         "bound",
         "frame_tasks",
         "limits",
+        "loops",
         "max_iterations",
         "max_restarts",
         "max_time",
@@ -110,7 +111,7 @@ class Search:
     def __init__(
         self,
         model: Model,
-        tasks: Sequence[AnyTask],
+        tasks: Sequence[Task],
         *,
         method: str | Method | None = None,
         limits: Stated = True,
@@ -126,15 +127,12 @@ class Search:
         a_model(model)
         self.stated = tuple(tasks)
         """Those that targets are given to; the loops of the model come after them."""
-        loops = loop_tasks(model, self.stated)
-        own, scales = relative([task for task in self.stated if not isinstance(task, PostureTask)])
-        self.frame_tasks: tuple[Task, ...] = (*own, *loops)
-        weighed = iter(own)
-        self.tasks: tuple[AnyTask, ...] = (
-            *(task if isinstance(task, PostureTask) else next(weighed) for task in self.stated),
-            *loops,
-        )
-        self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.frame_tasks])
+        loops = self.loops = loop_tasks(model, self.stated)
+        own, scales = relative(self.stated)
+        self.tasks: tuple[Task, ...] = (*own, *loops)
+        self._loop_goals = [loop.goal(None) for loop in loops]
+        self.frame_tasks = tuple(task for task in self.tasks if task.blocks)
+        self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.tasks])
         """(m,) by what the stated weights of each row are larger than those that are solved with."""
         posture = one_posture(self.tasks)
         ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
@@ -171,7 +169,7 @@ class Search:
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
-            problem = self._posture.extended(problem)
+            problem = self._posture.extended(model, problem)
         alike = partial(
             Search, model, prefer=prefer, seed=seed, max_iterations=max_iterations, max_time=max_time,
             max_restarts=max_restarts if self._usual_restarts == max_restarts else None,
@@ -213,8 +211,8 @@ class Search:
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
-        if all(task.aimed for task in self.frame_tasks):
-            self._own = joined([task.goal(task.target) for task in self.frame_tasks])
+        if all(task.aimed for task in self.tasks):
+            self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
         if self.apart is not None:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
 
@@ -234,7 +232,7 @@ class Search:
             elif self._pose_alone and (pose := pose_numbers(target)) is not None:
                 goal = pose
             else:
-                goal = self.goal_numbers(target, scratch, model)
+                goal = self.goal_numbers(target, model)
             scratch.goal_view[:] = goal
             try:
                 scratch.start_view[:] = self._home if q0 is None else q0
@@ -262,18 +260,15 @@ class Search:
         goal: Array,
         start: Array,
         *,
-        posture: Array | None = None,
         seed: int,
         end: float = inf,
     ) -> tuple[int, bool]:
-        """Solve for a goal (7 frame tasks,) from a start (nq,), near to a posture (nq,) where there is one, into `out`
-        of the scratch; the code, and whether the time was spent.
+        """Solve for a goal (goals of all tasks, see `joined`) from a start (nq,) into `out` of the scratch; the code,
+        and whether the time was spent.
 
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
         scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
-        if posture is not None and self._posture is not None:
-            scratch.posture_goal[:] = posture
         try:
             return self._solved(model, scratch, perf_counter_ns(), end)
         finally:
@@ -282,7 +277,7 @@ class Search:
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
         if self.unranged is not None and solved_without_ranges(
-            self.frame_tasks, self.unranged, self._certified, model, scratch, end
+            self.tasks, self.unranged, self._certified, model, scratch, end
         ):
             return SOLVED, False
         if self._follows:
@@ -333,12 +328,12 @@ class Search:
         return self._within
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
         if not self.frame_tasks:
             return q
         free = Search(model, self.frame_tasks, limits=self.limits.positions, seed=self.seed)
         with free.bound.scratch(model) as scratch:
-            free.solve_one(model, scratch, goal, q, seed=self.seed)
+            free.solve_one(model, scratch, goal[: len(scratch.goal)], q, seed=self.seed)
             return scratch.out[ANSWER : ANSWER + model.nq].copy()
 
     @property
@@ -358,23 +353,17 @@ class Search:
             return SOLVED if self.apart.allows(model, nearest_in(scratch.scene, q)) else BLOCKED
         return code
 
-    def left_at(self, model: Model, goals: Array, postures: Array | None, q: Array) -> Array:
-        """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, 7 tasks) and postures (n, nq).
-
-        It is NaN for a goal that is none.
-        """
+    def left_at(self, model: Model, goals: Array, q: Array) -> Array:
+        """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, .); NaN for a goal that is none."""
         left = []
-        for task, goal in zip(self.frame_tasks, np.split(goals, len(self.frame_tasks), axis=1), strict=True):
+        for task, goal in zip(self.tasks, each_goal(self.tasks, goals), strict=True):
             sizes = task.judged(model, goal, q)
             for kind, some in ((DIRECTION, goal[:, :3]), (TURN, goal[:, 3:])):
                 if task.goal_kind & kind:
                     sizes[np.linalg.norm(some, axis=1) < _SHORTEST] = nan
             left.append(sizes)
-        if self._posture is None or postures is None:
-            left.append(np.full((len(q), 1), nan))
-        else:
-            left.append(self._posture.distances(model, q, postures)[:, None])
-        return np.hstack(left)
+        found = joined(self.tasks, left)
+        return found if self._posture is not None else np.hstack([found, np.full((len(q), 1), nan)])
 
     @property
     def in_lanes(self) -> bool:
@@ -426,26 +415,12 @@ class Search:
             scratch.call[PHASE] = BEGIN
         return code, spent and code != SOLVED
 
-    def goal_numbers(self, target: Any, scratch: Scratch, model: Model) -> Array:
-        """(7 tasks,) read-only numbers of the frame tasks' targets; a posture's target goes to the scratch."""
+    def goal_numbers(self, target: Any, model: Model) -> Array:
+        """(7 frame tasks and nq of a posture,) read-only numbers of the targets, or of the tasks' own."""
         if target is None:
-            if self._posture is not None:
-                self._posture.aim(scratch, model, None)
             if self._own is None:
                 raise ValueError("the tasks have no target; give one to the tasks or to the call")
             return self._own
-        goals = []
-        for task, (name, value) in zip(self.stated, one_a_task(self.stated, target), strict=True):
-            if isinstance(task, PostureTask):
-                if self._posture is not None:
-                    self._posture.aim(scratch, model, value, name)
-            elif value is None and not task.aimed:
-                raise ValueError(f"{name} is None, and {task.label} has no target of its own: give one to either")
-            else:
-                goals.append(task.goal(task.target if value is None else value, name))
-        return joined([*goals, *self.loop_goals])
-
-    @property
-    def loop_goals(self) -> list[Array]:
-        """(7,) numbers of each loop of the model, which come after those of the stated tasks."""
-        return [task.goal(None) for task in self.tasks[len(self.stated) :] if isinstance(task, LoopTask)]
+        given = zip(self.stated, one_a_task(self.stated, target), strict=True)
+        goals = [task.goal_on(model, value, name) for task, (name, value) in given]
+        return joined(self.tasks, [*goals, *self._loop_goals])

@@ -68,7 +68,9 @@ class Situation:
     def at_home(self) -> tuple[Array, Array]:
         """(units, FRAME) origin, z, x and y axis of the units' frames, and (m,) the errors of goals at 0, at home."""
         with Bound(self.problem).scratch() as scratch:
-            scratch.goal[:] = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
+            scratch.goal[: GOAL_NUMBERS * len(self.tasks)] = np.tile(
+                [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(self.tasks)
+            )
             scratch.start[:] = self.model.home
             _, e, _ = active_rows(self.problem, scratch)
             return scratch.narrow[self.problem.rows("frames")].reshape(-1, FRAME).copy(), e
@@ -82,7 +84,9 @@ class Situation:
         """(m, active velocities) of all rows at a few poses; none where nothing moves."""
         out = []
         with Bound(self.problem).scratch() as scratch:
-            scratch.goal[:] = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
+            scratch.goal[: GOAL_NUMBERS * len(self.tasks)] = np.tile(
+                [0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(self.tasks)
+            )
             for q in self.model.sample(_POSES if self.columns else 0, seed=0):
                 scratch.start[:] = q
                 out.append(active_rows(self.problem, scratch)[2])

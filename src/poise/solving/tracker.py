@@ -35,7 +35,7 @@ from poise.solving.inequalities import VelocityLimit, values_of
 from poise.solving.last_step import BUSY
 from poise.solving.leash import Leash, Leashed
 from poise.solving.limits import Limits, Stated, part_of_speeds
-from poise.solving.posture import one_posture, posture_of, pulled
+from poise.solving.posture import one_posture, pulled
 from poise.solving.problem import pack
 from poise.solving.rollouts import Rollouts
 from poise.solving.targets import Targets
@@ -44,7 +44,6 @@ from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 _NOT_FINITE: Final = (
     "a step of this Tracker was no finite number, as a singular pose or a task of your own can make it, and q stayed "
@@ -150,11 +149,8 @@ class Tracker(Targets):
             positive("dt", dt)
             if dt > LONGEST:
                 raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
-        found = tuple(
-            task if isinstance(task, PostureTask) else task.in_steps(model, None if dt is None else dt / updates)
-            for task in several(tasks)
-        )
-        self.tasks = tuple(task for task in found if not isinstance(task, PostureTask))
+        found = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
+        self.tasks = tuple(task for task in found if task.blocks)
         self._posture_task = one_posture(found)
         stated = Limits.of(limits)
         self._apart = stated.apart
@@ -194,8 +190,7 @@ class Tracker(Targets):
         for k, task in enumerate(self._followed):
             self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
         if self._posture_task is not None:
-            given = self._posture_task.target
-            self._posture[:] = posture_of(model, model.home if given is None else given)
+            self._posture[:] = self._posture_task.goal_on(model)
 
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""

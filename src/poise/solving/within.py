@@ -74,10 +74,7 @@ def brought_within(
         with inner.bound.scratch(model) as found:
             found.tell(max_restarts=more)
             try:
-                ended, late = inner.solve_one(
-                    model, found, scratch.goal, begin, posture=scratch.posture_goal, seed=int(scratch.call[SEED]),
-                    end=end,
-                )  # fmt: skip
+                ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=int(scratch.call[SEED]), end=end)
             finally:
                 found.tell(max_restarts=inner.max_restarts)
             if ended < 0:

@@ -18,7 +18,7 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, Tasks, joined, several
+from poise.solving.arguments import Tasks, each_goal, joined, several
 from poise.solving.batch import problems_of
 from poise.solving.branch_solver import prepared_branching
 from poise.solving.closure import loop_tasks
@@ -74,22 +74,22 @@ class Route:
         seconds: float | None,
     ) -> None:
         given = several(tasks)
-        self.tasks = tuple(task for task in given if isinstance(task, Task))
+        self.tasks = tuple(task for task in given if task.blocks)
         self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
         self.led = tuple(self.tasks[k] for k in self._leading)
         """Those that waypoints must meet, which the others give way to."""
         loops = loop_tasks(model, given)
         self.loops = tuple(task for task in (*self.led, *loops) if isinstance(task, LoopTask))
         """Those that stay closed."""
-        stated, postures = _goals(model, given, self.tasks, poses)
-        own = stated.reshape(len(stated), -1, 7)[:, self._leading].reshape(len(stated), -1)
-        self._closing = joined([loop.goal(None) for loop in loops])
-        """The goals of the loops of the model, which come after those of the tasks."""
-        self.goals = np.hstack([own, np.tile(self._closing, (len(stated), 1))])
+        stated = _goals(model, given, loops, self.tasks, poses)
+        self._asked = (*self.led, *loops)
+        each = each_goal((*given, *loops), stated)
+        own = (each[k] for k, task in enumerate((*given, *loops)) if task in self._asked)
+        self.goals = np.hstack([stated[:, :0], *own])
         self.held: Wishes | None = None
         """What leads to where all holds that must, and then what gives way; None where there is neither."""
         if len(self.led) < len(given) or len(limits.rows):
-            self.held = Wishes(model, given, stated, postures, limits.standing)
+            self.held = Wishes(model, given, loops, stated, limits.standing)
         self.model, self.seed, self.threads = model, seed, threads
         first = [replace(task, priority=0) for task in self.led]  # as the loops are
         self.search, self.near = (
@@ -142,8 +142,8 @@ class Route:
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
         made = copy(self)
-        own = [task.at(self.model, q) for task in self.led]
-        made.goals = np.concatenate([joined([*own, self._closing])[None], self.goals])
+        own = joined(self._asked, [task.at(self.model, q) for task in self._asked])
+        made.goals = np.concatenate([own[None], self.goals])
         if self.held is not None:
             made.held = self.held.at(np.append(0, np.arange(len(self))))
         return made
@@ -341,7 +341,7 @@ class Route:
         ends = np.cumsum([0, *(len(task.blocks) for task in self.led)])
         sizes = {k: left[:, a:b] for k, a, b in zip(self._leading, ends[:-1], ends[1:], strict=True)}
         if self.wishes is not None:
-            sizes |= dict(zip(self.wishes.number, self.wishes.errors(q), strict=True))
+            sizes |= dict(zip(self.wishes.number, self.wishes.errors(q), strict=False))
         for k, some in sizes.items():
             for unit, found in out.items():
                 columns = [b for b, block in enumerate(self.tasks[k].blocks) if block.unit == unit]
@@ -428,14 +428,14 @@ class Route:
                 raise
 
 
-def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses: Any) -> tuple[Array, Array | None]:
-    """(n, 7 tasks) the goals of the waypoints, and (n, nq) their postures, if there are any.
+def _goals(model: Model, given: Sequence[Task], loops: Sequence[Task], tasks: Sequence[Task], poses: Any) -> Array:
+    """(n, .) the goals of the waypoints, also of loops; raises ShapeError, and ValueError for a row that is no target.
 
-    Raises ShapeError, and ValueError for a row that is no target."""
+    `tasks` are those with rows among what is `given`.
+    """
     if poses is None:
         raise ValueError("poses is None; give the targets of the task, one a waypoint")
-    found, _, postures = problems_of(model, given, poses, None)
-    goals = np.ascontiguousarray(found)
+    goals = np.ascontiguousarray(problems_of(model, given, poses, None, loops)[0])
     if not len(goals):
         raise ShapeError("poses is empty; a path has at least one waypoint")
     for k, task in enumerate(tasks):
@@ -451,4 +451,4 @@ def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses:
         if task.goal_kind & TURN:
             for i in np.flatnonzero(np.abs(numbers[:, 3:]).max(axis=1) < _NO_TURN):
                 raise ValueError(f"poses[{i}] of {task.label} has a zero quaternion; the identity is wxyz = 1 0 0 0")
-    return goals, postures
+    return goals
