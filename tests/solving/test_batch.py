@@ -436,6 +436,26 @@ def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch)
     np.testing.assert_array_equal(found.q[~found.success], np.broadcast_to(panda.home, found.q[~found.success].shape))
 
 
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
+@pytest.mark.usefixtures("ctrl_c")
+def test_what_a_start_came_to_is_no_answer_where_ctrl_c_broke_off_its_search(panda, problems, monkeypatch) -> None:
+    solve_in_lanes = batching.Batch._solve_in_lanes
+
+    def stopped(self, scratch, piece):
+        left = solve_in_lanes(self, scratch, piece)
+        signal.raise_signal(signal.SIGINT)
+        self._pieces.stopped.wait()
+        return left
+
+    monkeypatch.setattr(batching.Batch, "_solve_in_lanes", stopped)
+    far = pz.SE3.from_parts(np.full((3, 3), 9.0))
+    with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
+        found = pz.solve_batch(panda, POSE, far, threads=2)
+    assert set(found.status) == {pz.Status.INTERRUPTED}
+    np.testing.assert_array_equal(found.q, np.broadcast_to(panda.home, found.q.shape))
+    assert not found.iterations.any()
+
+
 def test_one_stored_start_leads_where_a_random_one_does_not(panda, problems) -> None:
     targets, random = problems
     stored = pz.solve_batch(panda, POSE, targets, max_restarts=1, closest=False)

@@ -107,8 +107,9 @@ class Batch:
         n = len(goals)
         with search.bound.scratch(model) as scratch:
             width = len(scratch.out)
-        self.raw = np.full((n, width), np.nan)
-        self.raw[:, _WHOLE] = 0.0
+        self._nothing = np.full(width, np.nan)
+        self._nothing[_WHOLE] = 0.0
+        self.raw = np.tile(self._nothing, (n, 1))
         self.codes = np.full(n, RUNNING, dtype=np.int8)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
@@ -142,8 +143,9 @@ class Batch:
     def _fill(self) -> None:
         """Let each q of which nothing was found be its start, or the model's home where that is none.
 
-        Its errors are those there, but where the target is bad.
+        Its errors are those there, but where the target is bad.  Of what Ctrl-C broke off nothing was found.
         """
+        self.raw[self.codes == RUNNING] = self._nothing
         q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
         rows = np.flatnonzero(self.codes != SOLVED)
         rows = rows[~np.isfinite(q[rows]).all(axis=1)]
