@@ -171,7 +171,7 @@ class Branching:
             else:
                 scratch.goal[:] = self._goal(target)
             self._rest(scratch, model, q0)
-            raw = found[: all_branches(scratch.address)].copy()
+            raw = found[: prepare(all_branches)(scratch.address)].copy()
             total = int(answers[CERTIFIED])
             if total < 0:
                 refuse_numbers(total, model, self._frame_tasks, scratch.goal, scratch.start)
@@ -261,7 +261,7 @@ class Branching:
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
         scratch.tell(problems=len(goals))
         scratch.tell_of(found=found, goals=goals, starts=starts, answers=answers)
-        count: int = all_branches(scratch.address)
+        count: int = prepare(all_branches)(scratch.address)
         return count
 
     def _sorted(self, model: Model, scratch: Scratch, raw: Array, starts: Array, answers: Array) -> Array:

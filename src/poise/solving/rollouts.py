@@ -82,13 +82,13 @@ class Rollouts:
             if alone:
                 scratch.start[:] = starts[0]
                 with self._shapes(scratch):
-                    code: int = watched(method_loop.rollout, self._bound.reads)(scratch.address)
+                    code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
             else:
                 scratch.widen(self._bound)
                 assert scratch.wide is not None
                 scratch.wide[rows] = guide[:, None]
                 path[:, 0] = starts
-                code = watched(method_loop.rollout_lanes, self._bound.reads)(scratch.address)
+                code = watched(prepare(method_loop.rollout_lanes), self._bound.reads)(scratch.address)
         self._check(code, starts, goals)
         return code
 

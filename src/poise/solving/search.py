@@ -230,8 +230,7 @@ class Search:
             self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
             if self.apart is not None:
                 self._bound.add_guard()
-        prepare(self._entry)
-        self._entry = watched(self._entry, self._bound.reads)
+        self._entry = watched(prepare(self._entry), self._bound.reads)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_entry", "_idle")}
@@ -458,7 +457,7 @@ class Search:
         scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
-            watched(batch_lanes.solve_many, self._bound.reads)(scratch.address)
+            watched(prepare(batch_lanes.solve_many), self._bound.reads)(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 

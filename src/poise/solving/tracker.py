@@ -224,8 +224,7 @@ class Tracker(Targets):
         self._posture = scratch.narrow[self._prepared.problem.rows("guide")]
         if self._apart is not None:
             scratch.surround(self._apart.scene(self.model, ahead=ahead))
-        prepare(method_loop.step)
-        self._step = partial(watched(method_loop.step, self._bound.reads), scratch.address)
+        self._step = partial(watched(prepare(method_loop.step), self._bound.reads), scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
