@@ -199,7 +199,7 @@ def beside(name: str, motion: pz.Motion, robot: pz.Model, fps: float) -> list[Ca
     followed = Followed(path, done._done.targets, seconds)
     moved = pz.Motion(robot, done.motion.times, path, name=done.motion.name)
     total = float(seconds.sum())
-    theirs = pz.results.Retargeted(moved, done.source, done.body, done._robot, done._seen, followed, total)
+    theirs = pz.results.Retargeted(moved, done.source, done.body, done._robot, done._seen, followed)
     by = f"GMR's loop, mink {version('mink')}, {loop.solved / count:.1f} programmes a frame"
     ours = row(name, "poise", done, count, taken, float(np.min(steps, axis=0).sum()))
     return [ours, row(name, by, theirs, count, [total], total)]

@@ -11,11 +11,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from poise.experiments.buss.shapes import targets, times
-from poise.experiments.das.fields import FIELDS, RULED, START, WAYPOINTS, way
-from poise.experiments.das.fields import methods as laws
 
 import poise as pz
+from poise.experiments.buss.problem import targets, times
+from poise.experiments.das.problem import FIELDS, RULED, START, WAYPOINTS, way
+from poise.experiments.das.problem import methods as laws
 from poise.robots.planar import planar
 
 STEPS = 500

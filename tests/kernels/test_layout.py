@@ -1,7 +1,9 @@
 """What the packer writes, a kernel reads under the same names, compiled and in plain Python."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -51,6 +53,13 @@ def test_a_kernel_reads_what_was_packed_by_name() -> None:
     out = np.full(len(EXPECTED), np.nan)
     read(example(), out)
     assert out.tolist() == EXPECTED
+
+
+def test_every_section_is_read_by_a_kernel() -> None:
+    source = Path(layout.__file__).parents[2]
+    trees = [ast.parse(path.read_text()) for room in ("kernels", "methods") for path in (source / room).rglob("*.py")]
+    read = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert {*PROBLEM, *WORK} <= read
 
 
 def test_plain_python_reads_the_same() -> None:

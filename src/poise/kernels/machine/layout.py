@@ -12,8 +12,7 @@ from poise.kernels.machine.record import Record
 
 WHOLE: Final = "whole"
 REAL: Final = "real"
-ROWS: Final = "rows"
-"""Sections of plain numbers, and of rows of a workspace."""
+"""Sections of plain numbers."""
 
 UNIT: Final = Record(
     "Unit",
@@ -247,155 +246,116 @@ criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: on
 those of a loop do; empty where a step has no more to keep than bounds.  `led`: the tasks that another method proposes
 steps for, in that method's order."""
 
-WORK: Final[Mapping[str, str]] = dict.fromkeys(
-    [
-        "goal",
-        "start",
-        "posture_goal",
-        "out",
-        "q",
-        "frames",
-        "e",
-        "jacobian",
-        "scratch",
-        "free",
-        "matrix",
-        "y",
-        "step",
-        "before",
-        "target",
-        "state",
-        "pool",
-        "offsets",
-        "memory",
-        "loop",
-        "best",
-        "clamped",
-        "last_errors",
-        "last_target",
-        "cap",
-        "rows",
-        "turn",
-        "spare",
-        "sigma",
-        "along",
-        "gradient",
-        "other",
-        "phi",
-        "choice",
-        "moved",
-        "estimate",
-        "last_jacobian",
-        "prior",
-        "begun",
-        "last_step",
-        "apart",
-        "guide",
-        "last_guide",
-        "travel",
-        "travel_change",
-        "least",
-        "largest",
-        "gone",
-        "proposed",
-        "behind",
-        "flow",
-        "flow_change",
-        "steady",
-        "stream",
-        "branches",
-        "room",
-        "query",
-        "shape_frames",
-        "centres",
-        "reach",
-        "squares",
-        "guess",
-        "lower",
-        "candidates",
-        "advance",
-        "drift",
-        "near",
-        "near_before",
-        "pair",
-        "until",
-        "row",
-        "rate",
-        "guard_rows",
-        "guard_most",
-        "clearance",
-        "border_rows",
-        "border_reach",
-        "border_most",
-        "gap",
-        "gap_before",
-        "stopping",
-        "loop_gap",
-        "loop_rows",
-        "loop_want",
-        "loop_squares",
-        "unclosed",
-        "phase",
-        "held_rows",
-        "held_most",
-        "held_side",
-        "held_room",
-        "lowest",
-        "highest",
-        "wishes",
-        "slope",
-        "ways",
-        "fastest",
-        "brake_box",
-        "brake_from",
-        "wanted",
-    ],
-    ROWS,
-)
-"""With n active velocities, m residual rows:
-
-goal (GOAL_NUMBERS an effector), start and posture_goal (nq), which Python writes, out, which it reads (see ANSWER);
-q (nq), frames (FRAME a unit), e (m) residuals, jacobian, scratch, free (n) 0 for joints that are held, matrix (m x m),
-y (m), step (n), before (nq) where the step began, target (GOAL an effector), state (STATE), pool (nq) in each lane a
-candidate, offsets of the sequence of random starts;
-memory and loop (`poise.kernels.methods.memory`), best (nq), clamped (m) errors, last_errors (m), last_target (12 an
-effector), cap (a block), rows (m x n) and turn (m x m) sigma_i v_i and u_i, spare (m x m), sigma (m), along (m) U^T e,
-gradient (n) J^T e, other (n), phi (n) the null space's velocity, choice (CHOICE) of what comes near to a posture,
-moved (n) the last step there, estimate (2 m) singular vectors, last_jacobian, prior (nq) the q before the last step,
-begun (nq) where a step of a Tracker began, last_step (n), apart (n) a step with each joint bound by itself;
-guide and last_guide (nq) what a Tracker pulls to, in this step and in the one before; of a Tracker with accelerations
-travel (n) the way of its last step, travel_change (n) what that was more than the one before, least and largest (n) the
-bounds of this one, gone (n) the way since it began, proposed (n) the way that its method would go, behind (n) what of
-that the last step left, flow and flow_change (n) the target's own motion in the last step and its change, steady and
-stream (n) what was and is counted on of that; branches (BRANCHES) what is known of each lane that holds a branch of a
-closed form, room: what the method at hand asked for, query: the features of a goal in an index of starts, and two
-packs, shape_frames (FRAME a shape) of the shapes' poses.
-
-Of a scene: centres (3 packed rows) of bounding spheres; for each shape that moves a packed row of reach, the radii of
-the spheres that it may meet, -1e300 of others, and one of squares, how far their centres are from it [m^2]; guess (two
-packs) the pairs that seem to be the nearest; candidates (two numbers a pair) and lower, what pairs may be the nearest
-in a lane, and what their distances are not below [m]; advance (movers) how far each shape may come [m], drift (3 a
-shape) how far one of the world goes of itself in a step [m], near and near_before (1 + NEAR x MOST_NEAR) how many pairs
-are near and which, before an update too, pair (NEAR) the pair at hand, until (MOST_NEAR) for how many steps of braking
-each of those that are near stays apart, row (nv) what each velocity does to its distance, or a way of each, rate (nv)
-how far each goes in a step.
-Of a problem with a guard: guard_rows (MOST_NEAR packed rows) and guard_most (MOST_NEAR), inequalities of pairs;
-clearance (2), the least distance of all pairs at q, and the largest of those that were too small, at `best` [m].
-Of a problem with borders, for each side of them: border_rows (a packed row) what each velocity does to its gap,
-border_reach (a packed row) what it can do to it at most in whatever direction, border_most by how much an update may
-let that grow, gap how far the effector is beyond it [m or rad], less than 0 inside, gap_before the same before the
-update.
-Of a problem whose steps keep more than bounds: loop_gap (m) by how much loops are open, loop_rows (m packed rows) their
-Jacobian, loop_want and loop_squares (m) what a step is to make of them and its damping, unclosed and phase (n) steps
-before they are closed; held_rows (packed rows) and held_most inequalities of a whole step, held_side (n and one each)
-which may be met, held_room for the active set; lowest and highest (n) its bounds, wishes (3 n) the step that is wished,
-braking, and what was tried, slope (a packed row) of what is cut off; with accelerations stopping (2 n + nq) a step on
-the way to rest, its change, and where it led, ways and fastest (n) how far velocities go there, and in a step at most,
-brake_box (3 n) bounds and the step before, brake_from (nq) where it began.
-Where another method proposes, wanted (n) is its step.
-Of a hand that follows landmarks: room and matrix (n x n) a Hessian and its factor, other (n) the way of joints that are
-put at a limit, prior (nq) the q of the last frame, best (nq) the same after a filter, memory (a number a pair of
-fingertips) which pinch."""
+WORK: Final[Mapping[str, str]] = {
+    "goal": "GOAL_NUMBERS an effector, which Python writes",
+    "start": "nq, which Python writes",
+    "posture_goal": "nq, which Python writes",
+    "out": "what Python reads, see ANSWER",
+    "q": "nq",
+    "frames": "FRAME a unit",
+    "e": "m, residuals",
+    "jacobian": "three a column of each block, see BLOCK",
+    "scratch": "columns of a Jacobian that are no rows of a task",
+    "free": "n, 0 for joints that are held",
+    "matrix": "m x m; of a hand n x n, a Hessian and its factor",
+    "y": "m",
+    "step": "n",
+    "before": "nq, where the step began",
+    "target": "GOAL an effector",
+    "state": "STATE, see `poise.kernels.solver.state`",
+    "pool": "nq, in each lane a candidate",
+    "offsets": "one a stride, where the sequence of random starts begins",
+    # Of a method.
+    "memory": "MEMORY, see `poise.kernels.methods.memory`; of a hand a number a pair of fingertips, which pinch",
+    "loop": "LOOP, see there",
+    "best": "nq; of a hand the q of the last frame after a filter",
+    "clamped": "m, errors",
+    "last_errors": "m",
+    "last_target": "12 an effector",
+    "cap": "one a block",
+    "rows": "m x n, sigma_i v_i",
+    "turn": "m x m, u_i",
+    "spare": "m x m",
+    "sigma": "m",
+    "along": "m, U^T e",
+    "gradient": "n, J^T e",
+    "other": "n; of a hand the way of joints that are put at a limit",
+    "phi": "n, the null space's velocity",
+    "choice": "CHOICE, of what comes near to a posture or misses soft tasks least",
+    "moved": "n, the last step there",
+    "estimate": "2 m, singular vectors",
+    "last_jacobian": "as jacobian",
+    "prior": "nq, the q before the last step; of a hand that of the last frame",
+    "begun": "nq, where a step of a Tracker began",
+    "last_step": "n",
+    "apart": "n, a step with each joint bound by itself",
+    "guide": "nq, what a Tracker pulls to in this step",
+    "last_guide": "nq, the same in the one before",
+    "wanted": "n, the step that another method proposes",
+    # Of a Tracker with accelerations.
+    "travel": "n, the way of its last step",
+    "travel_change": "n, what that was more than the one before",
+    "least": "n, the lower bounds of this step",
+    "largest": "n, the upper",
+    "gone": "n, the way since it began",
+    "proposed": "n, the way that its method would go",
+    "behind": "n, what of that the last step left",
+    "flow": "n, the target's own motion in the last step",
+    "flow_change": "n, its change",
+    "steady": "n, what of that motion was counted on",
+    "stream": "n, what of it is counted on",
+    # Of more than one way to look for an answer.
+    "branches": "BRANCHES, what is known of each lane that holds a branch of a closed form",
+    "room": "what the method at hand asked for",
+    "query": "the features of a goal in an index of starts, and two packs",
+    # Of a scene.
+    "shape_frames": "FRAME a shape, its pose",
+    "centres": "3 packed rows, of bounding spheres",
+    "reach": "a packed row a shape that moves, the radii of the spheres that it may meet, -1e300 of others",
+    "squares": "a packed row, how far their centres are from it [m^2]",
+    "guess": "two packs, the pairs that seem to be the nearest",
+    "lower": "what the distances of `candidates` are not below [m]",
+    "candidates": "two a pair, those that may be the nearest in a lane",
+    "advance": "one a shape that moves, how far it may come [m]",
+    "drift": "3 a shape, how far one of the world goes of itself in a step [m]",
+    "near": "1 + NEAR x MOST_NEAR, how many pairs are near and which",
+    "near_before": "the same before an update",
+    "pair": "NEAR, the pair at hand",
+    "until": "MOST_NEAR, for how many steps of braking each of those that are near stays apart",
+    "row": "nv, what each velocity does to the distance of a pair, or a way of each",
+    "rate": "nv, how far each velocity goes in a step",
+    # Of a guard.
+    "guard_rows": "MOST_NEAR packed rows, inequalities of pairs",
+    "guard_most": "MOST_NEAR, their other sides",
+    "clearance": "2, the least distance of all pairs at q, and the largest of those too small, at `best` [m]",
+    # Of borders, for each side of them.
+    "border_rows": "a packed row, what each velocity does to its gap",
+    "border_reach": "a packed row, what it can do to it at most in whatever direction",
+    "border_most": "by how much an update may let that grow",
+    "gap": "how far the effector is beyond it [m or rad], less than 0 inside",
+    "gap_before": "the same before the update",
+    # Of steps that keep more than bounds.
+    "stopping": "2 n + nq, with accelerations: a step on the way to rest, its change, and where it led",
+    "loop_gap": "m, by how much loops are open",
+    "loop_rows": "m packed rows, their Jacobian",
+    "loop_want": "m, what a step is to make of them",
+    "loop_squares": "m, its damping",
+    "unclosed": "n, a step before they are closed",
+    "phase": "n, another",
+    "held_rows": "packed rows, inequalities of a whole step",
+    "held_most": "their other sides",
+    "held_side": "n and one each, which may be met",
+    "held_room": "for the active set",
+    "lowest": "n, the lower bounds of a whole step",
+    "highest": "n, the upper",
+    "wishes": "3 n, the step that is wished, braking, and what was tried",
+    "slope": "a packed row, of what is cut off",
+    "ways": "n, with accelerations: how far velocities go on the way to rest",
+    "fastest": "n, and in a step at most",
+    "brake_box": "3 n, bounds and the step before",
+    "brake_from": "nq, where it began",
+}
+"""What each section of a workspace is: how many rows, n being active velocities and m residual rows, and of what."""
 
 CALL: Final = Record(
     "Call",
@@ -450,11 +410,11 @@ limits; from ANSWER on stand q (nq), then the error of each block in its own uni
 
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
-STATE: Final = 20
+STATE: Final = 21
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""
-CHOICE: Final = 8
+CHOICE: Final = 7
 """Rows of what the search for a posture knows of each lane."""
 WIDTH: Final = 8
 """Problems side by side in a wide workspace."""

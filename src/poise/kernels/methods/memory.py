@@ -3,11 +3,12 @@
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
-FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE = range(14)
-FLOOR, SHARE, INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW = range(
-    14, 26
-)
-UPDATES, STAGE, HELD, CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED = range(26, 35)
+MEMORY = 35
+(
+    FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
+    INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW, UPDATES, STAGE, HELD,
+    CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED,
+) = range(MEMORY)  # fmt: skip
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
 singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from; beta^2 |q - q_d|^2 of
@@ -21,15 +22,14 @@ have, and whether they are of other pairs than in the last update.  Of `poise.ke
 updates a step has, what must hold of it, how many rows its requirements have, whether what is seen beyond them is cut
 off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, by how much
 loops were open where the step began, and 1 more than the stage in which braking from its end was seen to hold, or 0."""
-MEMORY = 35
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
-STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEYOND = range(12)
+LOOP = 12
+STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEYOND = range(LOOP)
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
 error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced; how
 good the best is, 0 where something does not hold, 1, or 2 within the tolerances; whether something did not hold within
 them."""
-LOOP = 16
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""
 

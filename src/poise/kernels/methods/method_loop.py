@@ -59,7 +59,7 @@ from poise.kernels.requirements.loops import CLOSED, open_at
 from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
-from poise.kernels.solver.lm_solver import begin, draw_offsets
+from poise.kernels.solver.lane import begin, draw_offsets
 from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.state import STARTED

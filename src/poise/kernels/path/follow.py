@@ -12,8 +12,8 @@ from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GO_ON, GOAL_
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.solver.descent import improve
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, spread_jacobian
-from poise.kernels.solver.lm_solver import begin
-from poise.kernels.solver.state import AGE, INSIDE, LIMIT, MEASURE, SCORE, SLOW, STARTED
+from poise.kernels.solver.lane import begin, judge
+from poise.kernels.solver.state import AGE, ENDED, INSIDE, LIMIT, MEASURE, SCORE, SLOW, STARTED
 
 _BOLD = 5.5
 """Iterations that may raise the error, where the last waypoint was reached; later ones descend."""
@@ -56,25 +56,21 @@ def follow_lanes(address):
         busy = True
         while busy:
             cost, score = evaluate(p, v)
-            age = load(v.state, AGE) + 1.0
             slow = load(v.state, SLOW) + select(cost > _FALL * load(v.state, LIMIT), splat(v.q, 1.0), 0.0)
-            store(v.state, AGE, age), store(v.state, SLOW, slow), store(v.state, SCORE, score)
-            ended = (score <= INSIDE) | (slow > _PATIENCE) | (age >= request.max_iterations)
-            busy = False
-            if any_of(ended):
+            if any_of(judge(v, cost, score, slow, _PATIENCE, request.max_iterations)):
                 for lane in range(strands):
                     at = lane * steps + k
-                    short = v.state[SLOW, lane] > _PATIENCE or v.state[AGE, lane] >= request.max_iterations
-                    if scores[at] == np.inf and (v.state[SCORE, lane] <= INSIDE or short):
+                    if scores[at] == np.inf and v.state[ENDED, lane] > 0.5:
                         scores[at] = min(v.state[SCORE, lane], 1e300)
                         lost = scores[at] > INSIDE
                         v.state[MEASURE, lane] = 1.0 if lost else 0.0
                         for i in range(count):
                             path[at * count + i] = v.before[i, lane] if lost else v.q[i, lane]
+            busy = False
             for lane in range(strands):
                 busy = busy or scores[lane * steps + k] == np.inf
             if busy:
-                improve(p, v, cost, (age < _BOLD) & (load(v.state, MEASURE) < 0.5), False)
+                improve(p, v, cost, (load(v.state, AGE) < _BOLD) & (load(v.state, MEASURE) < 0.5), False)
         for lane in range(WIDTH):
             at = min(lane, strands - 1) * steps + k
             for i in range(count):

@@ -31,15 +31,29 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.solver.descent import improve
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate
-from poise.kernels.solver.lm_solver import begin, draw_offsets
+from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
 from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
-from poise.kernels.solver.state import AGE, FRESH, INSIDE, LEAST, LIMIT, MEASURE, PROBLEM, ROOM, SCORE, SLOW, STARTED
+from poise.kernels.solver.state import (
+    AGE,
+    ENDED,
+    FRESH,
+    INSIDE,
+    LANE_COST,
+    LEAST,
+    LIMIT,
+    MEASURE,
+    PROBLEM,
+    ROOM,
+    SCORE,
+    SLOW,
+    STARTED,
+)
 
 _STORED = 6
 """Starts of a problem that are looked up in the index, at most."""
-_YOUNG, _YOUNGER, _FALL, _HASTY = 2.0, 1.5, 0.5, 1.5
+_YOUNG, _YOUNGER, _FALL, _HASTY = 1.0, 1.5, 0.5, 1.5
 """Iterations, at least and for each block, after which the error [m^2, rad^2] must fall by this factor each time; slow
 ones that end a start."""
 
@@ -62,10 +76,11 @@ def solve_many(address):
     )
     answers = rows_at(request.answers, request.problems * columns)
     near = np.inf if request.nearest or request.index == 0 else entry_at(request.index, INDEX).usual
-    young = max(_YOUNG, _YOUNGER * len(p.blocks) - 1.0)
+    young = max(_YOUNG, _YOUNGER * len(p.blocks) - 2.0)
     draw_offsets(w.offsets, request.seed)
     store(v.state, PROBLEM, -1.0), store(v.state, SLOW, 0.0), store(v.state, AGE, 0.0)
-    store(v.state, LIMIT, np.inf), store(v.state, SCORE, np.inf), store(v.state, STARTED, 0.0)
+    store(v.state, LIMIT, np.inf), store(v.state, SCORE, np.inf), store(v.state, STARTED, -1.0)
+    store(v.state, ENDED, 0.0)
     for i in range(len(w.target)):
         store(v.target, i, 0.0)
     for i in range(count):
@@ -81,14 +96,13 @@ def solve_many(address):
         for lane in range(WIDTH):
             v.state[FRESH, lane] = 0.0
             k = np.int64(v.state[PROBLEM, lane])
-            if k >= 0 and ended(v, lane, request.max_iterations):
+            if v.state[ENDED, lane] > 0.5:
                 if v.state[SCORE, lane] <= INSIDE:
                     k = -1
                 elif v.state[STARTED, lane] >= request.max_restarts:
                     answers[columns * k + RESTARTS], k = v.state[STARTED, lane], -1
                 else:
-                    v.state[STARTED, lane] += 1.0
-                    v.state[FRESH, lane] = 1.0
+                    renew(v, lane, v.state[STARTED, lane] + 1.0, True)
             while k < 0 and upcoming < request.problems:
                 k, upcoming = upcoming, upcoming + 1
                 if closed and answers[columns * k + CODE] != RUNNING:
@@ -100,6 +114,8 @@ def solve_many(address):
                 else:
                     answers[columns * k + CODE] = UNSOLVED
             v.state[PROBLEM, lane] = k
+            if k < 0:
+                renew(v, lane, 0.0, False)
             alive = alive or k >= 0
         if not alive:
             return iterations
@@ -112,15 +128,14 @@ def solve_many(address):
         while busy:
             iterations += 1
             cost, score = evaluate(p, v)
-            started, age = load(v.state, STARTED), load(v.state, AGE) + 1.0
-            far = (age > young) & (cost > _FALL * load(v.state, LIMIT))
-            slow = load(v.state, SLOW) + select(far, splat(v.q, 1.0), 0.0)
-            slow = select((started < 0.5) & (age < 0.5) & (cost > near), np.inf, slow)
-            store(v.state, SCORE, score), store(v.state, AGE, age), store(v.state, SLOW, slow)
-            if any_of((score <= INSIDE) | (slow > _HASTY) | (age >= request.max_iterations)):
+            started, age = load(v.state, STARTED), load(v.state, AGE)
+            late = (age > young) & (cost > _FALL * load(v.state, LIMIT))
+            slow = load(v.state, SLOW) + select(late, splat(v.q, 1.0), 0.0)
+            slow = select((started < 0.5) & (age < -0.5) & (cost > near), np.inf, slow)
+            if any_of(judge(v, cost, score, slow, _HASTY, request.max_iterations)):
+                busy = False
                 for lane in range(WIDTH):
-                    if v.state[PROBLEM, lane] >= 0.0 and ended(v, lane, request.max_iterations):
-                        busy = False
+                    if v.state[ENDED, lane] > 0.5:
                         end_start(p, w, v, lane, request.looking, answers, address)
             improve(p, v, cost, score >= 0.0, False)
 
@@ -137,12 +152,6 @@ def solve_closed(p, w, v, goals, starts, answers, address):
             if w.out[CODE] != UNSOLVED:
                 for i in range(columns - 1):
                     answers[columns * k + i] = w.out[i]
-
-
-@kernel
-def ended(v, lane, max_iterations):
-    """Whether the start of a lane has ended: it has converged, or has been slow or busy for too long."""
-    return v.state[SCORE, lane] <= INSIDE or v.state[SLOW, lane] > _HASTY or v.state[AGE, lane] >= max_iterations
 
 
 @kernel
@@ -197,10 +206,7 @@ def end_start(p, w, v, lane, looking, answers, address):
 
     A solution where something does not hold is better than none.
     """
-    cost = 0.0
-    for i in range(0, len(v.e), 3):
-        x, y, z = v.e[i, lane], v.e[i + 1, lane], v.e[i + 2, lane]
-        cost += x * x + y * y + z * z
+    cost = v.state[LANE_COST, lane]
     solved, code = v.state[SCORE, lane] <= INSIDE, UNSOLVED
     if not solved and not (v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]):
         return

@@ -11,12 +11,8 @@
 What lies where is said in `poise.kernels.machine.layout`.
 """
 
-import functools
-
 import numpy as np
 
-from poise.kernels.algebra.scalar import uniform
-from poise.kernels.algebra.swing_twist import random_rotation
 from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
 from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
@@ -42,15 +38,15 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.solver.descent import MU_LOW, improve
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, finish, spread_jacobian
+from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
 from poise.kernels.solver.looking import holds, judged, reject
 from poise.kernels.solver.nearness import near_turn, square_of
 from poise.kernels.solver.pool import POLISH, keep_candidate, polish
 from poise.kernels.solver.state import (
     AGE,
+    ENDED,
     FRESH,
-    HOLDS,
     INSIDE,
-    LANE_COST,
     LIMIT,
     MARK,
     MU,
@@ -76,8 +72,8 @@ solution's; where it is more than the third, less than the second share."""
 _WAIT, _BESIDE = 20.0, 1.0
 """Iterations that one which is farther than the second number [rad or m] is waited for at most: what takes longer, one
 answer in a hundred, would be a tenth nearer."""
-_HASTY = 2.5
-"""Slow iterations after which a lane is given up."""
+_YOUNG, _HASTY = 5.0, 2.5
+"""Iterations before one can be slow; slow iterations after which a lane is given up."""
 _LEAST_PATIENCE, _MORE_PATIENCE, _CLOSE = 6.0, 44.0, 1.0
 """Iterations without a real fall after which the careful lane is given up, and how many more for a target that is near:
 half of them at this error at q0 [m^2, rad^2 a block]."""
@@ -117,66 +113,6 @@ def track(p, w, start, max_iterations):
 
 
 @kernel
-def draw_offsets(offsets, seed):
-    """Where the sequence of random starts begins in each coordinate."""
-    for c in range(len(offsets)):
-        offsets[c] = uniform(seed, c)
-
-
-@kernel
-def _spread(p, offsets, place, start):
-    """Coordinate `place` of point number `start` of an additive low-discrepancy sequence in the unit cube.
-
-    It depends on the seed and its arguments alone, so the starts of a solve are the same in any order, on any thread.
-    """
-    x = offsets[place] + start * p.strides[place]
-    return x - floor(x)
-
-
-@kernel
-def begin(p, w, fresh, offsets, q0):
-    """Put each fresh lane at the start of its number: number 0 is the caller's `q0` (nq rows, of one number for all
-    lanes or of one for each), the others are random."""
-    start = load(w.state, STARTED)
-    given = start < 0.5
-    for c in range(len(p.coordinates)):
-        coordinate = p.coordinates[c]
-        i = coordinate.q
-        x = load(q0, i)
-        low, high = splat(w.q, coordinate.sample_lower), splat(w.q, coordinate.sample_upper)
-        if coordinate.centred:
-            low, high = x + low, x + high
-            low = select(low < coordinate.lower, coordinate.lower, low)
-            high = select(high > coordinate.upper, coordinate.upper, high)
-        value = low + _spread(p, offsets, c, start) * (high - low)
-        value = select(given, x, select(value > high, high, value))
-        _put(w, i, fresh, value)
-    for c in range(len(p.balls)):
-        i, place = p.balls[c].q, len(p.coordinates) + 3 * c
-        drawn = random_rotation(
-            p.balls[c],
-            _spread(p, offsets, place, start),
-            _spread(p, offsets, place + 1, start),
-            _spread(p, offsets, place + 2, start),
-        )
-        for k in range(4):
-            _put(w, i + k, fresh, select(given, load(q0, i + k), drawn[k]))
-    # A lane not looked at yet has a limit below zero, and so counts as rejected once.
-    store(w.state, MU, select(fresh, 0.25 * MU_LOW, load(w.state, MU)))
-    store(w.state, LIMIT, select(fresh, -1.0, load(w.state, LIMIT)))
-    store(w.state, SLOW, select(fresh, 0.0, load(w.state, SLOW)))
-    store(w.state, AGE, select(fresh, -1.0, load(w.state, AGE)))
-    store(w.state, SCORE, select(fresh, np.inf, load(w.state, SCORE)))
-    store(w.state, HOLDS, select(fresh, 0.0, load(w.state, HOLDS)))
-
-
-@kernel
-def _put(w, i, fresh, value):
-    store(w.q, i, select(fresh, value, load(w.q, i)))
-    store(w.before, i, select(fresh, value, load(w.before, i)))
-
-
-@kernel
 def nearest(p, w, q0, spare):
     """The converged lane whose q is nearest to q0, and the square of its distance."""
     found, least = 0, np.inf
@@ -189,22 +125,15 @@ def nearest(p, w, q0, spare):
 
 
 @kernel
-def hopeful(p, w, q0, spare, found, least, max_iterations):
+def hopeful(p, w, q0, spare, found, least):
     """Whether a descent from q0 may still end nearer to it than lane `found` did, whose distance squared is `least`."""
     bound = min(_HOPE * _HOPE * least, max(_FAR_HOPE * _FAR_HOPE * least, _NEARBY * _NEARBY))
     for lane in range(2):
-        if w.state[STARTED, lane] == 0.0 and w.state[SCORE, lane] > INSIDE and not exhausted(w, lane, max_iterations):
+        if w.state[STARTED, lane] == 0.0 and w.state[ENDED, lane] < 0.5:
             square = square_of(p, w, lane, q0, spare)
             if square < bound and (square < _BESIDE * _BESIDE or w.state[AGE, lane] < w.state[AGE, found] + _WAIT):
                 return True
     return False
-
-
-@functools.partial(kernel, inline=True)
-def exhausted(w, lane, max_iterations):
-    """Whether a lane has been slow for too long, or is at the end of its iterations."""
-    patience = w.state[PATIENCE, lane]
-    return w.state[SLOW, lane] > (patience if patience > 0.0 else _HASTY) or w.state[AGE, lane] >= max_iterations
 
 
 @kernel
@@ -233,12 +162,10 @@ def search(
         caring = w.state[PATIENCE, 1] > 0.0
         cost, score = evaluate(p, w)
         limit, start = load(w.state, LIMIT), load(w.state, STARTED)
-        score = select(start < 0.0, np.inf, score)
-        # A lane that has converged grows no older while it waits.
-        age = load(w.state, AGE) + select(load(w.state, SCORE) > INSIDE, splat(w.q, 1.0), 0.0)
         bold = (start < _EAGER) | (start - 2.0 * floor(0.5 * start) > 0.5)
         hope, patience = select(bold, 0.25, splat(w.q, 0.97)), splat(w.q, _HASTY)
-        slow = load(w.state, SLOW) + select((age > 6.0) & (cost > hope * limit), splat(w.q, 1.0), 0.0)
+        late = (load(w.state, AGE) > _YOUNG) & (cost > hope * limit)
+        slow = load(w.state, SLOW) + select(late, splat(w.q, 1.0), 0.0)
         if caring:
             careful, mark = load(w.state, PATIENCE) > 0.0, load(w.state, MARK)
             fallen = (cost < _FALL * mark) | (cost < _ALMOST * len(p.blocks))
@@ -246,33 +173,25 @@ def search(
             slow = select(careful, select(fallen, 0.0, load(w.state, SLOW) + 1.0), slow)
             patience = select(careful, load(w.state, PATIENCE), patience)
             bold = bold & (load(w.state, PATIENCE) <= 0.0)
-        store(w.state, LANE_COST, cost), store(w.state, SCORE, score)
-        store(w.state, AGE, age), store(w.state, SLOW, slow)
-        if looking and any_of(score <= INSIDE):
+        ended = judge(w, cost, score, slow, patience, max_iterations)
+        if looking and any_of(load(w.state, SCORE) <= INSIDE):
             reject(p, own, w, address)
-            score, slow = load(w.state, SCORE), load(w.state, SLOW)
-        if any_of(score <= INSIDE):
+        if any_of(load(w.state, SCORE) <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
-            if not (wait and hopeful(p, w, q0, spare, lane, least, max_iterations)):
+            if not (wait and hopeful(p, w, q0, spare, lane, least)):
                 return lane, spent, False
-        elif any_of((slow > patience) | (age >= max_iterations)):
+        elif any_of(ended):
             alive = False
             for lane in range(WIDTH):
                 w.state[FRESH, lane] = 0.0
-                if exhausted(w, lane, max_iterations):
-                    if w.state[STARTED, lane] >= 0.0:
-                        keep_candidate(w, lane)
+                if w.state[ENDED, lane] > 0.5:
+                    keep_candidate(w, lane)
                     w.state[PATIENCE, lane] = 0.0
                     blocked = looking and own.clearance[1] > -np.inf
                     most = min(_BLOCKED * usual_restarts, restarts) if blocked else usual_restarts
-                    if spent < most or (not blocked and spent < promises(p, w, usual_restarts, restarts)):
+                    more = spent < most or (not blocked and spent < promises(p, w, usual_restarts, restarts))
+                    if renew(w, lane, spent + 1, more):
                         spent += 1
-                        w.state[STARTED, lane] = spent
-                        w.state[FRESH, lane] = 1.0
-                    else:
-                        w.state[STARTED, lane] = -1.0
-                        w.state[SLOW, lane] = 0.0
-                        w.state[AGE, lane] = -1e18
                 alive = alive or w.state[STARTED, lane] >= 0.0
             if not alive:
                 return -1, spent, False

@@ -16,17 +16,17 @@ from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTA
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.solver.descent import improve
 from poise.kernels.solver.ends import clip_start, evaluate, finish
-from poise.kernels.solver.lm_solver import begin, draw_offsets
+from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
 from poise.kernels.solver.nearness import turned_near
-from poise.kernels.solver.slide import AGE, BEST, DONE, FRESH, LAST, ORIGIN, POOLED, posture_errors, slide
-from poise.kernels.solver.state import INSIDE, STARTED
+from poise.kernels.solver.slide import BEST, LAST, ORIGIN, POOLED, posture_errors, slide
+from poise.kernels.solver.state import AGE, ENDED, FRESH, INSIDE, LIMIT, SCORE, STARTED
 
 _STARTS = 64
 """Descents, one from the posture and the others from random starts."""
 _DRAWN = 0.7
 """How much of the way from the posture to a random configuration is left to a start."""
-_HASTE, _OLD = 6.0, 20.0
-"""Iterations after which a descent must fall fast, and after which it is given up."""
+_HASTE, _FALL, _OLD = 5.0, 0.25, 21.0
+"""Iterations after which the error of a descent must fall by this factor each time, and after which it is given up."""
 _SIDE_BY_SIDE, _ALONE = 16, 400
 """Steps towards the posture, at most."""
 
@@ -85,36 +85,24 @@ def _gather(p, v, posture, centre, offsets, starts):
     for lane in range(WIDTH):
         v.state[STARTED, lane] = lane
     _draw(p, v, offsets, centre, load(v.state, STARTED) >= 0.0)
-    store(v.choice, AGE, -1.0), store(v.choice, LAST, np.inf)
-    spent, alive = WIDTH, True
-    while alive:
+    spent, alive = WIDTH, WIDTH
+    while alive > 0:
         cost, score = evaluate(p, v)
-        age = load(v.choice, AGE) + 1.0
-        arrived = score <= INSIDE
-        tired = (age > _OLD) | ((age > _HASTE) & (cost > 0.25 * load(v.choice, LAST)))
-        done = (age >= 0.0) & (arrived | tired)
-        store(v.choice, AGE, age), store(v.choice, LAST, cost)
-        if any_of(done):
-            _turn_near(p, v, centre, done)
-            distance = posture_errors(p, v, posture)
-            store(v.choice, LAST, select(done, select(arrived, distance, np.inf), cost))
-            store(v.choice, DONE, select(done, splat(v.q, 1.0), 0.0))
-            store(v.choice, FRESH, 0.0)
-            alive = False
+        late = (load(v.state, AGE) > _HASTE) & (cost > _FALL * load(v.state, LIMIT))
+        ended = judge(v, cost, score, select(late, splat(v.q, 1.0), 0.0), 0.5, _OLD)
+        if any_of(ended):
+            _turn_near(p, v, centre, ended)
+            store(v.choice, LAST, posture_errors(p, v, posture))
             for lane in range(WIDTH):
-                if v.choice[DONE, lane] > 0.5:
-                    _keep(v, lane)
-                    v.choice[LAST, lane] = np.inf
-                    if spent < starts:
-                        v.state[STARTED, lane] = spent
-                        v.choice[FRESH, lane], v.choice[AGE, lane] = 1.0, -1.0
+                v.state[FRESH, lane] = 0.0
+                if v.state[ENDED, lane] > 0.5:
+                    if v.state[SCORE, lane] <= INSIDE:
+                        _keep(v, lane)
+                    if renew(v, lane, spent, spent < starts):
                         spent += 1
-                        alive = True
                     else:
-                        v.choice[AGE, lane] = -1e18
-                elif v.choice[AGE, lane] >= 0.0:
-                    alive = True
-            _draw(p, v, offsets, centre, load(v.choice, FRESH) > 0.5)
+                        alive -= 1
+            _draw(p, v, offsets, centre, load(v.state, FRESH) > 0.5)
         improve(p, v, cost, cost >= 0.0, False)
 
 

@@ -24,8 +24,8 @@ from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import NEARLY, hold_balls
 from poise.kernels.solver.state import INSIDE
 
-BEST, LAST, SIZE, POOLED, ORIGIN, AGE, DONE, FRESH = range(8)
-"""Rows of `choice`; layout.CHOICE is their number.  Of a slide: the least squared distance where the tasks were
+BEST, LAST, SIZE, POOLED, ORIGIN = range(5)
+"""Rows of `choice`, of which there are CHOICE.  Of a slide: the least squared distance where the tasks were
 fulfilled, the last one, the factor of alpha."""
 _DAMPING = 1e-12
 _LEAST, _NONE = 0.01, 0.1

@@ -27,6 +27,7 @@ from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
     CALL,
+    CHOICE,
     END,
     ITERATIONS,
     RESTARTS,
@@ -37,14 +38,14 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
+from poise.kernels.solver.lane import begin, draw_offsets, renew
 from poise.kernels.solver.limits import NEARLY, hold_balls
-from poise.kernels.solver.lm_solver import begin, draw_offsets
 from poise.kernels.solver.nearness import near_turn, square_of
-from poise.kernels.solver.state import INSIDE, LIMIT, STARTED
+from poise.kernels.solver.state import FRESH, INSIDE, LIMIT, STARTED
 from poise.kernels.solver.step import advance, damping_factor
 
-MU, NU, MISSED, PREDICTED, AGE, RESTING, FRESH, EASE = range(8)
-"""Rows of `choice`; layout.CHOICE is their number.  MU is against the longest soft column, MISSED is |e_r|^2 where the
+MU, NU, MISSED, PREDICTED, AGE, RESTING, EASE = range(CHOICE)
+"""Rows of `choice`.  MU is against the longest soft column, MISSED is |e_r|^2 where the
 step began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope,
 EASE the factor of the required rows' damping."""
 _STARTS = 16
@@ -252,7 +253,7 @@ def _at_least(x, least):
 @kernel
 def _forget(w):
     """Let the next step of each fresh lane be its first."""
-    fresh, one = load(w.choice, FRESH) > 0.5, splat(w.q, 1.0)
+    fresh, one = load(w.state, FRESH) > 0.5, splat(w.q, 1.0)
     store(w.choice, MU, select(fresh, _MU * one, load(w.choice, MU)))
     store(w.choice, NU, select(fresh, 2.0 * one, load(w.choice, NU)))
     store(w.choice, EASE, select(fresh, _EASE * one, load(w.choice, EASE)))
@@ -260,13 +261,13 @@ def _forget(w):
     store(w.choice, MISSED, select(fresh, 1e300 * one, load(w.choice, MISSED)))
     store(w.choice, PREDICTED, select(fresh, np.inf * one, load(w.choice, PREDICTED)))
     store(w.state, LIMIT, select(fresh, np.inf * one, load(w.state, LIMIT)))
-    store(w.choice, FRESH, splat(w.q, 0.0))
+    store(w.state, FRESH, splat(w.q, 0.0))
 
 
 @kernel
 def _begin(p, v, offsets, q0):
     """Put each fresh lane at the start of its number."""
-    fresh = load(v.choice, FRESH) > 0.5
+    fresh = load(v.state, FRESH) > 0.5
     begin(p, v, fresh, offsets, q0)
     for a in range(len(v.free)):
         store(v.free, a, select(fresh, splat(v.q, 1.0), load(v.free, a)))
@@ -279,7 +280,7 @@ def _polish(p, w):
     for i in range(len(w.q)):
         w.before[i] = w.q[i]
         w.best[i] = w.q[i]
-    w.choice[FRESH], w.choice[RESTING] = 1.0, 0.0
+    w.state[FRESH], w.choice[RESTING] = 1.0, 0.0
     _forget(w)
     steps = 0
     while w.choice[RESTING] > -0.5:
@@ -314,7 +315,7 @@ def soft_lanes(p, w, v, address):
     spent, alive, until, age = min(WIDTH, starts), min(WIDTH, starts), np.int64(_LONGEST) * 3, 0
     for lane in range(WIDTH):
         v.state[STARTED, lane] = lane if lane < starts else -1
-    store(v.choice, FRESH, 1.0)
+    store(v.state, FRESH, 1.0)
     _begin(p, v, w.offsets, w.pool)
     out[START], out[ITERATIONS] = -1.0, 0.0
     least, distance, found = np.inf, np.inf, False
@@ -342,15 +343,13 @@ def soft_lanes(p, w, v, address):
                     found, until = True, min(until, _WAIT * age + _WHILE)
                 if least <= 0.0:
                     until = min(until, age + _MET)
-            if spent < starts:
-                v.state[STARTED, lane], v.choice[FRESH, lane] = spent, 1.0
+            if renew(v, lane, spent, spent < starts):
                 spent += 1
             else:
-                v.state[STARTED, lane] = -1.0
                 alive -= 1
         if found and not request.nearest:
             break
-        if any_of(load(v.choice, FRESH) > 0.5):
+        if any_of(load(v.state, FRESH) > 0.5):
             _begin(p, v, w.offsets, w.pool)
     out[RESTARTS] = spent - 1
     if not found:
