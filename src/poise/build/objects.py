@@ -50,8 +50,9 @@ def _module(text: str, triple: str, level: Level) -> tuple[llvm.ModuleRef, llvm.
 
 
 def _made(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> bytes:
+    # As Numba sets them, so that both give the same bits for the same CPU.
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_vectorization, options.slp_vectorization = True, False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
