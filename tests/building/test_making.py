@@ -20,6 +20,7 @@ from poise.kernels.machine import jit
 from poise.kernels.machine.jit import REAL, WHOLE, kernel
 from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.path.blocks import solve_again, solve_blocks
+from poise.solving.warmup import jobs
 from poise.spatial import Array
 from poise.tasks.pose import position_rows
 
@@ -159,6 +160,13 @@ def test_a_level_without_a_library_is_refused(tmp_path: Path, monkeypatch: pytes
     chosen.cache_clear()
     assert library() is None
     chosen.cache_clear()
+
+
+def test_every_function_has_a_name_of_its_own() -> None:
+    functions = [(getattr(job, "function", job), tuple(given)) for job, *given in dict.fromkeys(jobs())]
+    names = [jit.symbol(f, given or jit.SIGNATURES[f]) for f, given in functions]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())

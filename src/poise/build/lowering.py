@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from numba import types
 
-from poise.kernels.library import symbol_of
-from poise.kernels.machine.jit import kernel, plain
+from poise.kernels.machine.jit import kernel, plain, symbol
 from poise.kernels.machine.numba_internals import linked, quickly
 from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 
@@ -31,9 +30,9 @@ def lower(function: Any, signature: tuple[Any, ...]) -> Lowered:
     """An entry point, or a routine, for these types of arguments."""
     with quickly():
         text, name, result = linked(kernel(plain(function)), signature)
-    symbol = symbol_of(plain(function), wide=WIDE in signature and NARROW not in signature)
-    face, kinds = _face(symbol, name, signature, None if result == types.none else _NUMBERS[result])
-    return Lowered(symbol, f"{text}\n{face}", kinds)
+    called = symbol(function, signature)
+    face, kinds = _face(called, name, signature, None if result == types.none else _NUMBERS[result])
+    return Lowered(called, f"{text}\n{face}", kinds)
 
 
 def _face(symbol: str, name: str, signature: tuple[Any, ...], result: str | None) -> tuple[str, str]:

@@ -247,9 +247,12 @@ def _prepare(function: Any) -> Callable[..., Any]:
 def _ahead(function: Any, signature: tuple[Any, ...]) -> Ahead | None:
     """This function for these argument types, where the package's library has it."""
     found = library()
-    if found is None:
-        return None
-    return found.get(symbol_of(plain(function), wide=WIDE in signature and NARROW not in signature))
+    return None if found is None else found.get(symbol(function, signature))
+
+
+def symbol(function: Any, signature: tuple[Any, ...]) -> str:
+    """What a function for these argument types is called in a library."""
+    return symbol_of(plain(function), wide=WIDE in signature and NARROW not in signature)
 
 
 def address(function: Any, *signature: Any) -> int:
