@@ -120,9 +120,9 @@ def call_times(robot: Robot) -> dict[str, float]:
     target = arm.pose(robot.tips[0], q)
     solver(target, q)
     search = solver._search
-    (scratch,) = search._idle
+    (scratch,) = search.bound.idle
     whole = each(lambda: solver(target, q))
-    kernel = each(lambda: search._entry(scratch.address))
+    kernel = each(lambda: search.bound.run(scratch.address))
     prepare(nothing)
     return {
         "a call of a Solver that is at its target": whole,

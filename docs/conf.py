@@ -25,7 +25,7 @@ nitpick_ignore_regex = [
         "py:class",
         r"poise\.(tasks\.effector|kernels|viewer\.follower)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot"
         r"|poise\.model\.swing\.BallLimits|poise\.solving\.inequalities\.(Limit|Constraint)"
-        r"|poise\.tasks\.base\.Objective|poise\.spatial\.Array(Like)?",
+        r"|poise\.spatial\.Array(Like)?",
     ),  # of the library's own files
 ]
 

@@ -23,7 +23,7 @@ TASKS: list[pz.Task] = [
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
 def test_the_configuration_that_made_a_target_reaches_it_and_another_does_not(task: pz.Task) -> None:
     q = ARM.sample(20, seed=1)
-    wanted = goals([task], targets_at(ARM, [task], q))
+    wanted = goals(ARM, [task], targets_at(ARM, [task], q))
     verdict = judge(ARM, [task], wanted, q)
     assert verdict.reached.all()
     assert not verdict.outside.any()
@@ -35,7 +35,7 @@ def test_the_configuration_that_made_a_target_reaches_it_and_another_does_not(ta
 def test_distance_and_angle_are_those_of_the_poses() -> None:
     task = pz.PoseTask(ARM.tip)
     q, other = ARM.sample((2, 50), seed=2)
-    verdict = judge(ARM, [task], goals([task], targets_at(ARM, [task], other)), q)
+    verdict = judge(ARM, [task], goals(ARM, [task], targets_at(ARM, [task], other)), q)
     here, there = ARM.pose(ARM.tip, q).matrix(), ARM.pose(ARM.tip, other).matrix()
     turn = Rotation.from_matrix(there[:, :3, :3] @ here[:, :3, :3].swapaxes(1, 2))
     assert np.allclose(verdict.position[:, 0], np.linalg.norm(there[:, :3, 3] - here[:, :3, 3], axis=1))
@@ -62,7 +62,7 @@ def test_distance_and_angle_are_those_of_the_poses() -> None:
 def test_it_measures_what_a_solution_reports(task: pz.Task) -> None:
     (target,) = targets_at(ARM, [task], ARM.sample(1, seed=3))
     solution = pz.Solver(ARM, task, method="lm", max_iterations=2, max_restarts=0)(target)
-    verdict = judge(ARM, [task], goals([task], [target]), solution.q[None])
+    verdict = judge(ARM, [task], goals(ARM, [task], [target]), solution.q[None])
     assert not verdict.reached.any()
     assert verdict.position[0, 0] == pytest.approx(solution.position_error, rel=1e-9)
     assert verdict.rotation[0, 0] == pytest.approx(solution.rotation_error, rel=1e-9)
@@ -71,7 +71,7 @@ def test_it_measures_what_a_solution_reports(task: pz.Task) -> None:
 def test_a_limit_is_broken_by_however_little_though_the_target_is_reached() -> None:
     task = pz.PoseTask(ARM.tip)
     q = np.tile(ARM.home, (3, 1))
-    wanted = goals([task], targets_at(ARM, [task], q))
+    wanted = goals(ARM, [task], targets_at(ARM, [task], q))
     q[1, 0] += 2.0 * math.pi
     q[2] = np.where(np.arange(ARM.nq) == 2, np.nextafter(ARM.upper, np.inf), q[2])
     verdict = judge(ARM, [task], wanted, q)
@@ -84,8 +84,8 @@ def test_all_tasks_count() -> None:
     q, other = ARM.sample((2, 1), seed=4)
     both = targets_at(ARM, tasks, q)
     mixed = [(both[0][0], targets_at(ARM, tasks, other)[0][1])]
-    assert judge(ARM, tasks, goals(tasks, both), q).reached.all()
-    assert not judge(ARM, tasks, goals(tasks, mixed), q).reached.any()
+    assert judge(ARM, tasks, goals(ARM, tasks, both), q).reached.all()
+    assert not judge(ARM, tasks, goals(ARM, tasks, mixed), q).reached.any()
 
 
 def test_the_tolerances_are_those_of_the_task() -> None:
@@ -93,13 +93,13 @@ def test_the_tolerances_are_those_of_the_task() -> None:
     target = targets_at(ARM, [pz.PositionTask(ARM.tip)], q)[0] + [0.01, 0, 0]
     for tolerance, reached in ((0.0101, True), (0.0099, False)):
         task = pz.PositionTask(ARM.tip, tolerance=tolerance)
-        assert judge(ARM, [task], goals([task], [target]), q).reached.tolist() == [reached]
+        assert judge(ARM, [task], goals(ARM, [task], [target]), q).reached.tolist() == [reached]
 
 
 def test_an_answer_that_is_no_number_fails() -> None:
     q = np.tile(ARM.home, (2, 1))
     q[1, 3] = np.nan
-    verdict = judge(ARM, TASKS, goals(TASKS, targets_at(ARM, TASKS, np.tile(ARM.home, (2, 1)))), q)
+    verdict = judge(ARM, TASKS, goals(ARM, TASKS, targets_at(ARM, TASKS, np.tile(ARM.home, (2, 1)))), q)
     assert verdict.reached.tolist() == [True, False]
     assert verdict.outside.tolist() == [False, True]
     assert np.isinf(verdict.position[1]).all()

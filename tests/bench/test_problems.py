@@ -12,7 +12,7 @@ TASKS = [pz.PoseTask(ARM.tip)]
 
 
 def numbers(problems: Problems) -> np.ndarray:
-    return goals(TASKS, problems.targets)
+    return goals(ARM, TASKS, problems.targets)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -20,7 +20,7 @@ def test_the_same_seed_makes_the_same_problems(name: str) -> None:
     one, same, other = (SETS[name](ARM, TASKS, 5, seed) for seed in (3, 3, 4))
     assert (numbers(one) == numbers(same)).all()
     assert (one.starts == same.starts).all()
-    assert (numbers(one) != numbers(other)).any(axis=(1, 2)).all()
+    assert (numbers(one) != numbers(other)).any(axis=1).all()
     assert (one.starts != other.starts).all()
 
 

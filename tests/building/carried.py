@@ -19,7 +19,6 @@ import poise as pz
 from poise.build.targets import TARGETS, Target
 from poise.kernels.library import machine
 from poise.kernels.machine import layout, packing
-from poise.solving.scratch import Scratch
 from poise.spatial import Array
 
 COUNT, NEAR = 200, 1e-11
@@ -28,9 +27,8 @@ COUNT, NEAR = 200, 1e-11
 def answers_here(arm: pz.Model, goals: Array, starts: Array) -> tuple[bytes, Array]:
     """What the program reads, and (n, 1 + nq) what it should write."""
     solver = pz.Solver(arm, pz.PoseTask("panda_hand"))
-    search = solver._search
-    bound = search._bound
-    scratch: Scratch = search._new_scratch(arm)
+    bound = solver._search.bound
+    scratch = bound.new(arm)
     rows = {name: packing.rows_of(bound.words, name) for name in ("goal", "start", "out")}
     fields = [layout.CALL.fields[name].word for name in ("problem", "narrow", "wide", "routines", "wide_routines")]
     head = [bound.rows, len(bound.words), len(scratch.call), len(bound.routines), rows["goal"].start, len(goals[0])]

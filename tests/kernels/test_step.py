@@ -22,7 +22,7 @@ from poise.model.model import Model
 from poise.quaternions import quaternion_product
 from poise.robots import TEXTBOOK
 from poise.solving.problem import pack
-from poise.solving.scratch import bind
+from poise.solving.scratch import Bound
 from poise.solving.solver import Solver
 from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
@@ -137,7 +137,7 @@ class Problem:
         """From `start` (nq,), or from (nq, WIDTH) in eight lanes."""
         width, nq, na = start.shape[1:], self.model.nq, len(self.active)
         out = np.full((count * (3 + nq + 4 * na) + 2 * nq, *width), np.nan)
-        bound = bind(self.packed)
+        bound = Bound(self.packed)
         given = (
             *(self.goal, start, start if before is None else before),
             *(np.full((1, *width), value, dtype=np.float64) for value in (gain, rejected, bold)),

@@ -209,11 +209,13 @@ def test_solve_does_not_remember_the_target_of_another_call(make: Callable[..., 
         pz.solve(arm, make("panda_hand", target=target))
 
 
-def test_solve_does_not_remember_the_posture_of_another_call() -> None:
+def test_no_call_remembers_the_posture_of_another_call() -> None:
     """A PostureTask without a target means home, whatever was asked before."""
     arm = pz.load("panda")
     assert (pz.solve(arm, pz.PostureTask(arm.sample(seed=1))).q != arm.home).any()
     np.testing.assert_array_equal(pz.solve(arm, pz.PostureTask()).q, arm.home)
+    assert pz.solve_all(arm, pz.PostureTask(arm.sample(seed=1)), samples=1)[0].errors[0].posture < 1e-9
+    np.testing.assert_array_equal(pz.solve_all(arm, pz.PostureTask(), samples=1)[0].q, arm.home)
 
 
 def test_what_was_given_is_not_written_to() -> None:

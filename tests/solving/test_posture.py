@@ -302,6 +302,34 @@ def test_without_a_target_it_is_home() -> None:
     np.testing.assert_array_equal(pz.solve(model, pz.PostureTask(), q0=model.sample(seed=1)).q, model.home)
 
 
+# Among the other tasks --------------------------------------------------------------------------------------------
+
+
+def test_it_is_a_task_of_the_last_level_and_required_where_its_tolerance_is_finite() -> None:
+    posture = pz.PostureTask()
+    assert isinstance(posture, pz.Task)
+    assert posture.level > pz.PositionTask("tip", priority=10**9, required=False).level
+    assert not posture.required
+    assert pz.PostureTask(tolerance=0.1).required
+    text = pz.solve(pair(), [posture, pz.PositionTask("tip", [1.0, 0.0, 0.0])]).explain()
+    assert text.startswith("Every required task is within its tolerances: PositionTask('tip') ")
+    assert " what is left of the others: PostureTask " in text
+    with pytest.raises(TypeError, match="priority"):
+        pz.PostureTask(priority=1)  # type: ignore[call-arg]
+
+
+def test_its_goal_stands_behind_those_of_the_other_tasks_wherever_it_is_stated() -> None:
+    model = pair()
+    q = model.sample(3, seed=1)
+    places = model.pose("tip", q).xyz
+    first = pz.solve_batch(model, [pz.PostureTask(), pz.PositionTask("tip")], [q, places])
+    last = pz.solve_batch(model, [pz.PositionTask("tip"), pz.PostureTask()], [places, q])
+    for batch in (first, last):
+        np.testing.assert_array_equal(batch.goals[:, :3], places)
+        np.testing.assert_array_equal(batch.goals[:, 7:], q)
+    np.testing.assert_array_equal(first.q, last.q)
+
+
 # Tolerance -------------------------------------------------------------------------------------------------------
 
 

@@ -101,7 +101,7 @@ def test_a_search_is_bounded_whatever_its_memory_holds() -> None:
     rng = np.random.default_rng(0)
     solver = pz.Solver(PANDA, pz.PoseTask(HAND))
     solver(POSES[0], STARTS[0])
-    (scratch,) = solver._search._idle
+    (scratch,) = solver._search.bound.idle
     for fill in (np.nan, np.inf, -np.inf, 1e300, 0.0, None):
         for work in (scratch.narrow, scratch.wide):
             assert work is not None

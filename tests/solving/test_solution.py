@@ -6,6 +6,7 @@ import re
 import threading
 import tracemalloc
 import weakref
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -358,7 +359,7 @@ def test_solve_keeps_a_bounded_number_of_prepared_problems_and_forgets_the_least
 ) -> None:
     monkeypatch.setattr(prepared_module, "_CACHED", 8)
     model = pz.load("planar2")
-    prepared = prepared_module._prepared_of(model)
+    prepared = model.queries.setdefault(prepared_module._KEPT, OrderedDict())
 
     def ask(k: int) -> None:
         pz.solve(model, pz.PositionTask("tool", [1.2, 0.5, 0.0], tolerance=1e-6 * (1 + k)))
@@ -390,6 +391,16 @@ def test_a_model_with_a_prepared_solve_is_freed_without_the_cycle_collector() ->
         gc.enable()
 
 
+def test_a_model_whose_prepared_solve_saw_shapes_is_freed_too() -> None:
+    model = pz.load("panda_collision")
+    limits = [pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.5, 0.1, 0.5), 0.1)}))]
+    pz.solve(model, pz.PositionTask(HAND, [0.4, 0.1, 0.5]), limits=limits)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
 def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many structures on many threads, while old ones make room: no mixing, no error."""
     monkeypatch.setattr(prepared_module, "_CACHED", 8)
@@ -411,4 +422,4 @@ def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytes
         for found in pool.map(work, range(8)):
             for target, q in found:
                 assert np.linalg.norm(fk(model, "tool", q)[:3, 3] - target) <= 3.1e-5
-    assert len(prepared_module._prepared_of(model)) <= 8
+    assert len(model.queries[prepared_module._KEPT]) <= 8

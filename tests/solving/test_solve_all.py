@@ -579,6 +579,10 @@ def test_calls_of_solve_all_do_not_mix_models_tasks_or_settings() -> None:
             assert np.array_equal(pz.solve_all(model, task, **setting).q, expected[i])
     with pytest.raises(TypeError, match="limits"):
         pz.solve_all(models[0], tasks[0], limits=1)
+    listed: list[pz.LinearLimit] = []
+    pz.solve_all(models[0], tasks[0], limits=listed)
+    listed.append(pz.LinearLimit({models[0].joint_names[0]: 1.0}, -100.0))  # a list may change between calls
+    assert not len(pz.solve_all(models[0], tasks[0], limits=listed))
     elsewhere = pz.PoseTask(tasks[0].frame, models[0].pose(models[0].tip, models[0].sample(seed=29)))
     assert not np.array_equal(pz.solve_all(models[0], elsewhere).q, expected[0])
 

@@ -35,7 +35,7 @@ def test_what_is_left_is_the_angle_beyond_its_side(angle: float, left: float, ba
     np.testing.assert_allclose(e, [-2.0 * left, 0.0, 0.0], atol=1e-8)
     if angle != 0.3:
         assert (np.abs(jacobian).max() > 0.0) == (left > 0.0)
-    verdict = judge(ARM, [task], task.goal(task.target)[None, None], Q[None])
+    verdict = judge(ARM, [task], task.goal(task.target)[None], Q[None])
     assert verdict.rotation[0, 0] == pytest.approx(left, abs=1e-9)
     assert verdict.reached[0] == (left < 1e-6)
 

@@ -70,7 +70,7 @@ def test_what_is_left_is_the_way_to_the_region(region: Any, base: str | None) ->
         way = nearest(region, place(q, base)) - place(q, base)
         e, _ = solver.linearise(q)
         np.testing.assert_allclose(e, 2.0 * way, atol=1e-5)
-        verdict = judge(ARM, [task], task.goal(None)[None, None], q[None])
+        verdict = judge(ARM, [task], task.goal(None)[None], q[None])
         assert verdict.position[0, 0] == pytest.approx(np.linalg.norm(e) / 2.0, abs=1e-9)
 
 

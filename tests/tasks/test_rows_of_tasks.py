@@ -54,7 +54,7 @@ def moves(model: Model, task: pz.Task) -> bool:
 def fulfilled(model: Model, task: pz.Task, q: Array) -> None:
     goal = task.at(model, q)
     solver = pz.Solver(model, task)
-    e, _ = rows_at(model, [task], solver._search.problem, q, goal)
+    e, _ = rows_at(model, [task], solver._search.bound, q, goal)
     np.testing.assert_allclose(e, 0.0, atol=1e-9)
 
 

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 import poise as pz
 from poise.solving.problem import pack
 from poise.solving.rows import rows_at
+from poise.solving.scratch import Bound
 
 ARM = pz.load("panda")
 KINDS: list[dict[str, Any]] = [
@@ -39,8 +40,8 @@ def test_rows_and_their_jacobian(options: dict[str, Any], seed: int, apart: floa
     q = ARM.sample(seed=rng)
     some = task(**options)
     some = replace(some, target=some.target_at(ARM, q) + apart * rng.normal(size=3))
-    problem, goal = pack(ARM, [some]), some.goal(some.target)
-    e, jacobian = rows_at(ARM, [some], problem, q, goal)
+    bound, goal = Bound(pack(ARM, [some])), some.goal(some.target)
+    e, jacobian = rows_at(ARM, [some], bound, q, goal)
 
     poses = ARM.poses(q, ["panda_link4", "panda_hand"])
     lacking = some.scale * np.asarray(some.target) - (
@@ -57,7 +58,7 @@ def test_rows_and_their_jacobian(options: dict[str, Any], seed: int, apart: floa
         np.testing.assert_allclose(e, weighed, atol=1e-12)
 
     def rows(v: np.ndarray) -> np.ndarray:
-        return rows_at(ARM, [some], problem, ARM.integrate(q, v), goal)[0]
+        return rows_at(ARM, [some], bound, ARM.integrate(q, v), goal)[0]
 
     found = [(rows(-d) - rows(d)) / 2e-6 for d in 1e-6 * np.eye(ARM.nv)]
     np.testing.assert_allclose(jacobian, np.transpose(found), atol=2e-6)

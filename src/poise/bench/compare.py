@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.bench.judge import held, judge
-from poise.bench.problems import Problems, given_starts, goals, postures, reachable, starts
+from poise.bench.problems import Problems, given_starts, goals, reachable, starts
 from poise.bench.report import DEFAULT, Comparison, Row
 from poise.checks import whole
 from poise.errors import ShapeError
@@ -19,14 +19,13 @@ from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.progress import LONG, bar, on_terminal
-from poise.solving.arguments import AnyTask, Tasks, several
+from poise.solving.arguments import Tasks, several
 from poise.solving.limits import Limits, Stated
 from poise.solving.outcome import Trace
 from poise.solving.solution import Solution
 from poise.solving.solver import Solver
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask
 
 _TRACED: Final = 25
 """Problems that are solved once more with a trace, for oscillation and convergence."""
@@ -97,9 +96,9 @@ def compare(
             paths.append([] if entrant.tracer is None else _traces(entrant.tracer, problems))
             if entrant.tracer is not None:
                 tell(next(done))
-    numbers, wanted = goals(given, problems.targets), postures(model, given, problems.targets)
+    numbers = goals(model, given, problems.targets)
     with held(model, given, limits) as room:
-        verdicts = [judge(model, given, numbers, np.array([a.q for a in some]), wanted, room) for some in answers]
+        verdicts = [judge(model, given, numbers, np.array([a.q for a in some]), room) for some in answers]
     rows = []
     for entrant, verdict, found, taken, traces in zip(entrants, verdicts, answers, times, paths, strict=True):
         rows.append(
@@ -155,7 +154,7 @@ def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
 
 def _problems(
     model: Model,
-    tasks: Sequence[AnyTask],
+    tasks: Sequence[Task],
     targets: Any,
     q0: ArrayLike | None,
     count: int,
@@ -176,7 +175,7 @@ def _problems(
         if not len(targets):
             raise ValueError("targets is empty; give at least one, or None for random ones")
         problems = Problems(tuple(targets), starts(model, len(targets), seed))
-        goals(tasks, problems.targets)
+        goals(model, tasks, problems.targets)
     if q0 is None:
         return problems
     return Problems(problems.targets, given_starts(model, q0, len(problems.targets)))
@@ -184,7 +183,7 @@ def _problems(
 
 def _entrants(
     model: Model,
-    tasks: Sequence[AnyTask],
+    tasks: Sequence[Task],
     methods: Sequence[str | Method | None] | None,
     *,
     limits: Stated,
@@ -272,17 +271,16 @@ def _traces(tracer: Solver, problems: Problems) -> list[Trace]:
     return [solution.trace for solution in solved if solution.trace is not None]
 
 
-def _allowed(*tasks: AnyTask) -> list[tuple[float, str]]:
+def _allowed(*tasks: Task) -> list[tuple[float, str]]:
     """The least tolerance in each unit that the tasks have."""
-    blocks = [block for task in tasks if isinstance(task, Task) for block in task.blocks]
+    blocks = [block for task in tasks for block in task.blocks]
     units = [unit for unit in ("m", "rad", "") if any(block.unit == unit for block in blocks)]
     return [(min(block.tolerance for block in blocks if block.unit == unit), unit) for unit in units]
 
 
-def _stated(task: AnyTask) -> str:
+def _stated(task: Task) -> str:
     """Type, frame and tolerances of a task."""
-    if isinstance(task, PostureTask):
-        return "PostureTask"
     if not task.required:
         return f"{task.label}, not required"
-    return f"{task.label} to {' and '.join(f'{limit:g} {unit}'.strip() for limit, unit in _allowed(task))}"
+    allowed = " and ".join(f"{limit:g} {unit}".strip() for limit, unit in _allowed(task))
+    return f"{task.label} to {allowed}" if allowed else task.label

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from poise.kernels.requirements.loops import CLOSED
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask
+from poise.solving.arguments import each_goal
 from poise.solving.closure import loop_tasks
 from poise.solving.limits import Stated
 from poise.solving.path.limits import PathLimits
@@ -20,7 +20,6 @@ from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.effector import Measure
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 Flags = npt.NDArray[np.bool_]
 NOTHING: Final = Room(())
@@ -33,17 +32,17 @@ class Verdict:
     """What is true of N answers; one that is no finite number fails."""
 
     position: Array
-    """(N, frame tasks) distances to the targets [m]; 0 for tasks without a position."""
+    """(N, tasks) distances to the targets [m]; 0 for tasks without a position."""
     rotation: Array
-    """(N, frame tasks) angles to the targets [rad]; 0 for tasks without a rotation."""
+    """(N, tasks) angles to the targets [rad]; 0 for tasks without a rotation."""
     reached: Flags
-    """(N,) whether every required task is within its tolerances, a posture too, and loops are closed."""
+    """(N,) whether every required task is within its tolerances, and loops are closed."""
     outside: Flags
     """(N,) whether a joint is beyond its limit, by however little, or something else does not hold that must."""
 
 
 @contextmanager
-def held(model: Model, tasks: Sequence[AnyTask], limits: Stated) -> Iterator[Room]:
+def held(model: Model, tasks: Sequence[Task], limits: Stated) -> Iterator[Room]:
     """What must hold of an answer beside the limits of joints, within the block."""
     stated = PathLimits.of(model, limits, None, None)
     with Room.lent(model, stated) as room:
@@ -52,24 +51,17 @@ def held(model: Model, tasks: Sequence[AnyTask], limits: Stated) -> Iterator[Roo
         yield room.and_(Balls(model)) if stated.positions and model.ball_limits else room
 
 
-def judge(
-    model: Model, tasks: Sequence[AnyTask], goals: Array, q: Array, postures: Array | None = None, room: Room = NOTHING
-) -> Verdict:
-    """Judge the answers `q` (N, nq) to `goals` (N, frame tasks, 7) and `postures` (N, nq), over the rows whose weight
-    is not 0; `room` is what must hold."""
+def judge(model: Model, tasks: Sequence[Task], goals: Array, q: Array, room: Room = NOTHING) -> Verdict:
+    """Judge the answers `q` (N, nq) to `goals` (N, .), joined, over the rows whose weight is not 0; `room` is what must
+    hold."""
     finite: Flags = np.all(np.isfinite(q), axis=1)
     answers = np.where(finite[:, None], q, model.home)
-    followed = [task for task in tasks if isinstance(task, Task)]
-    position, rotation = np.zeros((2, len(q), len(followed)))
+    position, rotation = np.zeros((2, len(q), len(tasks)))
     reached = finite if room.loops is None else finite & (room.loops.gaps(answers) <= CLOSED)
-    for task in tasks:
-        if isinstance(task, PostureTask) and postures is not None:
-            away = np.abs(model.difference(answers, postures)) * (task.weights(model) > 0.0)
-            reached = reached & (away.max(axis=1, initial=0.0) <= task.tolerance)
-    for k, task in enumerate(followed):
-        errors = task.judged(model, goals[:, k], answers)
+    for k, (task, goal) in enumerate(zip(tasks, each_goal(tasks, goals), strict=True)):
+        errors = task.judged(model, goal, answers)
         if task.required:
-            reached = reached & np.all(errors <= [block.tolerance for block in task.blocks], axis=1)
+            reached = reached & np.all(errors <= task.tolerances, axis=1)
         position[:, k], rotation[:, k] = _total(task, errors, "m"), _total(task, errors, "rad")
     position[~finite], rotation[~finite] = np.inf, np.inf
     outside: Flags = np.any((answers < model.lower) | (answers > model.upper), axis=1) | (room(answers) < 0.0) | ~finite

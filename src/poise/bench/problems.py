@@ -11,13 +11,11 @@ from poise.bench.judge import held
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, alone
+from poise.solving.arguments import alone, joined
 from poise.solving.limits import Stated
-from poise.solving.posture import posture_of
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
-from poise.tasks.posture import PostureTask
 
 _NEAR = 0.1
 """How far a near start is from an answer, a joint [rad or m]."""
@@ -41,14 +39,14 @@ class Problems:
     """(N, nq) where each solve begins."""
 
 
-def reachable(model: Model, tasks: Sequence[AnyTask], count: int, seed: int, limits: Stated = True) -> Problems:
+def reachable(model: Model, tasks: Sequence[Task], count: int, seed: int, limits: Stated = True) -> Problems:
     """Targets at random configurations in which all holds that must; starts within the limits of joints, independent
     of them."""
     goal, _ = _streams(seed)
     return Problems(targets_at(model, tasks, _holding(model, tasks, count, goal, limits)), starts(model, count, seed))
 
 
-def near(model: Model, tasks: Sequence[AnyTask], count: int, seed: int) -> Problems:
+def near(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
     """Targets as in `reachable`; every joint starts within 0.1 rad or m of an answer."""
     goal, start = _streams(seed)
     answers = _holding(model, tasks, count, goal)
@@ -56,7 +54,7 @@ def near(model: Model, tasks: Sequence[AnyTask], count: int, seed: int) -> Probl
     return Problems(targets_at(model, tasks, answers), model.clip(moved))
 
 
-def singular(model: Model, tasks: Sequence[AnyTask], count: int, seed: int) -> Problems:
+def singular(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
     """Targets at the worst of 100 random configurations: least ratio of least to largest singular value of J.
 
     Raises ValueError for tasks that are not about a frame in the world.
@@ -69,14 +67,14 @@ def singular(model: Model, tasks: Sequence[AnyTask], count: int, seed: int) -> P
     return Problems(targets_at(model, tasks, drawn[np.arange(count), worst]), starts(model, count, seed))
 
 
-def unreachable(model: Model, tasks: Sequence[AnyTask], count: int, seed: int) -> Problems:
+def unreachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
     """Targets as in `reachable`, their positions moved out to 1.5 times the reach, seen from the world's origin.
 
     Raises ValueError for tasks without a position, and for a robot that can slide without limit.
     """
     for task in tasks:
         if not isinstance(task, OfFrame) or task.placed is None:
-            raise ValueError(f"{_label(task)} has no position that could be out of reach")
+            raise ValueError(f"{task.label} has no position that could be out of reach")
     for joint in model.joints:
         if joint.kind in _SLIDES and not np.isfinite([joint.lower, joint.upper]).all():
             raise ValueError(f"nothing is out of reach of {model.name}: its joint {joint.name!r} slides without limit")
@@ -92,7 +90,7 @@ def unreachable(model: Model, tasks: Sequence[AnyTask], count: int, seed: int) -
     return Problems(_by_problem(targets), starts(model, count, seed))
 
 
-SETS: Final[Mapping[str, Callable[[Model, Sequence[AnyTask], int, int], Problems]]] = MappingProxyType(
+SETS: Final[Mapping[str, Callable[[Model, Sequence[Task], int, int], Problems]]] = MappingProxyType(
     {make.__name__: make for make in (reachable, near, singular, unreachable)}
 )
 """What makes each set, by name."""
@@ -104,7 +102,7 @@ def starts(model: Model, count: int, seed: int) -> Array:
     return model.sample(count, seed=start)
 
 
-def targets_at(model: Model, tasks: Sequence[AnyTask], q: Array) -> tuple[Any, ...]:
+def targets_at(model: Model, tasks: Sequence[Task], q: Array) -> tuple[Any, ...]:
     """N targets that the configurations `q` (N, nq) fulfil; raises ValueError for a task that cannot tell one.
 
     What need not be fulfilled, a posture or a task that is not required, keeps the target of its own.
@@ -112,8 +110,8 @@ def targets_at(model: Model, tasks: Sequence[AnyTask], q: Array) -> tuple[Any, .
     return _by_problem([[_target_at(model, task, row) for row in q] for task in tasks])
 
 
-def _target_at(model: Model, task: AnyTask, q: Array) -> Any:
-    if isinstance(task, PostureTask) or (not task.required and task.aimed):
+def _target_at(model: Model, task: Task, q: Array) -> Any:
+    if not task.blocks or (not task.required and task.aimed):
         return None
     found = task.target_at(model, q)
     if found is None and task.takes_target:
@@ -121,31 +119,20 @@ def _target_at(model: Model, task: AnyTask, q: Array) -> Any:
     return found
 
 
-def postures(model: Model, tasks: Sequence[AnyTask], targets: Sequence[Any]) -> Array | None:
-    """(N, nq) those that N targets ask for; None where none does."""
-    for k, task in enumerate(tasks):
-        if isinstance(task, PostureTask):
-            own = model.home if task.target is None else task.target
-            given = targets if len(tasks) == 1 else [target[k] for target in targets]
-            return np.array([posture_of(model, own if one is None else alone(one)) for one in given])
-    return None
-
-
-def goals(tasks: Sequence[AnyTask], targets: Sequence[Any]) -> Array:
-    """(N, frame tasks, 7) numbers of N targets; raises ShapeError or ValueError that says which one is none."""
-    frames = [(k, task) for k, task in enumerate(tasks) if isinstance(task, Task)]
-    out = np.zeros((len(targets), len(frames), 7))
-    several = len(tasks) > 1
+def goals(model: Model, tasks: Sequence[Task], targets: Sequence[Any]) -> Array:
+    """(N, .) numbers of N targets, joined; raises ShapeError or ValueError that says which one is none."""
+    out, several = [], len(tasks) > 1
     for i, given in enumerate(targets):
         if several and (not isinstance(given, (Sequence, np.ndarray)) or len(given) != len(tasks)):
             raise ShapeError(f"targets[{i}] must be {len(tasks)} targets, one a task in their order, got {given!r}")
-        for row, (k, task) in enumerate(frames):
+        each = []
+        for k, task in enumerate(tasks):
             name = f"targets[{i}][{k}]" if several else f"targets[{i}]"
-            target = given[k] if several else alone(given, name)
-            out[i, row] = task.goal(task.target if target is None else target, name)
-            if not np.isfinite(out[i, row]).all():
+            each.append(task.goal_on(model, given[k] if several else alone(given, name), name))
+            if not np.isfinite(each[-1]).all():
                 raise ValueError(f"{name} of {task.label} is not finite")
-    return out
+        out.append(joined(tasks, each))
+    return np.array(out)
 
 
 def given_starts(model: Model, q0: ArrayLike, count: int) -> Array:
@@ -160,7 +147,7 @@ def given_starts(model: Model, q0: ArrayLike, count: int) -> Array:
 
 
 def _holding(
-    model: Model, tasks: Sequence[AnyTask], count: int, seed: np.random.Generator, limits: Stated = True
+    model: Model, tasks: Sequence[Task], count: int, seed: np.random.Generator, limits: Stated = True
 ) -> Array:
     """(count, nq) random configurations in which all holds that must; raises ValueError where next to none is found."""
     with held(model, tasks, limits) as room:
@@ -181,19 +168,15 @@ def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
     return goal, start
 
 
-def _rows(model: Model, task: AnyTask, q: Array) -> Array:
+def _rows(model: Model, task: Task, q: Array) -> Array:
     """(..., rows, nv) of the Jacobian of a task's frame, as far as it follows them; an aim is a whole rotation."""
     if not isinstance(task, OfFrame) or not task.in_world:
-        raise ValueError(f"singular poses are of frames in the world, not of {_label(task)}: choose other problems")
+        raise ValueError(f"singular poses are of frames in the world, not of {task.label}: choose other problems")
     jacobian, units = model.jacobian(task.frame, q), {block.unit for block in task.blocks}
     if task.offset is not None:  # the tool's own velocity: v + w x r
         arm = (task.seen(model, q).xyz - model.pose(task.frame, q).xyz)[..., None]
         jacobian[..., :3, :] += np.cross(jacobian[..., 3:, :], arm, axis=-2)
     return jacobian[..., 0 if "m" in units else 3 : 6 if "rad" in units else 3, :]
-
-
-def _label(task: AnyTask) -> str:
-    return task.label if isinstance(task, Task) else "a PostureTask"
 
 
 def _by_problem(targets: list[list[Any]]) -> tuple[Any, ...]:

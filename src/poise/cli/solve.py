@@ -12,7 +12,6 @@ from poise.cli.command import ToTargets, command, numbers
 
 if TYPE_CHECKING:
     from poise.model.model import Model
-    from poise.solving.arguments import AnyTask
     from poise.solving.solution import Solution
     from poise.tasks.error import TaskError
 
@@ -75,14 +74,14 @@ class Solve(ToTargets):
             say(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
         return 0 if solution.success else 2
 
-    def _tasks(self, model: "Model") -> "list[AnyTask]":
+    def _tasks(self, model: "Model") -> "list[pz.Task]":
         """What to solve for: the tasks of the file, that of the options, the posture."""
         from poise.cli.start import configuration
         from poise.cli.task_file import read_tasks
 
         tasks = [] if self.tasks is None else read_tasks(self.tasks, model)
         for i, task in enumerate(tasks):
-            if task.target is None and not (isinstance(task, pz.Task) and task.aimed):
+            if not task.aimed:
                 raise ValueError(f"{self.tasks}: tasks[{i}] ({type(task).__name__}) has no target, which solve needs")
         own = self._own(model)
         if own is not None:
@@ -147,7 +146,7 @@ def _weight(numbers: tuple[float, ...] | None) -> "float | tuple[float, ...]":
     return 1.0 if not numbers else numbers[0] if len(numbers) == 1 else numbers
 
 
-def _facts(model: "Model", tasks: "list[AnyTask]", solution: "Solution", first_time: float) -> dict[str, Any]:
+def _facts(model: "Model", tasks: "list[pz.Task]", solution: "Solution", first_time: float) -> dict[str, Any]:
     """The answer as JSON has it."""
     errors = solution.errors
     return {

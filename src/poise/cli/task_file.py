@@ -27,7 +27,6 @@ import poise as pz
 from poise.cli.start import posture
 from poise.errors import NameNotFound
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
@@ -36,7 +35,7 @@ _SHAPES: Final = ("Sphere", "Capsule", "Box", "HalfSpace")
 """The public classes that a field may hold."""
 
 
-def read_tasks(path: Path, model: Model) -> list[AnyTask]:
+def read_tasks(path: Path, model: Model) -> list[Task]:
     """The tasks of a file, in its order, each looked up in `model`.
 
     Raises ValueError that says which field of which task of the file is wrong, OSError for a file that cannot be read.
@@ -86,7 +85,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _task(place: str, entry: Any, model: Model) -> AnyTask:
+def _task(place: str, entry: Any, model: Model) -> Task:
     if not isinstance(entry, dict):
         raise ValueError(f'{place} must be a table such as {{kind = "PoseTask", frame = ...}}, got {entry!r}')
     kinds = _kinds()
@@ -95,9 +94,8 @@ def _task(place: str, entry: Any, model: Model) -> AnyTask:
     try:
         if kind is PostureTask and "target" in entry:
             entry = entry | {"target": _posture(entry["target"], model)}
-        task: AnyTask = _made(place, kind, entry)
-        if isinstance(task, Task):
-            task.needed(model)
+        task: Task = _made(place, kind, entry)
+        task.needed(model)
     except NameNotFound as error:
         raise ValueError(error.message if error.message.startswith(place) else f"{place}: {error}") from None
     except (ValueError, TypeError) as error:
@@ -105,10 +103,10 @@ def _task(place: str, entry: Any, model: Model) -> AnyTask:
     return task
 
 
-def _kinds() -> dict[str, type[AnyTask]]:
+def _kinds() -> dict[str, type[Task]]:
     """The public tasks by the names of their classes."""
     found = {name: getattr(pz, name) for name in dir(pz) if name.endswith("Task") and name != "Task"}
-    return {name: kind for name, kind in found.items() if issubclass(kind, (Task, PostureTask))}
+    return {name: kind for name, kind in found.items() if issubclass(kind, Task)}
 
 
 def _kind(place: str, entry: Mapping[str, Any], known: Mapping[str, str]) -> str:

@@ -52,10 +52,9 @@ class Track(OfRobot):
             raise ValueError("--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
         model = pz.load(self.robot, base=self.base)
-        tasks, posture, led = self._tasks(model, rows)
-        tracker = pz.Tracker(
-            model, [*tasks, *posture], self.method, dt=self.dt, updates=self.updates, limits=self.limits
-        )
+        stated, led = self._tasks(model, rows)
+        tracker = pz.Tracker(model, stated, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
+        tasks = [task for task in stated if task.blocks]
         goals = np.repeat(tracker.targets[None], len(rows), axis=0)
         goals[:, led] = _goals(tasks[led], rows, self.targets)
         begin = start(model, self.q0, limits=self.limits)
@@ -77,28 +76,23 @@ class Track(OfRobot):
             say(_words(facts, self.out))
         return 2 if failed else 0
 
-    def _tasks(self, model: "Model", rows: "Array") -> "tuple[list[Task], list[pz.PostureTask], int]":
-        """The tasks, those that are postures, and the place among the former of the one that the columns lead."""
+    def _tasks(self, model: "Model", rows: "Array") -> "tuple[list[Task], int]":
+        """The tasks, and the place of the one that the columns lead among those that are no posture."""
         from poise.cli.task_file import read_tasks
 
         if self.tasks is None:
             frame = self.frame or model.tip
-            return [pz.PoseTask(frame) if rows.shape[1] == 7 else pz.PositionTask(frame)], [], 0
+            return [pz.PoseTask(frame) if rows.shape[1] == 7 else pz.PositionTask(frame)], 0
         if self.frame is not None:
             raise ValueError("--frame is for one task without a file; the tasks of --tasks name their own frames")
-        tasks, posture = [], []
-        for task in read_tasks(self.tasks, model):
-            if isinstance(task, pz.PostureTask):
-                posture.append(task)
-            else:
-                tasks.append(task)
-        led = [i for i, task in enumerate(tasks) if not task.aimed]
+        stated = read_tasks(self.tasks, model)
+        led = [i for i, task in enumerate(task for task in stated if task.blocks) if not task.aimed]
         if len(led) != 1:
             found = "all have one" if not led else f"tasks {' and '.join(map(str, led))} have none"
             raise ValueError(
                 f"{self.tasks}: leave the target of one task to {self.targets}, and give the others theirs; {found}"
             )
-        return tasks, posture, led[0]
+        return stated, led[0]
 
     def _write(self, model: "Model", path: "Array", errors: "dict[str, Array]") -> None:
         import numpy as np

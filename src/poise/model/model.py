@@ -76,7 +76,7 @@ class Model(ConfigurationSpace):
     """What closes the chains that were cut to make it a tree: frames that stay together.  `solve` and `Tracker` keep
     them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
     queries: dict[Any, Any]
-    """What `poise.model.kinematics` has prepared for each frame, and under None for the centre of mass."""
+    """What was prepared for it: for each frame, and under None for the centre of mass, by `poise.model.kinematics`."""
     _frames: dict[str, Frame]
 
     def __init__(

@@ -1,5 +1,6 @@
 """The units of the numbers in a configuration, and whether they are rather degrees."""
 
+import warnings
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -43,3 +44,19 @@ def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)
     as_degrees = np.where(turning, np.radians(q), q)
     within = (as_degrees >= lower - _ROUNDED) & (as_degrees <= upper + _ROUNDED)
     return bool(turning[beyond].any() and within[turning].all())
+
+
+def ask_for_degrees_in(model: "ConfigurationSpace", q: Array, name: str) -> None:
+    """Warn of a configuration (nq,) that seems to be in degrees."""
+    if in_degrees(model, q):
+        warnings.warn(
+            f"{name} is {_largest(model, q)}, far beyond the limits: degrees? numpy.radians makes them radians",
+            UserWarning,
+            stacklevel=1,  # one place, so that it is asked once
+        )
+
+
+def _largest(model: "ConfigurationSpace", q: Array) -> str:
+    """The coordinate that is farthest beyond its limits, in words."""
+    i = int(np.argmax(np.maximum(model.lower - q, q - model.upper)))
+    return f"{q[i]:.6g} for {model.coordinates[i]}"

@@ -26,7 +26,6 @@ from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
-from poise.solving.arguments import AnyTask
 from poise.solving.limits import Limits
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array
@@ -195,7 +194,7 @@ class Follower:
                     f"no joint of {self.robot.model.name} moves one of {', '.join(self.robot.frames)} against another, "
                     f"so there is nothing to follow{hint}"
                 )
-            asked: list[AnyTask] = [*stated]
+            asked: list[Task] = [*stated]
             method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
             if again:
                 held = [task for task in stated if task.priority == 0]

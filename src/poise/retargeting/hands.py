@@ -25,7 +25,7 @@ from poise.motion.clip import Motion
 from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
 from poise.solving.limits import Limits, Stated
 from poise.solving.problem import pack
-from poise.solving.scratch import Scratch, bind
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import SO3, Array, ArrayLike
 from poise.tasks.base import Task, Value
 from poise.tasks.vector import VectorTask
@@ -99,7 +99,6 @@ class HandRetargeter:
         "_buffer",
         "_columns",
         "_fresh",
-        "_given",
         "_lock",
         "_path",
         "_problem",
@@ -138,10 +137,6 @@ class HandRetargeter:
         q0: ArrayLike | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self._given = (
-            model, links, kind, wrist, side, align, turn, scale, huber, regularization, alpha, pinch, limits, q0,
-            tuple(notes),
-        )  # fmt: skip
         a_model(model)
         one_of("kind", kind, get_args(HandKind))
         one_of("side", side, get_args(Side))
@@ -207,15 +202,20 @@ class HandRetargeter:
     def _begin(self) -> None:
         """Make the workspace that holds the past."""
         self._lock, self._fresh, self._standing = Lock(), True, False
-        self._scratch = Scratch(bind(self._problem))
+        self._scratch = Scratch(Bound(self._problem))
         self._buffer = np.zeros((len(self.landmarks), 3))
         self._path = np.zeros((1, self.model.nq))
         self._scratch.tell(max_iterations=_STEPS)
         prepare(descent.follow)
         prepare(descent.value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _made, self._given
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in _PAST}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._begin()
 
     def reset(self) -> None:
         """Forget the past: the next frame is a first one."""
@@ -392,15 +392,8 @@ class HandRetargeter:
         return flat.reshape(points.shape), [f"{len(bad)} frames were no hand and were bridged: {shown}"]
 
 
+_PAST: Final = ("_buffer", "_fresh", "_lock", "_path", "_scratch", "_standing")
 _NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of index and middle finger are in one line"
-
-
-def _made(*given: Any) -> HandRetargeter:
-    model, links, kind, wrist, side, align, turn, scale, huber, regularization, alpha, pinch, limits, q0, notes = given
-    return HandRetargeter(
-        model, links, kind, wrist=wrist, side=side, align=align, turn=turn, scale=scale, huber=huber,
-        regularization=regularization, alpha=alpha, pinch=pinch, limits=limits, q0=q0, notes=notes,
-    )  # fmt: skip
 
 
 def _tasks(

@@ -8,24 +8,24 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from poise.errors import ShapeError
-from poise.kernels.machine.layout import BAD_START
+from poise.kernels.machine.layout import BAD_START, GOAL_NUMBERS
 from poise.model.model import Model
 from poise.spatial import SE3, SO3, Array, ArrayLike
-from poise.tasks.base import Objective, Task
-from poise.tasks.posture import PostureTask
+from poise.tasks.base import Task
 
-AnyTask: TypeAlias = Task | PostureTask
-Tasks: TypeAlias = Objective | Sequence[Objective]
+Tasks: TypeAlias = Task | Sequence[Task]
 """What a caller states: one task or several."""
 
 
-def several(tasks: Tasks) -> tuple[AnyTask, ...]:
+def several(tasks: Tasks) -> tuple[Task, ...]:
     """The tasks, one or more; raises TypeError for what is none, ValueError if there are none."""
+    if isinstance(tasks, Task):
+        return (tasks,)
     found: tuple[Any, ...] = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
     if not found:
         raise ValueError("tasks is empty; state at least one")
     for i, task in enumerate(found):
-        if not isinstance(task, AnyTask):
+        if not isinstance(task, Task):
             place = f"tasks[{i}]" if len(found) > 1 else "tasks"
             hint = "; the model comes first, then the tasks" if isinstance(task, Model) else ""
             raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}{hint}")
@@ -37,7 +37,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_a_task(tasks: Sequence[AnyTask], target: Any) -> list[tuple[str, Any]]:
+def one_a_task(tasks: Sequence[Task], target: Any) -> list[tuple[str, Any]]:
     """The target of each task with its name in messages; raises ShapeError for another number of them.
 
     One task takes its target bare, or in a list.
@@ -73,15 +73,26 @@ def alone(target: Any, name: str = "target") -> Any:
     return target
 
 
-def joined(goals: list[Array]) -> Array:
-    """(7 tasks,) read-only numbers."""
-    out = np.concatenate(goals) if goals else np.zeros(0)
+def joined(tasks: Sequence[Task], goals: Sequence[Array]) -> Array:
+    """(..., .) read-only numbers, as the kernels read them: 7 for each task with rows, then nq of a posture."""
+    for k, task in enumerate(tasks):
+        if not task.blocks:
+            goals = [*goals[:k], *goals[k + 1 :], goals[k]]
+    out = np.concatenate(goals, axis=-1) if goals else np.zeros(0)
     out.flags.writeable = False
     return out
 
 
+def each_goal(tasks: Sequence[Task], goals: Array) -> list[Array]:
+    """Of goals (n, .), joined, those of each of the tasks: (n, 7), of a posture (n, nq)."""
+    places = range(GOAL_NUMBERS, GOAL_NUMBERS * sum(bool(task.blocks) for task in tasks) + 1, GOAL_NUMBERS)
+    *parts, posture = np.split(goals, places, axis=1)
+    own = iter(parts)
+    return [next(own) if task.blocks else posture for task in tasks]
+
+
 def refuse_goal(tasks: Sequence[Task], goal: Array) -> NoReturn:
-    """Raises ValueError that says which number of `goal` (7 tasks,) is no target."""
+    """Raises ValueError that says which number of `goal` (7 tasks, ...) is no target."""
     name = "target"
     for k, task in enumerate(tasks):
         numbers = goal[7 * k : 7 * k + 7]

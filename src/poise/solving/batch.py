@@ -22,17 +22,17 @@ from poise.kernels.machine.layout import (
 )
 from poise.methods.base import Method
 from poise.model.model import Model
+from poise.model.units import ask_for_degrees_in
 from poise.solving.answer import Configurations
-from poise.solving.arguments import AnyTask, Tasks, one_start, several
+from poise.solving.arguments import Tasks, joined, one_start, several
 from poise.solving.batching import solved
 from poise.solving.limits import Stated
 from poise.solving.outcome import Status
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
-from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
-from poise.tasks.posture import PostureTask
+from poise.tasks.base import Task
 
 
 @final
@@ -43,7 +43,7 @@ class SolutionBatch(Configurations, Sequence[Solution]):
     model: Model
     """Whose joints these are."""
     goals: Array
-    """(n, 7 tasks) targets, as the kernels read them."""
+    """(n, .) targets, as the kernels read them: 7 numbers for each task, then the nq of a PostureTask."""
 
     def __init__(
         self,
@@ -94,8 +94,6 @@ class SolutionBatch(Configurations, Sequence[Solution]):
         left = np.full((len(self), len(self._asked.tasks)), np.nan)
         at = ANSWER + self.model.nq
         for k, task in enumerate(self._asked.tasks):
-            if isinstance(task, PostureTask):
-                continue
             rows = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
             if rows:
                 left[:, k] = np.sqrt((self._raw[:, rows] ** 2).sum(1))
@@ -238,7 +236,7 @@ def solve_batch(
     """
     search = prepared_search(
         model, several(tasks), method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
-        max_restarts=max_restarts, max_time=max_time, trace=False,
+        max_restarts=max_restarts, max_time=max_time,
     )  # fmt: skip
     # The search is kept for tasks of this structure, and may have been made for others with targets of their own.
     return run_batch(search, model, several(tasks), targets, q0, seed, closest, threads, progress)
@@ -247,7 +245,7 @@ def solve_batch(
 def run_batch(
     search: Search,
     model: Model,
-    tasks: Sequence[AnyTask],
+    tasks: Sequence[Task],
     targets: Any,
     q0: Any,
     seed: int | None,
@@ -260,76 +258,61 @@ def run_batch(
         raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
-    goals, starts, postures = problems_of(model, tasks, targets, q0)
-    loops = np.concatenate([np.zeros(0), *search.loop_goals])
-    goals = np.hstack([goals, np.broadcast_to(loops, (len(goals), len(loops)))])
+    goals, starts = problems_of(model, tasks, targets, q0, search.loops)
     if q0 is not None and len(starts) and search.problem.limits:
         ask_for_degrees_in(model, starts[0], "q0")
     raw, codes, late = solved(
-        search, model, goals, starts, postures, threads=threads, progress=progress, seed=seed, given=q0 is not None,
+        search, model, goals, starts, threads=threads, progress=progress, seed=seed, given=q0 is not None,
         closest=closest,
     )  # fmt: skip
     return SolutionBatch(model, search, raw, goals, codes, late)
 
 
 def problems_of(
-    model: Model, tasks: Sequence[AnyTask], targets: Any, q0: ArrayLike | None
-) -> tuple[Array, Array, Array | None]:
-    """(n, 7 frame tasks) goal numbers, (n, nq) starts, and (n, nq) postures or None; rows may hold any numbers.
+    model: Model, tasks: Sequence[Task], targets: Any, q0: ArrayLike | None, loops: Sequence[Task] = ()
+) -> tuple[Array, Array]:
+    """(n, .) goal numbers, also of loops behind the tasks, and (n, nq) starts; rows may hold any numbers.
 
     Raises ShapeError, and ValueError for one start for all that is none.
     """
-    goals, postures, n = _goals(tasks, model, targets)
+    goals, n = _goals(tasks, model, targets, loops)
     starts = _starts(model, q0)
     if n is None:
         n = len(starts) if starts.ndim == 2 else 1
     if starts.ndim == 2 and len(starts) != n:
         raise ShapeError(f"q0 has {len(starts)} rows for {n} targets; give one start a target, or one for all")
-    goals, starts = np.broadcast_to(goals, (n, goals.shape[-1])), np.broadcast_to(starts, (n, model.nq))
-    return goals, starts, None if postures is None else np.broadcast_to(postures, (n, model.nq))
+    return np.broadcast_to(goals, (n, goals.shape[-1])), np.broadcast_to(starts, (n, model.nq))
 
 
-def _goals(tasks: Sequence[AnyTask], model: Model, targets: Any) -> tuple[Array, Array | None, int | None]:
-    """(n, 7 frame tasks) goal numbers, (n, nq) postures or None, and n; None where every target is the tasks' own."""
-    given = [_of_one(tasks[0], targets)] if len(tasks) == 1 else targets
+def _goals(tasks: Sequence[Task], model: Model, targets: Any, loops: Sequence[Task]) -> tuple[Array, int | None]:
+    """(n, .) goal numbers, and n; None where no target has a row a problem."""
+    given = [_of_one(tasks[0], model, targets)] if len(tasks) == 1 else targets
     if given is None:
         given = [None] * len(tasks)
     if not isinstance(given, (list, tuple)) or len(given) != len(tasks):
         count_of = f"{len(given)}" if isinstance(given, (list, tuple)) else f"{type(given).__name__}"
         raise ShapeError(f"targets must be a list of {len(tasks)}, one a task with a row a problem, got {count_of}")
-    parts, postures, sizes = [], None, {}
+    parts, sizes = [], {}
     for i, (task, value) in enumerate(zip(tasks, given, strict=True)):
         name = f"targets[{i}]" if len(tasks) > 1 else "targets"
-        if isinstance(task, PostureTask):
-            own = model.home if task.target is None else task.target
-            postures = model.normalize(own if value is None else value, name)
-            if postures.ndim > 1:
-                sizes[name] = len(postures)
-            continue
-        if value is None:
-            if not task.aimed:
-                raise ValueError(f"{task.label} has no target; give it one, or {name} a row a problem")
-            parts.append(task.goal(task.target)[None])
-            continue
-        parts.append(task.goals(value, name))
-        sizes[name] = len(parts[-1])
+        parts.append(task.goals_on(model, value, name))
+        if parts[-1].ndim > 1:
+            sizes[name] = len(parts[-1])
+    parts += [loop.goal(None) for loop in loops]
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
         raise ShapeError(f"all targets must have as many rows; {found}")
     n = next(iter(sizes.values()), None)
     rows = 1 if n is None else n
-    wide = [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
-    return np.concatenate(wide, axis=1) if wide else np.zeros((rows, 0)), postures, n
+    return joined((*tasks, *loops), [np.broadcast_to(part, (rows, part.shape[-1])) for part in parts]), n
 
 
-def _of_one(task: AnyTask, targets: Any) -> Any:
+def _of_one(task: Task, model: Model, targets: Any) -> Any:
     """The targets of the only task: themselves, or where they are no rows, what a list of one holds."""
     if not isinstance(targets, (list, tuple)) or len(targets) != 1:
         return targets
-    if isinstance(task, PostureTask):
-        return targets[0] if np.ndim(targets[0]) == 2 else targets
     try:
-        task.goals(targets)
+        task.goals_on(model, targets)
     except ValueError:
         return targets[0]
     return targets

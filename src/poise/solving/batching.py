@@ -60,7 +60,6 @@ def solved(
     model: Model,
     goals: Array,
     starts: Array,
-    postures: Array | None,
     *,
     threads: int | None,
     progress: bool | None,
@@ -72,13 +71,13 @@ def solved(
     """
 
     def run(search: Search, goals: Array, some: Any) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-        batch = Batch(search, model, goals, starts[some], None if postures is None else postures[some], **settings)
+        batch = Batch(search, model, goals, starts[some], **settings)
         batch.run(threads, progress)
         return batch.raw, batch.codes, batch.late
 
     if search.unranged is None or not len(goals):
         return run(search, goals, slice(None))
-    raw, codes, late = run(search.unranged, goals_without(search.frame_tasks, goals), slice(None))
+    raw, codes, late = run(search.unranged, goals_without(search.tasks, goals), slice(None))
     raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))
     if (codes == RUNNING).any():  # it was stopped
@@ -98,16 +97,15 @@ class Batch:
         model: Model,
         goals: Array,
         starts: Array,
-        postures: Array | None,
         seed: int,
         *,
         given: bool,
         closest: bool,
     ) -> None:
-        self.search, self.model, self.goals, self.starts, self.postures = search, model, goals, starts, postures
+        self.search, self.model, self.goals, self.starts = search, model, goals, starts
         self.seed, self.given, self.closest = seed, given, closest
         n = len(goals)
-        with search.scratch(model) as scratch:
+        with search.bound.scratch(model) as scratch:
             width = len(scratch.out)
         self.raw = np.full((n, width), np.nan)
         self.raw[:, _WHOLE] = 0.0
@@ -153,12 +151,11 @@ class Batch:
             return
         q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
         rows = rows[self.codes[rows] != BAD_GOAL]
-        postures = None if self.postures is None else self.postures[rows]
-        left[rows] = self.search.left_at(self.model, self.goals[rows], postures, q[rows])
+        left[rows] = self.search.left_at(self.model, self.goals[rows], q[rows])
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
-        with self.search.scratch(self.model) as scratch:
+        with self.search.bound.scratch(self.model) as scratch:
             for piece in self._pieces:
                 left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
                 for k in left:
@@ -188,10 +185,7 @@ class Batch:
 
     def _solve(self, scratch: Scratch, k: int) -> None:
         """Solve one problem as a call of a Solver does."""
-        scratch.goal[:], scratch.start[:] = self.goals[k], self.starts[k]
-        if self.postures is not None:
-            scratch.posture_goal[:] = self.postures[k]
-        code, self.late[k] = self.search.solve_one(self.model, scratch, self.seed)
+        code, self.late[k] = self.search.solve_one(self.model, scratch, self.goals[k], self.starts[k], seed=self.seed)
         if code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
         self.codes[k] = code

@@ -1,17 +1,19 @@
 """solve_all and BranchSolver: every solution of a target."""
 
 from typing import Any, Final, final
-from weakref import ref
 
 from poise.checks import whole
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask, Tasks, several
+from poise.solving.arguments import Tasks, several
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.branching import Branching, check
-from poise.solving.limits import Limits, Stated
-from poise.solving.prepared import keep, recall
+from poise.solving.limits import Stated, key_of
+from poise.solving.prepared import STRUCTURE, kept
 from poise.spatial import ArrayLike
 from poise.tasks.base import Task
+
+_LAST: Final = "the last task of solve_all, its settings, and what was prepared for them"
+_NOTHING: Final[tuple[Any, ...]] = (None,) * 5
 
 
 @final
@@ -71,7 +73,7 @@ class BranchSolver:
         return None if form is None or form.swept is None else self.model.coordinates[form.swept]
 
     @property
-    def tasks(self) -> tuple[AnyTask, ...]:
+    def tasks(self) -> tuple[Task, ...]:
         """What it solves for."""
         return self._branching.tasks
 
@@ -106,55 +108,21 @@ def solve_all(
     Source: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
     arXiv:2211.05737.
     """
-    branching = _LAST.recall(model, tasks, limits, turns, samples)
-    if branching is None:
-        branching = _prepared(model, tasks, limits, turns, samples)
-        _LAST.keep(model, tasks, limits, turns, samples, branching)
+    one, a, b, c, branching = a_model(model).queries.get(_LAST, _NOTHING)
+    if not (one is tasks and a is limits and b is turns and c is samples):
+        branching = prepared_branching(model, tasks, limits=limits, turns=turns, samples=samples)
+        if isinstance(tasks, Task) and not tasks.own and isinstance(limits, bool):  # what never changes
+            model.queries[_LAST] = tasks, limits, turns, samples, branching
     if target is None:
-        own = [getattr(task, "target", None) for task in several(tasks)]
+        own = [task.target for task in several(tasks)]
         target = own if len(own) > 1 else own[0]
-    return branching(model, target, q0, seed)
+    found: Solutions = branching(model, target, q0, seed)
+    return found
 
 
-def _prepared(model: Model, tasks: Tasks, limits: Stated, turns: bool, samples: int) -> Branching:
-    """What the model keeps for tasks of this structure and these settings."""
-    a_model(model)
+def prepared_branching(model: Model, tasks: Tasks, *, limits: Stated, turns: bool, samples: int) -> Branching:
+    """What the model keeps for all solutions of tasks of this structure and with these settings."""
     given = several(tasks)
     check(turns, samples)
-    key = (Branching, Limits.of(limits).key, turns, samples, *(task.structure for task in given))
-    branching: Branching | None = recall(model, key)
-    if branching is None:
-        branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
-        keep(model, key, branching)
-    return branching
-
-
-@final
-class _Last:
-    """The model, the task and the settings of the last call, and what was prepared for them: a task never changes.
-
-    They are one tuple, which is replaced as a whole: a thread sees what it kept itself or what another did.
-    """
-
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept: tuple[Any, ...] = (_nothing, _nothing, None, None, None, None)
-
-    def recall(self, model: Model, task: Any, limits: Stated, turns: bool, samples: int) -> Branching | None:
-        """What was kept for the very same objects, else None."""
-        one, other, a, b, c, branching = self._kept
-        same = one() is model and other() is task and a is limits and b is turns and c is samples
-        return branching if same else None
-
-    def keep(self, model: Model, task: Any, limits: Stated, turns: bool, samples: int, branching: Branching) -> None:
-        """Keep it, as long as the model and the task are there; several tasks, and those of a user's, are not kept."""
-        if isinstance(task, Task) and not task.own:
-            self._kept = (ref(model), ref(task), limits, turns, samples, branching)
-
-
-def _nothing() -> None:
-    """In place of a reference."""
-
-
-_LAST: Final = _Last()
+    key = (Branching, key_of(limits), turns, samples, *map(STRUCTURE, given))
+    return kept(model, key, lambda: Branching(model, given, limits=limits, turns=turns, samples=samples))

@@ -8,19 +8,10 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.checks import WHOLE, whole
-from poise.kernels.closed_form.branches import (
-    BRANCH,
-    CERTIFIED,
-    DISTANCE,
-    MISSED,
-    ROWS_OF,
-    SAID,
-    all_branches,
-)
-from poise.kernels.machine.jit import prepare
+from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
-from poise.solving.arguments import AnyTask, Tasks, alone, cores, one_start, refusal, refuse_numbers, several
+from poise.solving.arguments import Tasks, alone, cores, one_start, put_start, refusal, refuse_numbers, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.closed_form import ClosedForm, closed_form
@@ -57,14 +48,13 @@ _NAMED: Final = 5
 class Branching:
     """Tasks prepared for a model, which it does not hold: what `BranchSolver` and `solve_all` are made of.
 
-    It holds no workspace of its own: any number of threads may call it at once, and it can be sent to a process.
+    Any number of threads may call it at once, and it can be sent to a process.
     """
 
     __slots__ = (
         "_bound",
         "_frame_tasks",
         "_home",
-        "_idle",
         "_looked",
         "_lower",
         "_own",
@@ -102,9 +92,9 @@ class Branching:
         problem = self.form.problem if self._search is None else self._search.problem
         if self._stated.beside:
             self._looked = looked_at(model, problem, self._stated) if self._search is None else problem
-        self.judged: tuple[AnyTask, ...] = self.tasks if self._search is None else self._search.tasks
+        self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks
         """Whose errors are told."""
-        self._frame_tasks = [task for task in self.judged if isinstance(task, Task)]
+        self._frame_tasks = [task for task in self.judged if task.blocks]
         self._soft = not all(task.required for task in self._frame_tasks)
         self._turning = _turning(problem)
         infinite = np.full(model.nq, np.inf)
@@ -112,7 +102,12 @@ class Branching:
         self._upper: Array = model.upper if self.limits else infinite
         self._values = 1 if self.form is None or self.form.swept is None else samples
         self._width = BRANCH + model.nq + problem.blocks + (self._search is not None)
-        self._bind()
+        settings = {"samples": self._values, "problems": 1}
+        self._bound = (
+            Bound(problem, ("branches",), wide=True, apart=self._stated.apart, numbers=settings)
+            if self._search is None
+            else self._search.bound
+        )
 
     def _take_form(self, model: Model, stated: PoseTask) -> None:
         """Find the closed form of a pose, if its arm has one, all of it is required, and no loop goes along."""
@@ -122,47 +117,21 @@ class Branching:
             self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._stated.tied(model)))
             self._own = None if task.target is None else task.goal(task.target)
 
-    def _bind(self) -> None:
-        """Find in this process what the closed form needs."""
-        self._idle: list[tuple[Scratch, Array, Array]] = []
-        if self.form is not None:
-            self._bound = Bound(self.form.problem)
-            prepare(all_branches)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_idle")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._bind()
-
     def _new_scratch(self, model: Model) -> Scratch:
-        """Scratch that is told of the settings."""
-        scratch = Scratch(self._bound)
-        scratch.widen(self._bound)
-        scratch.tell(samples=self._values)
-        if self._stated.apart is not None:
-            scratch.surround(self._stated.apart.scene(model))
+        """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
+        scratch, found = self._bound.new(model), np.empty((self._values * WIDTH, self._width))
+        scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID))
         return scratch
-
-    def _new_kept(self, model: Model) -> tuple[Scratch, Array, Array]:
-        """Scratch that is told of its own goal and start, room for the branches, and what is said of them."""
-        scratch, answers = self._new_scratch(model), np.empty(SAID)
-        found = np.empty((self._values * WIDTH, self._width))
-        scratch.tell(problems=1)
-        scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=answers)
-        return scratch, found, answers
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
         if self._search is not None:
             return self._call_search(self._search, model, target, q0, seed)
+        bound = self._bound
         try:
-            kept = self._idle.pop()
+            scratch = bound.idle.pop()
         except IndexError:
-            kept = self._new_kept(model)
-        scratch, found, answers = kept
+            scratch = self._new_scratch(model)
         try:
             if self._looked is not None:
                 scratch.look_around()
@@ -170,9 +139,13 @@ class Branching:
                 scratch.goal_view[:] = target.array
             else:
                 scratch.goal[:] = self._goal(target)
-            self._rest(scratch, model, q0)
-            raw = found[: prepare(all_branches)(scratch.address)].copy()
-            total = int(answers[CERTIFIED])
+            try:
+                scratch.start_view[:] = self._home if q0 is None else q0
+            except (TypeError, ValueError):  # no doubles, or not as many
+                put_start(scratch.start, model, self._home if q0 is None else q0)
+            raw = scratch.lent["found"][: bound.run(scratch.address)].copy()
+            answers = scratch.lent["answers"]
+            total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])
             if total < 0:
                 refuse_numbers(total, model, self._frame_tasks, scratch.goal, scratch.start)
             if self._values > 1:
@@ -180,17 +153,15 @@ class Branching:
             if self.turns or self._looked is not None:
                 raw = self._turned(model, scratch, raw, scratch.start)
         finally:
-            self._idle.append(kept)
-        return Solutions(model, self, raw, total, missed=bool(answers[MISSED]))
+            bound.idle.append(scratch)
+        return Solutions(model, self, raw, total, missed=missed)
 
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
         whole("seed", seed, 0)
-        with search.scratch(model) as scratch:
-            goal = search.goal_numbers(target, scratch, model)
-            posture = scratch.posture_goal.copy()
+        goal = search.goal_numbers(target, model)
         home = one_start(model, self._home if q0 is None else q0)
-        raw, total, tried = self._searched(search, model, (goal, posture, home), seed)
+        raw, total, tried = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self._frame_tasks, goal, home)
         return Solutions(model, self, raw, total, starts=tried)
@@ -203,24 +174,14 @@ class Branching:
             raise ValueError("the task has no target; give one to the task or to the call")
         return self._own
 
-    def _rest(self, scratch: Scratch, model: Model, q0: ArrayLike | None) -> None:
-        """Where the joints rest, into the scratch."""
-        try:
-            scratch.start_view[:] = self._home if q0 is None else q0
-        except (TypeError, ValueError):  # no doubles, or not as many
-            scratch.start[:] = one_start(model, self._home if q0 is None else q0)
-
     def batch(self, model: Model, targets: Any, q0: ArrayLike | None, seed: int, threads: int | None) -> BranchBatch:
         """All solutions of many targets; see `BranchSolver.batch`."""
         whole("seed", seed, 0)
         threads = cores() if threads is None else threads
         whole("threads", threads, 1)
-        goals, starts, postures = problems_of(model, self.tasks, targets, q0)
-        n, search = len(goals), self._search
-        loops = np.concatenate([np.zeros(0), *(() if search is None else search.loop_goals)])
-        goals = np.hstack([goals, np.broadcast_to(loops, (n, len(loops)))])
-        if postures is None:
-            postures = np.empty((n, 0))
+        search = self._search
+        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.loops)
+        n = len(goals)
         size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
         pieces, answers = Pieces(n, size), np.empty((n, SAID))
         # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
@@ -229,13 +190,12 @@ class Branching:
         parts = [np.empty((0, self._width))] * max(1, len(pieces))
 
         def work() -> None:
-            scratch = self._new_scratch(model) if search is None else None
+            scratch = self._bound.new(model) if search is None else None
             found = np.empty((0 if room is not None else size * self._values * WIDTH, self._width))
             for piece in pieces:
                 i, some = piece.start, slice(piece.start, piece.stop)
                 if search is not None:
-                    problem = goals[i], postures[i], starts[i]
-                    part, total, _ = self._searched(search, model, problem, seed, pieces.stopped)
+                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces.stopped)
                     parts[i], answers[i] = part, (len(part), total, False)
                 elif scratch is not None and room is not None:
                     self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
@@ -261,7 +221,7 @@ class Branching:
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
         scratch.tell(problems=len(goals))
         scratch.tell_of(found=found, goals=goals, starts=starts, answers=answers)
-        count: int = prepare(all_branches)(scratch.address)
+        count: int = self._bound.run(scratch.address)
         return count
 
     def _sorted(self, model: Model, scratch: Scratch, raw: Array, starts: Array, answers: Array) -> Array:
@@ -279,28 +239,24 @@ class Branching:
         self,
         search: Search,
         model: Model,
-        problem: tuple[Array, Array, Array],
+        goal: Array,
+        home: Array,
         seed: int,
         stopped: Event | None = None,
     ) -> tuple[Array, int, int]:
         """What searches find, from home and from random starts, those that are alike merged.
 
-        `problem` are a goal (7 tasks,), a posture (nq,) where one is asked for, and home (nq,).  The rows; how many
-        branches they are, or a code if it is no goal or no start; and how many starts were tried.
+        The rows; how many branches they are, or a code if it is no goal or no start; and how many starts were tried.
         """
-        goal, posture, home = problem
         tried, least = 0, inf
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
-        with search.scratch(model) as scratch:
+        with search.bound.scratch(model) as scratch:
             drawn = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
             for k, start in enumerate([home, *drawn]):
                 if stopped is not None and stopped.is_set():
                     break
-                scratch.goal[:], scratch.start[:] = goal, start
-                if len(scratch.posture_goal):
-                    scratch.posture_goal[:] = posture
-                code, _ = search.solve_one(model, scratch, (seed + k) % WHOLE)
+                code, _ = search.solve_one(model, scratch, goal, start, seed=(seed + k) % WHOLE)
                 if code < 0:
                     return np.empty((0, self._width)), code, 0
                 tried += 1 + int(scratch.out[RESTARTS])

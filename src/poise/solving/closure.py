@@ -18,11 +18,10 @@ from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.problem import pack
 from poise.solving.rows import active_rows
-from poise.solving.scratch import bind
+from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 LOOP_WEIGHT: Final = 10.0
 """Weight of a model's loops beside tasks [1/m, 1/rad], so that what cannot be reached hardly pulls them open."""
@@ -36,7 +35,7 @@ _RANK: Final = 1e-7
 """Against the largest singular value of the loops' Jacobian, one that counts as 0."""
 
 
-def loop_tasks(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[LoopTask, ...]:
+def loop_tasks(model: Model, tasks: Sequence[Task]) -> tuple[LoopTask, ...]:
     """The loops of a model that share joints with the tasks, or with other loops that do, as tasks; less those that are
     among the tasks.
 
@@ -45,17 +44,14 @@ def loop_tasks(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[LoopT
     return _shared(model, tasks)[0]
 
 
-def _shared(model: Model, tasks: Sequence[Task | PostureTask]) -> tuple[tuple[LoopTask, ...], tuple[LoopTask, ...]]:
+def _shared(model: Model, tasks: Sequence[Task]) -> tuple[tuple[LoopTask, ...], tuple[LoopTask, ...]]:
     """The loops that the tasks move, and those that they do not."""
     if not model.loops:
         return (), ()
     loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
-    frame_tasks = [task for task in tasks if isinstance(task, Task)]
-    stated = {task.structure for task in frame_tasks}
-    if len(frame_tasks) < len(tasks):
-        return tuple(loop for loop in loops if loop.structure not in stated), ()  # a posture is of all joints
+    stated = {task.structure for task in tasks}
     moved = {loop: _places(model, loop) for loop in loops}
-    touched = set[int]().union(*(_places(model, task) for task in frame_tasks))
+    touched = set[int]().union(*(_places(model, task) for task in tasks))
     found: set[LoopTask] = set()
     while more := {loop for loop in loops if loop not in found and moved[loop] & touched}:
         found |= more
@@ -69,7 +65,7 @@ def _places(model: Model, task: Task) -> set[int]:
     return {model.tree.units[unit].iq for unit in task.moving(model)}
 
 
-def refuse_loops(model: Model, tasks: Sequence[Task | PostureTask], what: str) -> None:
+def refuse_loops(model: Model, tasks: Sequence[Task], what: str) -> None:
     """Raises ValueError for loops that the tasks move, or a LoopTask among them, where they would not stay closed."""
     found = [*(task for task in tasks if isinstance(task, LoopTask)), *loop_tasks(model, tasks)]
     if found:
@@ -91,7 +87,7 @@ class Aside:
         """The numbers of q of their joints that were seen last, and those at which the loops are closed."""
 
     @staticmethod
-    def of(model: Model, tasks: Sequence[Task | PostureTask], *, limits: bool) -> "Aside | None":
+    def of(model: Model, tasks: Sequence[Task], *, limits: bool) -> "Aside | None":
         """Those of a model beside the tasks; None if there are none."""
         loops = _shared(model, tasks)[1]
         return Aside(Closure(model, loops, limits=limits)) if loops else None
@@ -130,13 +126,13 @@ class Aside:
 class Closure:
     """Loops of a model, which it does not hold: whether they are closed, and which q near by closes them."""
 
-    __slots__ = ("_balls", "_columns", "_high", "_low", "_lower", "_problem", "_upper", "limits", "loops")
+    __slots__ = ("_balls", "_bound", "_columns", "_high", "_low", "_lower", "_upper", "limits", "loops")
 
     def __init__(self, model: Model, loops: Sequence[LoopTask], *, limits: bool, changes: Array | None = None) -> None:
         """`changes` (nv,) are the largest changes of a step [rad or m]; None: any."""
         self.loops = tuple(replace(loop, weight=1.0) for loop in loops)
-        self._problem = pack(model, self.loops, limits=False)
-        self._columns = np.array(self._problem.velocities)
+        self._bound = Bound(pack(model, self.loops, limits=False))
+        self._columns = np.array(self._bound.problem.velocities)
         self.limits = limits
         """Whether joint limits hold."""
         self._lower = model.lower if limits else np.full(model.nq, -np.inf)
@@ -151,8 +147,8 @@ class Closure:
     @property
     def places(self) -> npt.NDArray[np.intp]:
         """The places in q of the joints that move the loops."""
-        single = [int(i) for i in self._problem.section("coordinates")["q"]]
-        balls = [int(ball["q"]) + k for ball in self._problem.section("balls") for k in range(4)]
+        single = [int(i) for i in self._bound.problem.section("coordinates")["q"]]
+        balls = [int(ball["q"]) + k for ball in self._bound.problem.section("balls") for k in range(4)]
         return np.array([*single, *balls], dtype=np.intp)
 
     def gap(self, q: Array) -> float:
@@ -178,10 +174,10 @@ class Closure:
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """What the loops lack (m,) [m, rad], and the Jacobian (m, n) of the joints that move them."""
-        with bind(self._problem).scratch() as scratch:
+        with self._bound.scratch() as scratch:
             scratch.goal[:] = np.concatenate([loop.goal(None) for loop in self.loops])
             scratch.start[:] = q
-            _, e, jacobian = active_rows(self._problem, scratch)
+            _, e, jacobian = active_rows(self._bound.problem, scratch)
         return e, jacobian
 
     def _between(self, model: Model, start: Array, most: Array) -> tuple[Array, Array]:

@@ -1,23 +1,22 @@
 """Why a solve ended short of its target, in sentences: limits, reach, or too few joints."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product
+from poise.solving.arguments import each_goal
 from poise.solving.outcome import Asked, Outcome, Status
 from poise.solving.rows import rows_at
 from poise.solving.suspicion import millimetres
 from poise.spatial import Array
-from poise.tasks.base import POSITION, ROTATION
+from poise.tasks.base import POSITION, ROTATION, Task
 from poise.tasks.effector import Place
 from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
@@ -53,11 +52,11 @@ def what_blocks(outcome: Outcome) -> Status:
     return Status.COLLISION_BLOCKED
 
 
-def task_errors(tasks: Sequence[Any], raw: Array) -> tuple[TaskError, ...]:
+def task_errors(tasks: Sequence[Task], raw: Array) -> tuple[TaskError, ...]:
     """The error of each task, from the error of each block and the posture's in `raw` (blocks + 1,)."""
     left, out = raw.tolist(), []
     for task in tasks:
-        count = 0 if isinstance(task, PostureTask) else len(task.blocks)
+        count = len(task.blocks)
         out.append(task.error(left[:count] or left[-1:]))
         left = left[count:]
     return tuple(out)
@@ -71,7 +70,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
             return f"Every task is within its tolerances: {left}."
         parts = [f"Every required task is within its tolerances: {left}."] if left else []
         parts.append(f"As well as it goes, what is left of the others: {soft}.")
-        if not outcome.stationary:
+        if not outcome.stationary and not all(task.required for task in outcome.asked.frame_tasks):
             parts.append("They could perhaps be missed less: the last descent had not come to rest.")
         return " ".join(parts)
     parts = [f"Not reached: {status.message}. What is left: {left}."]
@@ -97,12 +96,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
 def what_is_left(asked: Asked, errors: Sequence[TaskError], *, required: bool) -> str:
     """The error of each task by which an answer is judged, or of each of the others, in words."""
     both = zip(asked.tasks, errors, strict=True)
-    return "; ".join(task.words(error) for task, error in both if is_required(task) is required)
-
-
-def is_required(task: Any) -> bool:
-    """Whether an answer is judged by a task."""
-    return isinstance(task, PostureTask) or task.required
+    return "; ".join(task.words(error) for task, error in both if task.required is required)
 
 
 def held_by(outcome: Outcome) -> list[str]:
@@ -162,7 +156,7 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
 def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
     asked = outcome.asked
-    e, jacobian = rows_at(outcome.model, asked.frame_tasks, asked.problem, outcome.q, outcome.goal)
+    e, jacobian = rows_at(outcome.model, asked.frame_tasks, asked.bound, outcome.q, outcome.goal)
     judged = np.repeat([task.required for task in asked.frame_tasks], [3 * len(t.blocks) for t in asked.frame_tasks])
     return e[judged] @ jacobian[judged]
 
@@ -170,7 +164,8 @@ def _descent(outcome: Outcome) -> Array:
 def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
     out = []
-    for task, goal in zip(outcome.asked.frame_tasks, outcome.goal.reshape(-1, 7), strict=True):
+    tasks = outcome.asked.tasks
+    for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
         if task.placed is None or not task.required:
             continue
         assert isinstance(task, OfFrame)

@@ -75,7 +75,7 @@ class Explorer:
         self.places = [k for k, task in enumerate(tasks) if any(task is other for other in held)]
         """Of the tasks, which must hold on the way."""
         corners = PostureTask(weight=self._moving.astype(float))
-        self.kept: tuple[Task | PostureTask, ...] = (*(tasks[k] for k in self.places), corners)
+        self.kept: tuple[Task, ...] = (*(tasks[k] for k in self.places), corners)
         """What a guide follows: these, and the corners."""
         self._goal: Array | None = None
         self.waits = False
@@ -132,9 +132,9 @@ class Explorer:
     def _find(self, q: Array) -> Array | None:
         """(k, nq) corners of a free way from q to a solution; None where none was found."""
         model, goal = self._model, self._goal
-        with self._search.scratch(model) as scratch:
-            scratch.goal[:], scratch.start[:] = goal, q
-            code, _ = self._search.solve_one(model, scratch, self._tried)
+        assert goal is not None
+        with self._search.bound.scratch(model) as scratch:
+            code, _ = self._search.solve_one(model, scratch, goal, q, seed=self._tried)
             if code != SOLVED:
                 return None
             end = scratch.out[ANSWER : ANSWER + model.nq].copy()

@@ -11,11 +11,11 @@ from poise.kernels.methods.memory import FAILED, FRESH, STAGE
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.active import ActiveLimit, active_limits, at_distance
-from poise.solving.bound_method import BoundMethod
+from poise.solving.borders import ranges
 from poise.solving.collision import CollisionLimit
 from poise.solving.leash import Leashed
 from poise.solving.requirements import given_way
-from poise.solving.scratch import Scratch
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
@@ -34,6 +34,7 @@ class LastStep:
 
     model: Model
     _apart: CollisionLimit | None
+    _bound: Bound
     _count: int
     _dt: float | None
     _followed: tuple[Task, ...]
@@ -42,7 +43,6 @@ class LastStep:
     _memory: Array
     _posture: Array
     _posture_task: PostureTask | None
-    _prepared: BoundMethod
     _q: Array
     _scratch: Scratch
     _targets: Array
@@ -109,11 +109,10 @@ class LastStep:
             q = self._last_q()
             left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
             if self._posture_task is not None and not left:
-                counts = self._posture_task.weights(self.model) > 0.0
-                away = np.abs(self.model.difference(q, self._posture))[counts].max(initial=0.0)
-                left = [self._posture_task.words(self._posture_task.error([away]))]
+                away = self._posture_task.judged(self.model, self._posture[None], q[None])[0]
+                left = [self._posture_task.words(self._posture_task.error(away))]
             active = self._active(q)
-            gave = given_way(int(self._memory[STAGE]), ranged=bool(self._prepared.ranges))
+            gave = given_way(int(self._memory[STAGE]), ranged=bool(ranges(self._followed)))
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
         gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
         return f"What is left: {'; '.join(left)}.{held}{gave}"
@@ -149,7 +148,7 @@ class LastStep:
 
     def _active(self, q: Array) -> tuple[ActiveLimit, ...]:
         before = self.model.normalize(self._scratch.start)
-        problem, work = self._prepared.problem, self._scratch.narrow
+        problem, work = self._bound.problem, self._scratch.narrow
         found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
         if self._leashed is not None:
             found = tuple(self._leashed.active(found, q))

@@ -63,10 +63,13 @@ class Limits:
         rows = [limit.inequalities(model, every, None).rows for limit in self.timeless(model).others]
         return [v for v in every if any(row[:, v].any() for row in rows)]
 
-    @property
-    def key(self) -> Hashable:
-        """By which what was prepared for the same limits is found again."""
-        return (self.positions, self.apart, *map(_structure, self.others))
+
+def key_of(limits: Stated) -> Hashable:
+    """By which what was prepared for the same limits is found again."""
+    if limits is True or limits is False:
+        return limits
+    stated = Limits.of(limits)
+    return (stated.apart, *map(_structure, stated.others))
 
 
 def part_of_speeds(model: Model, speed: float, dt: float | None) -> VelocityLimit:

@@ -11,13 +11,12 @@ from poise.kernels.machine.jit import prepare
 from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, joined, several
-from poise.solving.bound_method import BoundMethod
+from poise.solving.bound_method import bound_method
 from poise.solving.closure import refuse_loops
 from poise.solving.problem import pack
 from poise.solving.tracker import Tracker
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask
 
 _UPDATES: Final = 200
 _REST: Final = 1e-12
@@ -81,10 +80,10 @@ def algorithmic_singularity(
     method = ExtendedJacobian() if method is None else method
     many = np.array(model.check_q(q, "q"))
     problem = pack(model, given)
-    prepared = BoundMethod(model, given, problem, method, limits=False)
+    bound = bound_method(model, given, problem, method, limits=False)
     out = np.zeros(len(problem.velocities) ** 2)
     measures = np.empty((2, *many.shape[:-1]))
-    with prepared.bound().scratch() as scratch:
+    with bound.scratch() as scratch:
         for place in np.ndindex(many.shape[:-1]):
             scratch.goal[:], scratch.start[:] = _goals(model, given, many[place]), many[place]
             left = prepare(reduced_hessian)(scratch.address, out)
@@ -104,7 +103,7 @@ def _one(model: Model, q: ArrayLike) -> Array:
 
 def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     given = several(tasks)
-    found = tuple(task for task in given if not isinstance(task, PostureTask))
+    found = tuple(task for task in given if task.blocks)
     if len(found) < len(given):
         raise ValueError("a PostureTask is no constraint: give the method criterion=RestPosture(q=...) instead")
     return found
@@ -112,4 +111,4 @@ def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
 
 def _goals(model: Model, tasks: Sequence[Task], q: Array) -> Array:
     """(7 tasks,) the goals that q fulfils."""
-    return joined([task.at(model, q) for task in tasks])
+    return joined(tasks, [task.at(model, q) for task in tasks])

@@ -8,6 +8,7 @@ from typing import Any, Protocol, final
 from poise.model.model import Model
 from poise.solving.limits import Limits
 from poise.solving.problem import Problem
+from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -56,7 +57,7 @@ class Asked(Protocol):
     """What was asked: the tasks, and the problem that they became."""
 
     @property
-    def tasks(self) -> Sequence[Any]:
+    def tasks(self) -> Sequence[Task]:
         """All tasks, in the order of targets and errors."""
 
     @property
@@ -68,11 +69,15 @@ class Asked(Protocol):
         """The same as numbers."""
 
     @property
+    def bound(self) -> Bound:
+        """It with the routines that read it."""
+
+    @property
     def limits(self) -> Limits:
         """What must hold beside them."""
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
 
     @property
     def method(self) -> Any:
@@ -89,7 +94,7 @@ class Outcome:
     q: Array
     """(nq,)"""
     goal: Array
-    """(7 frame tasks,) as the kernels read it."""
+    """(7 frame tasks and nq of a posture,) as the kernels read it."""
     restarts: int
     stationary: bool
     """Whether the last descent ended where the error falls no further."""

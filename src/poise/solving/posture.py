@@ -6,53 +6,35 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, CHOICE, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
-from poise.solving.suspicion import ask_for_degrees_in
-from poise.spatial import Array, ArrayLike
-from poise.tasks.posture import PostureTask
+from poise.spatial import Array
+from poise.tasks.base import Task
+from poise.tasks.posture import PostureTask, missed_by
 
 
 @final
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
 
-    __slots__ = ("_alone", "_counts", "_own", "_tolerance", "_weight")
+    __slots__ = ("_alone", "_counts", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
         weight = task.weights(model)
-        self._tolerance = task.tolerance
-        self._counts = weight > 0.0
+        self._counts, self._tolerance = weight > 0.0, task.tolerance
         active = list(problem.velocities)
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
         self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
-        self._own = posture_of(model, model.home if task.target is None else task.target)
 
-    def extended(self, problem: Problem) -> Problem:
+    def extended(self, model: Model, problem: Problem) -> Problem:
         """The problem with the weights of the posture, and room for it."""
         vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
-        rows = {"posture_goal": len(self._own), "choice": CHOICE, **vectors}
+        rows = {"posture_goal": model.nq, "choice": CHOICE, **vectors}
         return problem.extended({"posture_weights": self._weight}, rows)
-
-    def aim(self, scratch: Scratch, model: Model, target: ArrayLike | None, name: str = "target") -> None:
-        """Take the posture (nq,) for this solve; None: the task's own, or the model's home."""
-        scratch.posture_goal[:] = self._own if target is None else posture_of(model, target, name)
-
-    def distances(self, model: Model, q: Array, goal: Array) -> Array:
-        """(...) the largest |q_i - target_i| [rad or m] over the joints whose weight is not 0, of `q` (..., nq)."""
-        away = goal - q if model.nq == model.nv else model.difference(q, goal)
-        return np.abs(away[..., self._counts]).max(axis=-1, initial=0.0)
-
-    def measure(self, model: Model, scratch: Scratch) -> None:
-        """Let the last entry of `out` be how far its configuration is from the posture."""
-        q = scratch.out[ANSWER : ANSWER + model.nq]
-        scratch.out[-1] = self.distances(model, q, scratch.posture_goal)
 
     def settle(self, model: Model, scratch: Scratch, code: int) -> int:
         """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
@@ -73,7 +55,7 @@ class Posture:
     def judge(self, model: Model, scratch: Scratch, code: int) -> int:
         """The code of the configuration in the scratch's `out`, by its distance from the posture, the last entry."""
         out = scratch.out
-        self.measure(model, scratch)
+        out[-1] = missed_by(model, out[ANSWER : ANSWER + model.nq], scratch.posture_goal, self._counts)
         if code == SOLVED and out[-1] > self._tolerance:
             out[STATIONARY] = 1.0
             code = UNSOLVED
@@ -90,15 +72,6 @@ def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray
         elif speeds.any():
             places += range(at.start, at.stop)
     return np.array(places, dtype=np.intp)
-
-
-def posture_of(model: Model, target: ArrayLike, name: str = "target") -> Array:
-    """(nq,) the posture that a PostureTask is given; raises ShapeError or ValueError."""
-    posture = model.normalize(target, name)
-    if posture.shape != (model.nq,):
-        raise ShapeError(f"{name} of the PostureTask must have shape ({model.nq},), got {posture.shape}")
-    ask_for_degrees_in(model, posture, "the target of the PostureTask")
-    return posture
 
 
 MOST_APART: Final = 1e4
@@ -131,7 +104,7 @@ def pulled(model: Model, task: PostureTask) -> list[int]:
     return [int(v) for v in moved]
 
 
-def one_posture(tasks: Sequence[AnyTask]) -> PostureTask | None:
+def one_posture(tasks: Sequence[Task]) -> PostureTask | None:
     """The PostureTask among the tasks; raises ValueError for more than one."""
     found = [task for task in tasks if isinstance(task, PostureTask)]
     if len(found) > 1:

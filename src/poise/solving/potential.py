@@ -1,7 +1,7 @@
 """A user's criterion, prepared: tried once in plain Python, then compiled."""
 
 from collections.abc import Callable
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -20,13 +20,14 @@ _OWNER: Final = "the Potential"
 class Compiled:
     """Where the gradient and the Hessian of a `Potential` are; keep it as long as kernels call them."""
 
-    __slots__ = ("_references", "functions", "gradient", "hessian")
+    __slots__ = ("_given", "_references", "functions", "gradient", "hessian")
 
-    def __init__(self, model: Model, potential: Potential, *, curved: bool) -> None:
+    def __init__(self, model: Model, potential: Potential, curved: bool) -> None:
         """Raises ValueError, with the way out, for functions that do not work, are not compiled or do not agree.
 
         The Hessian counts only if the method is `curved`.
         """
+        self._given = model, potential, curved
         _try(model, potential, curved=curved)
         self.functions: list[Callable[..., None]] = [potential.gradient]
         references = [compiled("gradient", _OWNER, "second", potential.gradient, FROZEN, REALS)]
@@ -36,6 +37,9 @@ class Compiled:
         self._references = references
         self.gradient = address(references[0], FROZEN, REALS)
         self.hessian = address(references[1], FROZEN, TABLE) if len(references) > 1 else 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Compiled, self._given
 
 
 def _try(model: Model, potential: Potential, *, curved: bool) -> None:

@@ -1,44 +1,66 @@
-"""What solvers have prepared for a model and a structure of tasks, so that the next call does not pay for it again."""
+"""What a model keeps of what was prepared for it, so that the next call does not pay for it again."""
 
 from collections import OrderedDict
-from contextlib import suppress
-from threading import RLock
-from typing import Any, Final
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
+from typing import Any, Final, TypeVar
 
-from poise.kernels.machine.jit import hold_over_forks
-from poise.model.model import Model
+from poise.checks import one_of
+from poise.methods.base import Method, method_of
+from poise.model.model import Model, a_model
+from poise.solving.limits import Stated, key_of
+from poise.solving.search import PREFERENCES, Preference, Search
+from poise.tasks.base import Task
 
 _CACHED: Final = 1024
-"""Structures of tasks that are kept for a model."""
-_PREPARED: "WeakKeyDictionary[Model, OrderedDict[Any, Any]]" = WeakKeyDictionary()
-"""What was prepared for each model, the least recently used first."""
-_LOCK = RLock()
-hold_over_forks(_LOCK)
+"""Things that are kept for a model: one for each structure of tasks and the settings with them."""
+_KEPT: Final = "what was prepared, the least recently used first"
+STRUCTURE: Final = attrgetter("structure")
+"""By which a task is found again, whatever its target."""
+_Made = TypeVar("_Made")
 
 
-def recall(model: Model, key: Any) -> Any:
-    """What was kept under the key, or None."""
-    prepared = _prepared_of(model)
-    found = prepared.get(key)
-    if found is not None:
-        with suppress(KeyError):  # another thread was first
-            prepared.move_to_end(key)
-    return found
-
-
-def keep(model: Model, key: Any, made: Any) -> None:
-    """Keep what was made, in place of what was not used for the longest if there is too much."""
-    prepared = _prepared_of(model)
-    prepared[key] = made
-    while len(prepared) > _CACHED:
-        with suppress(KeyError):
-            prepared.popitem(last=False)
-
-
-def _prepared_of(model: Model) -> "OrderedDict[Any, Any]":
-    found = _PREPARED.get(model)
+def kept(model: Model, key: Hashable, make: Callable[[], _Made]) -> _Made:
+    """What the model keeps under the key, made now if it is none, in place of what was not used for the longest."""
+    cache: OrderedDict[Any, _Made] | None = model.queries.get(_KEPT)
+    if cache is None:
+        cache = model.queries.setdefault(_KEPT, OrderedDict())
+    found = cache.get(key)
     if found is None:
-        with _LOCK:
-            found = _PREPARED.setdefault(model, OrderedDict())
+        found = cache[key] = make()
+    try:
+        cache.move_to_end(key)
+        while len(cache) > _CACHED:
+            cache.popitem(last=False)
+    except KeyError:  # another thread was first
+        pass
     return found
+
+
+def prepared_search(
+    model: Model,
+    tasks: Sequence[Task],
+    *,
+    method: str | Method | None = None,
+    limits: Stated = True,
+    prefer: Preference = "nearest",
+    max_iterations: int | None = None,
+    max_restarts: int | None = None,
+    max_time: float | None = None,
+    trace: bool = False,
+    also: Sequence[int] = (),
+) -> Search:
+    """The search that the model keeps for tasks of this structure and these settings."""
+    a_model(model)
+    one_of("prefer", prefer, PREFERENCES)
+    named = None if method is None else method_of(method)
+    reads = named and named.reads
+    settings = prefer, max_iterations, max_restarts, max_time, trace, *also
+
+    def made() -> Search:
+        return Search(
+            model, tasks, method=named, limits=limits, prefer=prefer, max_iterations=max_iterations,
+            max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
+        )  # fmt: skip
+
+    return kept(model, (Search, named, reads, key_of(limits), *settings, *map(STRUCTURE, tasks)), made)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.methods.base import Plan
 from poise.methods.criteria import Clearance
 from poise.methods.joints import Joints
 from poise.model.joint import JointKind
@@ -13,11 +12,11 @@ from poise.solving.problem import Problem
 from poise.solving.situation import Situation
 
 
-def repelled(case: Situation, term: Clearance) -> tuple[Problem, Plan]:
-    """The points that obstacles push, and the obstacles, as `poise.kernels.methods.criteria` reads them.
+def repelled(case: Situation, term: Clearance) -> Problem:
+    """The problem with the points that obstacles push, and the obstacles.
 
-    In the problem that is returned all axes of these points' units are kept.  Raises FrameNotFound for a frame that the
-    model does not have, ValueError for one that the tasks' joints do not carry.
+    All axes of these points' units are kept in it.  Raises FrameNotFound for a frame that the model does not have,
+    ValueError for one that the tasks' joints do not carry.
     """
     joints, model, number, problem = Joints(case), case.model, case.numbers, case.problem
     tree = model.tree
@@ -34,7 +33,8 @@ def repelled(case: Situation, term: Clearance) -> tuple[Problem, Plan]:
         place, z, x, y = at_home[unit].reshape(4, 3)
         points.append(np.array([x, y, z]) @ (model.pose(frame, model.home).xyz - place))
     numbers = np.array([len(units), *joints.velocities(), *units, len(term.spheres)], dtype=np.int64)
-    return problem, Plan(numbers, np.concatenate([np.ravel(x) for x in (points, term.spheres, term.boxes)]))
+    reals = np.concatenate([np.ravel(x) for x in (points, term.spheres, term.boxes)])
+    return problem.extended({"criteria": numbers, "criteria_reals": reals}, {})
 
 
 def _carried(model: Model, frame: str, number: dict[int, int]) -> int:

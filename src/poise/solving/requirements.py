@@ -29,8 +29,8 @@ _CUTS: Final = 24
 
 def requirements(
     model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, held: bool, has_rates: bool
-) -> tuple[dict[str, Any], dict[str, int]]:
-    """Sections and rows of workspaces, with so many inequalities beside those of balls; none if nothing is kept.
+) -> tuple[dict[str, Any], dict[str, int]] | None:
+    """Sections and rows of workspaces, with so many inequalities beside those of balls; None if nothing is kept.
 
     `held`: whether there are such inequalities, or may be.  Loops are to be kept closed, and where accelerations are
     limited a ball is not to leave its limits.
@@ -39,7 +39,7 @@ def requirements(
     balls = problem.section("balls")
     limited = [ball for ball in balls if ball["limited"]]
     if not (held or loops or (has_rates and limited)):
-        return {}, {}
+        return None
     n, nq = len(problem.velocities), model.nq
     ends = np.cumsum([0, *(count for _, count in loops)])
     m = int(ends[-1])
@@ -66,6 +66,7 @@ def requirements(
         "brake_box": 3 * n if has_rates else 0,
         "brake_from": nq if has_rates else 0,
         "gone": n,
+        "clearance": 2,
     }  # fmt: skip
 
 

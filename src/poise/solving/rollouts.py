@@ -1,8 +1,7 @@
 """A whole motion of a Tracker in one compiled loop, or those of many characters, eight side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Final, final
 
 import numpy as np
@@ -11,11 +10,8 @@ from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
 from poise.model.model import Model
-from poise.model.scene import Scene
 from poise.solving.arguments import refuse_goal, refuse_start
-from poise.solving.bound_method import BoundMethod
-from poise.solving.collision import CollisionLimit
-from poise.solving.scratch import Bound, Scratch
+from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -27,23 +23,10 @@ _AT_ONCE: Final = 8192
 class Rollouts:
     """The loops of a Tracker, each call with a workspace of its own."""
 
-    __slots__ = ("_ahead", "_apart", "_bound", "_followed", "_model", "_numbers", "_prepared", "_scenes")
+    __slots__ = ("_bound", "_followed", "_model")
 
-    def __init__(
-        self,
-        model: Model,
-        followed: Sequence[Task],
-        prepared: BoundMethod,
-        bound: Bound,
-        apart: CollisionLimit | None,
-        *,
-        ahead: float,
-        **numbers: int,
-    ) -> None:
-        """`ahead` is how long shapes go on as they do [s]; `numbers` are `updates` and `settle` of the call."""
-        self._model, self._followed, self._prepared, self._bound = model, tuple(followed), prepared, bound
-        self._apart, self._ahead, self._numbers = apart, ahead, numbers
-        self._scenes: list[Scene] = []
+    def __init__(self, model: Model, followed: Sequence[Task], bound: Bound) -> None:
+        self._model, self._followed, self._bound = model, tuple(followed), bound
 
     def lead(self, starts: Array, goals: Array, pulls: Array | None, guide: Array, path: Array, threads: int) -> bool:
         """Fill `path` (characters, steps, nq) from `starts` (characters, nq); whether a step was no finite number.
@@ -53,7 +36,7 @@ class Rollouts:
         characters = len(path)
         if not path.size:
             return False
-        alone = characters == 1 or not self._prepared.characters
+        alone = characters == 1 or not self._bound.lanes
         prepare(method_loop.rollout if alone else method_loop.rollout_lanes)
         lanes = min(-(-characters // (WIDTH * threads)), max(1, _AT_ONCE // (WIDTH * path.shape[1])))
         many = 1 if alone else WIDTH * lanes
@@ -72,17 +55,19 @@ class Rollouts:
         self, starts: Array, goals: Array, pulls: Array | None, guide: Array, path: Array, *, alone: bool
     ) -> int:
         """Lead one character, or several, eight side by side; a code."""
-        with self._bound.scratch() as scratch:
-            scratch.tell(**self._numbers, steps=path.shape[1], characters=len(path))
+        with self._bound.scratch(self._model) as scratch:
+            scratch.tell(steps=path.shape[1], characters=len(path))
             scratch.tell_of(goals=goals, path=path, **({} if pulls is None else {"postures": pulls}))
-            rows = self._prepared.problem.rows("guide")
+            rows = self._bound.problem.rows("guide")
             scratch.narrow[rows] = guide
             if pulls is None:
                 scratch.tell(postures=0)
             if alone:
                 scratch.start[:] = starts[0]
-                with self._shapes(scratch):
-                    code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
+                if scratch.scene is not None:  # as if seen for the first time
+                    scratch.scene.forget()
+                    scratch.tell(scene_changed=0)
+                code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
             else:
                 scratch.widen(self._bound)
                 assert scratch.wide is not None
@@ -91,25 +76,6 @@ class Rollouts:
                 code = watched(prepare(method_loop.rollout_lanes), self._bound.reads)(scratch.address)
         self._check(code, starts, goals)
         return code
-
-    @contextmanager
-    def _shapes(self, scratch: Scratch) -> Iterator[None]:
-        """Let scratch have shapes that nobody else has within the block, as if seen for the first time."""
-        if self._apart is None:
-            yield
-            return
-        try:
-            scene = self._scenes.pop()
-            scene.sync()
-        except IndexError:
-            scene = self._apart.scene(self._model, ahead=self._ahead)
-        scene.forget()
-        scratch.surround(scene)
-        scratch.tell(scene_changed=0)
-        try:
-            yield
-        finally:
-            self._scenes.append(scene)
 
     def _check(self, code: int, starts: Array, goals: Array) -> None:
         """Raises ValueError for numbers that a kernel refused."""

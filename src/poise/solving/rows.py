@@ -9,23 +9,23 @@ from poise.kernels.solver import lm_solver
 from poise.model.model import Model
 from poise.solving.arguments import refuse_numbers
 from poise.solving.problem import Problem
-from poise.solving.scratch import Scratch, bind
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 
 
-def rows_at(model: Model, tasks: Sequence[Task], problem: Problem, q: Array, goal: Array) -> tuple[Array, Array]:
+def rows_at(model: Model, tasks: Sequence[Task], bound: Bound, q: Array, goal: Array) -> tuple[Array, Array]:
     """Residual rows `e` (m,) and their Jacobian `J` (m, nv) at `q` (nq,) for the goal numbers (7 tasks,).
 
     Raises ValueError for a number that is no goal or no configuration.
     """
-    with bind(problem).scratch() as scratch:
+    with bound.bare.scratch() as scratch:
         scratch.goal[:], scratch.start[:] = goal, q
-        code, e, active = active_rows(problem, scratch)
+        code, e, active = active_rows(bound.problem, scratch)
     if code < 0:
         refuse_numbers(code, model, tasks, goal, q)
     jacobian = np.zeros((len(e), model.nv))
-    jacobian[:, list(problem.velocities)] = active
+    jacobian[:, list(bound.problem.velocities)] = active
     return e, jacobian
 
 

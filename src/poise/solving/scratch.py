@@ -1,28 +1,30 @@
-"""What a call works in: workspaces from a pool, and where a process has the routines that a problem needs."""
+"""A problem with all that calls need: what they work in, settings, and where a process has the routines."""
 
-import threading
-import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.closed_form import nearest
+from poise.cached import cached_property
+from poise.kernels.closed_form import branches, nearest
 from poise.kernels.collision import near
 from poise.kernels.machine import layout, packing
-from poise.kernels.machine.jit import WHOLE, address, hold_over_forks
+from poise.kernels.machine.jit import WHOLE, address, prepare, watched
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
-from poise.kernels.methods import proposing
+from poise.kernels.methods import method_loop, proposing
 from poise.kernels.methods.routines import Routine
 from poise.kernels.requirements import shapes, sides, take
 from poise.kernels.solver import lm_solver, posture, soft
+from poise.model.model import Model
 from poise.model.scene import Scene
+from poise.solving.collision import CollisionLimit
 from poise.solving.potential import Compiled
 from poise.solving.problem import Problem
 from poise.solving.residual import places
@@ -38,16 +40,16 @@ _SCENE_CHANGED: Final = _WORD["scene_changed"]
 class Scratch:
     """Workspaces for one call at a time, and the record that tells an entry point of them.
 
-    `goal`, `start` and `posture_goal` are written before a call, `out` is read after it.
+    `goal`, of which `posture_goal` is the end, and `start` are written before a call, `out` is read after it.
     """
 
     __slots__ = (
-        "_lent",
         "_references",
         "address",
         "call",
         "goal",
         "goal_view",
+        "lent",
         "narrow",
         "out",
         "posture_goal",
@@ -60,22 +62,24 @@ class Scratch:
     )
 
     def __init__(self, bound: "Bound") -> None:
-        self._references: list[Any] = [bound.words, bound.routines]
+        self._references: list[Any] = [bound.problem, bound.routines]
         self.narrow: Array = workspace(bound.rows)
         self.wide: Array | None = None
         self.trace: Array | None = None
         self.scene: Scene | None = None
         self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
         """That of the method which proposes steps for some of the tasks."""
-        self._lent: list[Any] = []
+        self.lent: dict[str, Array] = {}
+        """The arrays that it was told of last."""
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
         self.address = int(self.call.ctypes.data)
-        rows = {name: packing.rows_of(bound.words, name) for name in ("goal", "start", "posture_goal", "out")}
-        self.goal, self.start, self.posture_goal, self.out = (self.narrow[at] for at in rows.values())
+        goal, posture, start, out = map(bound.problem.rows, ("goal", "posture_goal", "start", "out"))
+        at = (slice(goal.start, posture.stop), posture, start, out)
+        self.goal, self.posture_goal, self.start, self.out = (self.narrow[rows] for rows in at)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
         self.tell(
-            problem=bound.words.ctypes.data,
+            problem=bound.problem.words.ctypes.data,
             narrow=self.narrow.ctypes.data,
             routines=bound.routines.ctypes.data,
             proposer=0 if self.proposer is None else self.proposer.address,
@@ -122,7 +126,7 @@ class Scratch:
 
     def tell_of(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
-        self._lent = list(arrays.values())
+        self.lent = arrays
         self.tell(**{name: array.ctypes.data for name, array in arrays.items()})
 
 
@@ -131,55 +135,75 @@ def _view(numbers: Any) -> Any:
 
 
 @final
+@dataclass(eq=False)
 class Bound:
-    """A problem in this process: where its routines are, and scratch to borrow.
+    """A problem with the routines that its calls need, and scratch for them to borrow; any number of threads share it.
 
-    `method` is the routine of one update and `rule` that of its damping rule, where there is one; `criterion` holds
-    functions of a user's.
+    Its fields are all that is sent to a process, which finds the routines there.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_kinds",
-        "_method",
-        "_own",
-        "_pool",
-        "_references",
-        "_rule",
-        "_wide_routines",
-        "proposer",
-        "reads",
-        "routines",
-        "rows",
-        "words",
-    )
+    problem: Problem
+    parts: tuple[str, ...] = ()
+    """What is needed: names in `ROUTINES` and `ENTRY_POINTS`.  The first of an entry point says what `run` is."""
+    method: Routine | None = None
+    """The routine of one update."""
+    rule: Routine | None = None
+    """That of its damping rule."""
+    criterion: Compiled | None = None
+    """Functions of a user's."""
+    proposer: "Bound | None" = None
+    """A method that proposes steps for some of the tasks."""
+    lanes: bool = True
+    """Whether eight problems can run side by side."""
+    wide: bool = False
+    """Whether all scratch has a workspace for them."""
+    apart: CollisionLimit | None = None
+    """What scratch has the shapes of."""
+    ahead: float = 0.0
+    """How long shapes go on as they do [s]."""
+    traced: int = 0
+    """Iterations that a trace has room for."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """What all scratch is told, see `layout.CALL`."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        method: Routine | None = None,
-        rule: Routine | None = None,
-        criterion: Compiled | None = None,
-    ) -> None:
-        # Not the problem itself, so that it goes when nobody else has it.
-        self.words, self._kinds, self._method = problem.words, problem.kinds, method
-        self._rule = rule
+    def __post_init__(self) -> None:
+        """Load or compile what is needed, side by side."""
+        problem = self.problem
         self.rows = packing.total_rows(problem.words)
-        self._pool: list[Scratch] = []
+        self.idle: list[Scratch] = []
+        """Scratch that no call has; one that takes from it gives back."""
         self._references: list[Any] = []
-        self.proposer: Bound | None = None
+        self._wide_routines: npt.NDArray[np.int64] | None = None
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]
-        own += [routine.inner for routine in (method, rule) if routine is not None and not routine.kept]
-        if criterion is not None:
-            self._references.append(criterion)
-            self.routines[layout.GRADIENT : layout.HESSIAN + 1] = criterion.gradient, criterion.hessian
-            own += criterion.functions
-        self._own = own
-        self.reads = Reads(*own)
-        """What all functions of a user's read around them."""
+        own += [routine.inner for routine in (self.method, self.rule) if routine is not None and not routine.kept]
+        if self.criterion is not None:
+            self.routines[layout.GRADIENT : layout.HESSIAN + 1] = self.criterion.gradient, self.criterion.hessian
+            own += self.criterion.functions
+        self.own: list[Any] = own + ([] if self.proposer is None else self.proposer.own)
+        """All functions of a user's."""
+        self.reads = Reads(*self.own)
+        """What they read around them."""
         self._look_up(self.routines, NARROW)
-        self._wide_routines: npt.NDArray[np.int64] | None = None
+        jobs = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
+        if "ranges" in self.parts:
+            for i, kind in enumerate(problem.kinds):
+                if kind.side_routine is not None:
+                    jobs[_place(i) + SIDES] = (kind.side_routine, PROBLEM_VIEW, NARROW, WHOLE)
+        entries = [ENTRY_POINTS[part] for part in self.parts if part in ENTRY_POINTS]
+        compile_together([*jobs.values(), *((entry,) for entry in entries)])
+        for place, job in jobs.items():
+            self.routines[place] = address(*job)
+        self.run: Any = watched(prepare(entries[0]), self.reads) if entries else None
+        """Takes the address of a scratch."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bound, tuple(getattr(self, given.name) for given in fields(self))
+
+    @cached_property
+    def bare(self) -> "Bound":
+        """The problem alone, in scratch that no search works in and that sees no shapes."""
+        return Bound(self.problem)
 
     @property
     def wide_routines(self) -> npt.NDArray[np.int64]:
@@ -191,115 +215,80 @@ class Bound:
         return self._wide_routines
 
     def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
-        if self._method is not None:
-            table[layout.METHOD] = self._method.address(width)
-        if self._rule is not None:
-            table[layout.RULE] = self._rule.address(width)
-        for i, kind in enumerate(self._kinds):
-            at = FIRST_ROWS + ENTRIES * i
+        if self.method is not None:
+            table[layout.METHOD] = self.method.address(width)
+        if self.rule is not None:
+            table[layout.RULE] = self.rule.address(width)
+        for i, kind in enumerate(self.problem.kinds):
+            at = _place(i)
             table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
             references, *own = places(kind, width.ndim)
             self._references += references
             table[at + RESIDUAL], table[at + SLOPES] = own
 
-    def add_search(self, *, settling: bool, closed: bool) -> None:
-        """Look up the search from eight starts, that for a posture, and a closed form; what is needed is compiled side
-        by side."""
-        compile_together([*SOLVER, *(POSTURE if settling else ()), *([CLOSED] if closed else ())])
-        if closed:
-            self.routines[layout.CLOSED_FORM] = address(*CLOSED)
-        self.routines[layout.SEARCH] = address(*_SEARCH)
-        if settling:
-            self.routines[layout.GATHER] = address(*_GATHER)
-
-    def add_soft(self) -> None:
-        """Look up the search for the least of what is soft."""
-        compile_together(OPTIMISER)
-        self.routines[layout.SOFT] = address(*_SOFT)
-
-    def add_guard(self) -> None:
-        """Look up how far shapes are, so that solutions keep them apart."""
-        self._add(CLEARANCE)
-
-    def add_requirements(self, *, shapes: bool, ranges: bool) -> None:
-        """Look up what takes steps to where all that must hold does."""
-        self._add({**TAKE, **(SHAPES if shapes else {}), **(RANGES if ranges else {})})
-        if ranges:
-            kinds = [(i, kind.side_routine) for i, kind in enumerate(self._kinds) if kind.side_routine is not None]
-            self._add(
-                {FIRST_ROWS + ENTRIES * i + SIDES: (routine, PROBLEM_VIEW, NARROW, WHOLE) for i, routine in kinds}
-            )
-
-    def add_proposer(self, proposer: "Bound") -> None:
-        """Look up what asks another method for its step; before any scratch is made."""
-        self.proposer = proposer
-        self._own += proposer._own
-        self.reads = Reads(*self._own)
-        self._add(PROPOSE)
-
-    def _add(self, jobs: Mapping[int, Job]) -> None:
-        """Look up routines by their places in the table; what is needed is compiled side by side."""
-        compile_together([*jobs.values()])
-        for place, job in jobs.items():
-            self.routines[place] = address(*job)
+    def new(self, model: Model | None = None) -> Scratch:
+        """Scratch that is told of the settings; for shapes it takes the model."""
+        scratch = Scratch(self)
+        scratch.tell(**self.numbers)
+        if self.wide:
+            scratch.widen(self)
+        if self.traced:
+            columns = method_loop.TRACE + 3 * self.problem.blocks + len(scratch.start)
+            scratch.trace = np.full((self.traced, columns), np.nan)
+            scratch.tell(trace_rows=self.traced)
+            scratch.tell_of(trace=scratch.trace)
+        if self.apart is not None:
+            assert model is not None
+            scratch.surround(self.apart.scene(model, ahead=self.ahead))
+        return scratch
 
     @contextmanager
-    def scratch(self) -> Iterator[Scratch]:
-        """Scratch that nobody else has within the block."""
+    def scratch(self, model: Model | None = None) -> Iterator[Scratch]:
+        """Scratch that nobody else has within the block, in the world as it is now."""
         try:
-            scratch = self._pool.pop()
+            scratch = self.idle.pop()
         except IndexError:
-            scratch = Scratch(self)
+            scratch = self.new(model)
         try:
+            if self.apart is not None:
+                scratch.look_around()
             yield scratch
         finally:
-            self._pool.append(scratch)
+            self.idle.append(scratch)
 
 
-_BOUND: "weakref.WeakKeyDictionary[Problem, Bound]" = weakref.WeakKeyDictionary()
-_LOCK = threading.RLock()
-hold_over_forks(_LOCK)
-_SEARCH: Final = (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
-SOLVER: Final[list[Job]] = [_SEARCH, (lm_solver.solve,)]
-"""What a solve of a pose needs to be compiled."""
-CLOSED: Final[Job] = (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
-"""What a closed form needs besides."""
-_GATHER: Final = (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
-POSTURE: Final[list[Job]] = [_GATHER, (posture.settle,)]
-"""What a posture needs besides."""
-_SOFT: Final = (soft.soft_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)
-OPTIMISER: Final[list[Job]] = [_SOFT, (soft.optimise,)]
-"""What tasks need that are not required."""
+def _place(kind: int) -> int:
+    """Where the routines of a kind of tasks begin in a table."""
+    return FIRST_ROWS + ENTRIES * kind
 
-CLEARANCE: Final[dict[int, Job]] = {
-    layout.MEASURE: (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
-    layout.CLEAR: (shapes.clear, PROBLEM_VIEW, NARROW, WHOLE),
+
+ROUTINES: Final[dict[str, dict[int, Job]]] = {
+    "solve": {layout.SEARCH: (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "closed form": {layout.CLOSED_FORM: (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "posture": {layout.GATHER: (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "optimise": {layout.SOFT: (soft.soft_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "shapes": {
+        layout.MEASURE: (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
+        layout.CLEAR: (shapes.clear, PROBLEM_VIEW, NARROW, WHOLE),
+    },
+    "shapes in steps": {
+        layout.WATCH: (shapes.watch, PROBLEM_VIEW, NARROW, WHOLE),
+        layout.APART: (shapes.apart, PROBLEM_VIEW, NARROW, WHOLE),
+        layout.STOPPABLE: (shapes.stoppable, PROBLEM_VIEW, NARROW, WHOLE),
+    },
+    "ranges": {layout.RANGE_ROWS: (sides.range_rows, PROBLEM_VIEW, NARROW)},
+    "take": {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)},
+    "propose": {layout.PROPOSE: (proposing.propose, PROBLEM_VIEW, NARROW, WHOLE)},
 }
-"""How far shapes are: two, and all in a solution."""
-SHAPES: Final[dict[int, Job]] = {
-    **CLEARANCE,
-    layout.WATCH: (shapes.watch, PROBLEM_VIEW, NARROW, WHOLE),
-    layout.APART: (shapes.apart, PROBLEM_VIEW, NARROW, WHOLE),
-    layout.STOPPABLE: (shapes.stoppable, PROBLEM_VIEW, NARROW, WHOLE),
+"""The routines of each part by their places in the table."""
+ENTRY_POINTS: Final[dict[str, Any]] = {
+    "solve": lm_solver.solve,
+    "posture": posture.settle,
+    "optimise": soft.optimise,
+    "iterate": method_loop.iterate,
+    "step": method_loop.step,
+    "branches": branches.all_branches,
 }
-"""What it takes to keep them apart in steps."""
-RANGES: Final[dict[int, Job]] = {layout.RANGE_ROWS: (sides.range_rows, PROBLEM_VIEW, NARROW)}
-"""What it takes to stay within ranges in steps, but for the sides of the tasks."""
-TAKE: Final[dict[int, Job]] = {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)}
-"""What takes a step to where all that must hold does."""
-PROPOSE: Final[dict[int, Job]] = {layout.PROPOSE: (proposing.propose, PROBLEM_VIEW, NARROW, WHOLE)}
-"""What asks a method of its own for steps."""
-LOOKED_UP: Final[list[Job]] = [
-    *SOLVER, CLOSED, *POSTURE, *OPTIMISER, *SHAPES.values(), *RANGES.values(), *TAKE.values(),
-    *PROPOSE.values(),
-]  # fmt: skip
-"""All of these."""
-
-
-def bind(problem: Problem) -> Bound:
-    """The problem in this process, without a method."""
-    with _LOCK:
-        found = _BOUND.get(problem)
-        if found is None:
-            found = _BOUND[problem] = Bound(problem)
-    return found
+"""What of a part takes the address of a scratch."""
+LOOKED_UP: Final[list[Job]] = [job for jobs in ROUTINES.values() for job in jobs.values()]
+"""All routines but those of methods and tasks."""

@@ -1,7 +1,6 @@
 """Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from math import inf, nan
 from time import perf_counter_ns
@@ -25,21 +24,20 @@ from poise.kernels.machine.layout import (
     TURN,
     UNSOLVED,
 )
-from poise.kernels.methods import method_loop
-from poise.kernels.solver import batch_lanes, lm_solver, soft
+from poise.kernels.solver import batch_lanes
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.model.proximity import nearest_in
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import AnyTask, joined, one_a_task, put_start, refuse_numbers
-from poise.solving.bound_method import BoundMethod
+from poise.solving.arguments import each_goal, joined, one_a_task, put_start, refuse_numbers
+from poise.solving.bound_method import bound_method, trace_of
 from poise.solving.closed_form import with_closed_form
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
 from poise.solving.problem import pack
-from poise.solving.scratch import PHASE, SEED, Scratch, bind
+from poise.solving.scratch import PHASE, SEED, Bound, Scratch
 from poise.solving.soft import certified_start, from_required, soft_alone, with_room
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
@@ -48,7 +46,6 @@ from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
@@ -68,35 +65,35 @@ _SHORTEST: Final = 1e-9
 """A direction or a quaternion that is shorter is none."""
 Preference: TypeAlias = Literal["nearest", "first"]
 """Which solution a solve returns: the nearest to q0 of those found, or the first."""
+PREFERENCES: Final = get_args(Preference)
 
 
 @final
 class Search:
     """Tasks prepared for a model, which it does not hold: what a `Solver` and the memory of `solve` are made of.
 
-    It holds no workspace of its own: any number of threads may call it at once, and it can be sent to a process.
+    Any number of threads may call it at once, and it can be sent to a process.
     """
 
     __slots__ = (
         "_aside",
-        "_bound",
         "_closure",
-        "_entry",
         "_follows",
         "_held",
         "_home",
-        "_idle",
+        "_loop_goals",
         "_own",
         "_pose_alone",
         "_posture",
-        "_prepared",
         "_required",
         "_soft",
         "_usual_restarts",
         "_within",
         "apart",
+        "bound",
         "frame_tasks",
         "limits",
+        "loops",
         "max_iterations",
         "max_restarts",
         "max_time",
@@ -114,7 +111,7 @@ class Search:
     def __init__(
         self,
         model: Model,
-        tasks: Sequence[AnyTask],
+        tasks: Sequence[Task],
         *,
         method: str | Method | None = None,
         limits: Stated = True,
@@ -130,15 +127,12 @@ class Search:
         a_model(model)
         self.stated = tuple(tasks)
         """Those that targets are given to; the loops of the model come after them."""
-        loops = loop_tasks(model, self.stated)
-        own, scales = relative([task for task in self.stated if not isinstance(task, PostureTask)])
-        self.frame_tasks: tuple[Task, ...] = (*own, *loops)
-        weighed = iter(own)
-        self.tasks: tuple[AnyTask, ...] = (
-            *(task if isinstance(task, PostureTask) else next(weighed) for task in self.stated),
-            *loops,
-        )
-        self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.frame_tasks])
+        loops = self.loops = loop_tasks(model, self.stated)
+        own, scales = relative(self.stated)
+        self.tasks: tuple[Task, ...] = (*own, *loops)
+        self._loop_goals = [loop.goal(None) for loop in loops]
+        self.frame_tasks = tuple(task for task in self.tasks if task.blocks)
+        self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.tasks])
         """(m,) by what the stated weights of each row are larger than those that are solved with."""
         posture = one_posture(self.tasks)
         ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
@@ -159,7 +153,7 @@ class Search:
         if trace and chosen is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
         positions, self.apart = self.limits.positions, self.limits.apart
-        one_of("prefer", prefer, get_args(Preference))
+        one_of("prefer", prefer, PREFERENCES)
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)
@@ -175,35 +169,40 @@ class Search:
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
-            problem = self._posture.extended(problem)
+            problem = self._posture.extended(model, problem)
+        alike = partial(
+            Search, model, prefer=prefer, seed=seed, max_iterations=max_iterations, max_time=max_time,
+            max_restarts=max_restarts if self._usual_restarts == max_restarts else None,
+        )  # fmt: skip
         self._required: Search | None = None
+        """The search for the required tasks alone, where others are soft."""
         if self._soft:
             problem = with_room(problem)
             required = [task for task in self.frame_tasks if task.required]
-            if required:
-                self._required = Search(
-                    model, required, limits=positions, prefer=prefer, seed=seed, max_iterations=max_iterations,
-                    max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
-                )  # fmt: skip
+            self._required = alike(required, limits=positions) if required else None
         elif chosen is None and posture is None and len(self.frame_tasks) == 1:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
-        self._prepared: BoundMethod | None = None
+        numbers = {
+            "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts, "phase": BEGIN,
+            "usual_restarts": self._usual_restarts, "nearest": int(prefer == "nearest"), "looking": int(looking),
+            "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK,
+        }  # fmt: skip
         if chosen is not None:
-            self._prepared = BoundMethod(
-                model, self.frame_tasks, problem, chosen, limits=positions, also=self.limits.others, apart=self.apart,
-                keeps=True, posture=followed,
+            self.bound = bound_method(
+                model, self.frame_tasks, problem, chosen, "iterate", limits=positions, also=self.limits.others,
+                apart=self.apart, keeps=True, posture=followed, traced=max_iterations + 1 if trace else 0,
+                numbers=numbers,
             )  # fmt: skip
-        elif looking:
-            problem = looked_at(model, problem, self.limits)
-        self.problem = problem
+        else:
+            parts = ["optimise"] if self._soft else ["solve", *([] if self.apart is None else ["shapes"])]
+            parts += [] if self._posture is None else ["posture"]
+            parts += ["closed form"] if len(problem.section("arms")) else []
+            problem = looked_at(model, problem, self.limits) if looking else problem
+            self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
+        self.problem = self.bound.problem
         others = without_ranges(self.stated) if chosen is None else None
-        self.unranged: Search | None = None
+        self.unranged = None if others is None else alike(others, limits=limits)
         """The search for the other tasks, where there are required ranges."""
-        if others is not None:
-            self.unranged = Search(
-                model, others, limits=limits, prefer=prefer, seed=seed, max_iterations=max_iterations,
-                max_restarts=max_restarts if self._usual_restarts == max_restarts else None, max_time=max_time,
-            )  # fmt: skip
         self._held, self._follows = held and chosen is None, followed is not None
         self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
@@ -212,61 +211,19 @@ class Search:
         self._home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
         self._own: Array | None = None
-        if all(task.aimed for task in self.frame_tasks):
-            self._own = joined([task.goal(task.target) for task in self.frame_tasks])
-        self._bind()
+        if all(task.aimed for task in self.tasks):
+            self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
         if self.apart is not None:
-            self._idle.append(self._new_scratch(model))  # its shapes are not to be packed by the first call
-
-    def _bind(self) -> None:
-        """Find in this process what the problem needs."""
-        alone: Any = soft.optimise if self._soft else lm_solver.solve
-        self._entry: Any = alone if self._prepared is None else method_loop.iterate
-        self._bound = bind(self.problem) if self._prepared is None else self._prepared.bound()
-        self._idle: list[Scratch] = []
-        if self._soft:
-            self._bound.add_soft()
-        elif self._prepared is None:
-            self._bound.add_search(settling=self._posture is not None, closed=len(self.problem.section("arms")) > 0)
-            if self.apart is not None:
-                self._bound.add_guard()
-        self._entry = watched(prepare(self._entry), self._bound.reads)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_bound", "_entry", "_idle")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._bind()
-
-    def _new_scratch(self, model: Model) -> Scratch:
-        """Scratch that is told of the settings; it comes back to this search after every call."""
-        scratch = Scratch(self._bound)
-        scratch.tell(seed=self.seed, max_iterations=self.max_iterations, max_restarts=self.max_restarts, phase=BEGIN)
-        scratch.tell(
-            usual_restarts=self._usual_restarts,
-            nearest=self.prefer == "nearest",
-            chunk=_CHUNK if self.max_time is None else _TIMED_CHUNK,
-        )
-        if self._prepared is None:
-            scratch.widen(self._bound)
-            scratch.tell(looking=int(self.limits.beside))
-        else:
-            scratch.tell(updates=1)
-        if self._prepared is not None and self.trace:
-            self._prepared.add_trace(scratch, self.max_iterations + 1)
-        if self.apart is not None:
-            scratch.surround(self.apart.scene(model))
-        return scratch
+            self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
         began = perf_counter_ns()
+        bound = self.bound
         try:
-            scratch = self._idle.pop()
+            scratch = bound.idle.pop()
         except IndexError:
-            scratch = self._new_scratch(model)
+            scratch = bound.new(model)
         try:
             if self.apart is not None:
                 scratch.look_around()
@@ -275,7 +232,7 @@ class Search:
             elif self._pose_alone and (pose := pose_numbers(target)) is not None:
                 goal = pose
             else:
-                goal = self.goal_numbers(target, scratch, model)
+                goal = self.goal_numbers(target, model)
             scratch.goal_view[:] = goal
             try:
                 scratch.start_view[:] = self._home if q0 is None else q0
@@ -289,33 +246,29 @@ class Search:
             if code < 0:
                 refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
             out = scratch.out.copy()
-            trace = self._prepared.trace(scratch) if self.trace and self._prepared is not None else None
+            trace = trace_of(self.problem, scratch) if self.trace else None
         finally:
             if seed is not None:
                 scratch.call[SEED] = self.seed
-            self._idle.append(scratch)
+            bound.idle.append(scratch)
         return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace, start=start)
 
-    @contextmanager
-    def scratch(self, model: Model) -> Iterator[Scratch]:
-        """Scratch that nobody else has within the block."""
-        try:
-            scratch = self._idle.pop()
-        except IndexError:
-            scratch = self._new_scratch(model)
-        try:
-            if self.apart is not None:
-                scratch.look_around()
-            yield scratch
-        finally:
-            self._idle.append(scratch)
-
-    def solve_one(self, model: Model, scratch: Scratch, seed: int, end: float = inf) -> tuple[int, bool]:
-        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent.
+    def solve_one(
+        self,
+        model: Model,
+        scratch: Scratch,
+        goal: Array,
+        start: Array,
+        *,
+        seed: int,
+        end: float = inf,
+    ) -> tuple[int, bool]:
+        """Solve for a goal (goals of all tasks, see `joined`) from a start (nq,) into `out` of the scratch; the code,
+        and whether the time was spent.
 
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
-        scratch.call[SEED] = seed
+        scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
         try:
             return self._solved(model, scratch, perf_counter_ns(), end)
         finally:
@@ -324,13 +277,12 @@ class Search:
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
         if self.unranged is not None and solved_without_ranges(
-            self.frame_tasks, self.unranged, self._certified, model, scratch, end
+            self.tasks, self.unranged, self._certified, model, scratch, end
         ):
             return SOLVED, False
         if self._follows:
-            assert self._prepared is not None
-            scratch.narrow[self._prepared.problem.rows("guide")] = scratch.posture_goal
-        code: int = self._entry(scratch.address)
+            scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
+        code: int = self.bound.run(scratch.address)
         late = False
         if code == RUNNING:
             code, late = self._go_on(scratch, began, end)
@@ -352,7 +304,7 @@ class Search:
             return certified_start(scratch)
         scratch.tell(max_restarts=0)
         try:
-            code: int = self._entry(scratch.address)
+            code: int = self.bound.run(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts)
         return UNSOLVED if code == SOLVED and scratch.out[ITERATIONS] > 0.0 else code
@@ -376,18 +328,13 @@ class Search:
         return self._within
 
     def unheld(self, model: Model, goal: Array, q: Array) -> Array:
-        """(nq,) what solves near q (nq,) for goals (7 frame tasks,) if nothing but limits of joints must hold."""
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
         if not self.frame_tasks:
             return q
         free = Search(model, self.frame_tasks, limits=self.limits.positions, seed=self.seed)
-        with free.scratch(model) as scratch:
-            scratch.goal[:], scratch.start[:] = goal, q
-            free.solve_one(model, scratch, self.seed)
+        with free.bound.scratch(model) as scratch:
+            free.solve_one(model, scratch, goal[: len(scratch.goal)], q, seed=self.seed)
             return scratch.out[ANSWER : ANSWER + model.nq].copy()
-
-    def rows(self, name: str) -> slice:
-        """Where the rows of a section of its workspace are."""
-        return (self.problem if self._prepared is None else self._prepared.problem).rows(name)
 
     @property
     def has_aside(self) -> bool:
@@ -406,29 +353,23 @@ class Search:
             return SOLVED if self.apart.allows(model, nearest_in(scratch.scene, q)) else BLOCKED
         return code
 
-    def left_at(self, model: Model, goals: Array, postures: Array | None, q: Array) -> Array:
-        """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, 7 tasks) and postures (n, nq).
-
-        It is NaN for a goal that is none.
-        """
+    def left_at(self, model: Model, goals: Array, q: Array) -> Array:
+        """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, .); NaN for a goal that is none."""
         left = []
-        for task, goal in zip(self.frame_tasks, np.split(goals, len(self.frame_tasks), axis=1), strict=True):
+        for task, goal in zip(self.tasks, each_goal(self.tasks, goals), strict=True):
             sizes = task.judged(model, goal, q)
             for kind, some in ((DIRECTION, goal[:, :3]), (TURN, goal[:, 3:])):
                 if task.goal_kind & kind:
                     sizes[np.linalg.norm(some, axis=1) < _SHORTEST] = nan
             left.append(sizes)
-        if self._posture is None or postures is None:
-            left.append(np.full((len(q), 1), nan))
-        else:
-            left.append(self._posture.distances(model, q, postures)[:, None])
-        return np.hstack(left)
+        found = joined(self.tasks, left)
+        return found if self._posture is not None else np.hstack([found, np.full((len(q), 1), nan)])
 
     @property
     def in_lanes(self) -> bool:
         """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice,
         and no soft task."""
-        return self._prepared is None and self._posture is None and self.max_time is None and not self._soft
+        return self.method is None and self._posture is None and self.max_time is None and not self._soft
 
     def index(self, model: Model) -> Words | None:
         """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
@@ -457,7 +398,7 @@ class Search:
         scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
-            watched(prepare(batch_lanes.solve_many), self._bound.reads)(scratch.address)
+            watched(prepare(batch_lanes.solve_many), self.bound.reads)(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 
@@ -469,31 +410,17 @@ class Search:
             while code == RUNNING:
                 spent = perf_counter_ns() >= end
                 scratch.call[PHASE] = END if spent else GO_ON
-                code = self._entry(scratch.address)
+                code = self.bound.run(scratch.address)
         finally:
             scratch.call[PHASE] = BEGIN
         return code, spent and code != SOLVED
 
-    def goal_numbers(self, target: Any, scratch: Scratch, model: Model) -> Array:
-        """(7 tasks,) read-only numbers of the frame tasks' targets; a posture's target goes to the scratch."""
+    def goal_numbers(self, target: Any, model: Model) -> Array:
+        """(7 frame tasks and nq of a posture,) read-only numbers of the targets, or of the tasks' own."""
         if target is None:
-            if self._posture is not None:
-                self._posture.aim(scratch, model, None)
             if self._own is None:
                 raise ValueError("the tasks have no target; give one to the tasks or to the call")
             return self._own
-        goals = []
-        for task, (name, value) in zip(self.stated, one_a_task(self.stated, target), strict=True):
-            if isinstance(task, PostureTask):
-                if self._posture is not None:
-                    self._posture.aim(scratch, model, value, name)
-            elif value is None and not task.aimed:
-                raise ValueError(f"{name} is None, and {task.label} has no target of its own: give one to either")
-            else:
-                goals.append(task.goal(task.target if value is None else value, name))
-        return joined([*goals, *self.loop_goals])
-
-    @property
-    def loop_goals(self) -> list[Array]:
-        """(7,) numbers of each loop of the model, which come after those of the stated tasks."""
-        return [task.goal(None) for task in self.tasks[len(self.stated) :] if isinstance(task, LoopTask)]
+        given = zip(self.stated, one_a_task(self.stated, target), strict=True)
+        goals = [task.goal_on(model, value, name) for task, (name, value) in given]
+        return joined(self.tasks, [*goals, *self._loop_goals])

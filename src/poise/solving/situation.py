@@ -12,7 +12,7 @@ from poise.model.model import Model
 from poise.model.tree import Unit, carrying
 from poise.solving.problem import Problem
 from poise.solving.rows import active_rows
-from poise.solving.scratch import bind
+from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -67,8 +67,10 @@ class Situation:
 
     def at_home(self) -> tuple[Array, Array]:
         """(units, FRAME) origin, z, x and y axis of the units' frames, and (m,) the errors of goals at 0, at home."""
-        with bind(self.problem).scratch() as scratch:
-            scratch.goal[:] = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
+        with Bound(self.problem).scratch() as scratch:
+            scratch.goal[: GOAL_NUMBERS * len(self.tasks)] = np.tile(
+                [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(self.tasks)
+            )
             scratch.start[:] = self.model.home
             _, e, _ = active_rows(self.problem, scratch)
             return scratch.narrow[self.problem.rows("frames")].reshape(-1, FRAME).copy(), e
@@ -81,8 +83,10 @@ class Situation:
     def _jacobians(self) -> list[Array]:
         """(m, active velocities) of all rows at a few poses; none where nothing moves."""
         out = []
-        with bind(self.problem).scratch() as scratch:
-            scratch.goal[:] = np.tile([0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(scratch.goal) // GOAL_NUMBERS)
+        with Bound(self.problem).scratch() as scratch:
+            scratch.goal[: GOAL_NUMBERS * len(self.tasks)] = np.tile(
+                [0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(self.tasks)
+            )
             for q in self.model.sample(_POSES if self.columns else 0, seed=0):
                 scratch.start[:] = q
                 out.append(active_rows(self.problem, scratch)[2])

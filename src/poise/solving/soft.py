@@ -63,9 +63,8 @@ def from_required(asked: Asked, inner: Any, model: Model, scratch: Scratch) -> t
     if inner is None:  # nothing was required, and no start came to a number
         return certified_start(scratch), False
     goals = scratch.goal.reshape(-1, 7)[[task.required for task in asked.frame_tasks]]
-    with inner.scratch(model) as found:
-        found.goal[:], found.start[:] = goals.ravel(), scratch.start
-        _, late = inner.solve_one(model, found, int(scratch.call[SEED]))
+    with inner.bound.scratch(model) as found:
+        _, late = inner.solve_one(model, found, goals.ravel(), scratch.start, seed=int(scratch.call[SEED]))
         return _from_there(model, asked.problem, scratch, found.out), late
 
 

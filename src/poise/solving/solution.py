@@ -52,7 +52,7 @@ class Solution(Answer):
 
     __slots__ = ("_asked", "_code", "_nanoseconds", "_others", "_raw", "_start", "_timed_out", "goal", "model", "trace")
     goal: Array
-    """(7 tasks,) targets, as the kernels read them."""
+    """Targets, as the kernels read them: 7 numbers for each task, then the nq of a PostureTask."""
     trace: Trace | Any
     """If it was asked for; else None."""
 

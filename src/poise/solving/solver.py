@@ -4,17 +4,15 @@ from typing import Any, final
 
 from poise.methods.base import Method
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, Tasks, one_start, several
+from poise.solving.arguments import Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
 from poise.solving.limits import Stated
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.solving.rows import rows_at
-from poise.solving.scratch import bind
 from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask
 
 
 @final
@@ -59,7 +57,7 @@ class Solver:
         return self._search(self.model, target, q0, seed)
 
     @property
-    def tasks(self) -> tuple[AnyTask, ...]:
+    def tasks(self) -> tuple[Task, ...]:
         """What it solves for, in the order of targets and errors; errors go on with the loops of the model."""
         return self._search.stated
 
@@ -123,9 +121,8 @@ class Solver:
         weights of the rows of a rotation only to first order, near the target.
         """
         search = self._search
-        with bind(search.problem).scratch() as scratch:
-            goal = search.goal_numbers(target, scratch, self.model)
-        e, jacobian = rows_at(self.model, search.frame_tasks, search.problem, one_start(self.model, q), goal)
+        goal = search.goal_numbers(target, self.model)
+        e, jacobian = rows_at(self.model, search.frame_tasks, search.bound, one_start(self.model, q), goal)
         return search.scales * e, search.scales[:, None] * jacobian
 
 
@@ -189,9 +186,9 @@ def solve(
         model, given, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=trace,
     )  # fmt: skip
-    targets = [model.home if type(t) is PostureTask and t.target is None else t.target for t in given]
-    for task, target in zip(given, targets, strict=True):
-        if target is None and not (isinstance(task, Task) and task.aimed):
+    targets = [task.target for task in given]
+    for task in given:
+        if not task.aimed:
             kind = type(task).__name__
             raise ValueError(f"{kind} has no target; give it one, as in {kind}(..., target=...)")
     return search(model, targets if len(targets) > 1 else targets[0], q0, seed)

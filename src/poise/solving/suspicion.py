@@ -1,6 +1,5 @@
 """Numbers that look as if they had another unit: asked about in words, never changed."""
 
-import warnings
 from typing import Final
 
 import numpy as np
@@ -23,16 +22,6 @@ def millimetres(place: Array, root: Array, reach: float) -> str:
     return ": millimetres? Lengths are in metres" if far and np.linalg.norm(1e-3 * place - root) <= reach else ""
 
 
-def ask_for_degrees_in(model: Model, q: Array, name: str) -> None:
-    """Warn of a configuration (nq,) that seems to be in degrees."""
-    if in_degrees(model, q):
-        warnings.warn(
-            f"{name} is {_largest(model, q)}, far beyond the limits: degrees? numpy.radians makes them radians",
-            UserWarning,
-            stacklevel=1,  # one place, so that it is asked once
-        )
-
-
 def pulled_in(model: Model, q0: Array) -> str:
     """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
     unit = model.normalize(q0)
@@ -44,9 +33,3 @@ def pulled_in(model: Model, q0: Array) -> str:
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
     question = ": degrees? numpy.radians makes them radians" if in_degrees(model, q0) else ""
     return f" q0 was pulled in to the limits, {', '.join(named)}{more}{question}."
-
-
-def _largest(model: Model, q: Array) -> str:
-    """The coordinate that is farthest beyond its limits, in words."""
-    i = int(np.argmax(np.maximum(model.lower - q, q - model.upper)))
-    return f"{q[i]:.6g} for {model.coordinates[i]}"

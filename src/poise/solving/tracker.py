@@ -10,9 +10,7 @@ import numpy as np
 
 from poise.checks import numbers, positive, whole
 from poise.errors import ShapeError
-from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
-from poise.kernels.methods import method_loop
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
 from poise.methods.base import Method, method_of
@@ -29,7 +27,7 @@ from poise.solving.arguments import (
     several,
 )
 from poise.solving.borders import ranges
-from poise.solving.bound_method import BoundMethod
+from poise.solving.bound_method import bound_method
 from poise.solving.closing import Closing
 from poise.solving.closure import Aside, loop_tasks
 from poise.solving.explore import Explorer
@@ -37,17 +35,15 @@ from poise.solving.inequalities import VelocityLimit, values_of
 from poise.solving.last_step import BUSY
 from poise.solving.leash import Leash, Leashed
 from poise.solving.limits import Limits, Stated, part_of_speeds
-from poise.solving.posture import one_posture, posture_of, pulled
+from poise.solving.posture import one_posture, pulled
 from poise.solving.problem import pack
 from poise.solving.rollouts import Rollouts
-from poise.solving.scratch import Scratch
 from poise.solving.targets import Targets
 from poise.solving.twist import Lead
 from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, levels
 from poise.tasks.loop import LoopTask
-from poise.tasks.posture import PostureTask
 
 _NOT_FINITE: Final = (
     "a step of this Tracker was no finite number, as a singular pose or a task of your own can make it, and q stayed "
@@ -117,11 +113,9 @@ class Tracker(Targets):
         "_pose_alone",
         "_posture",
         "_posture_task",
-        "_prepared",
         "_q",
         "_rollouts",
         "_scratch",
-        "_settles",
         "_start",
         "_step",
         "_targets",
@@ -155,11 +149,8 @@ class Tracker(Targets):
             positive("dt", dt)
             if dt > LONGEST:
                 raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
-        found = tuple(
-            task if isinstance(task, PostureTask) else task.in_steps(model, None if dt is None else dt / updates)
-            for task in several(tasks)
-        )
-        self.tasks = tuple(task for task in found if not isinstance(task, PostureTask))
+        found = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
+        self.tasks = tuple(task for task in found if task.blocks)
         self._posture_task = one_posture(found)
         stated = Limits.of(limits)
         self._apart = stated.apart
@@ -175,12 +166,13 @@ class Tracker(Targets):
         self.model, self.method = model, method_of(method)
         also = [] if self._posture_task is None else pulled(model, self._posture_task)
         problem = pack(model, self._followed, limits=stated.positions, also=[*also, *stated.tied(model)])
-        self._prepared = BoundMethod(
-            model, self._followed, problem, self.method, limits=stated.positions,
+        self._bound = bound_method(
+            model, self._followed, problem, self.method, "step", limits=stated.positions,
             also=[*stated.others, *(() if dt is None else (rate,))], apart=self._apart, keeps=True, stepping=True,
-            dt=dt, updates=updates, posture=self._posture_task,
+            dt=dt, updates=updates, posture=self._posture_task, numbers={"settle": int(settle)},
         )  # fmt: skip
-        self._count, self._dt, self._settles = updates, dt, settle
+        self._rollouts = Rollouts(model, self._followed, self._bound)
+        self._count, self._dt = updates, dt
         self._lead = Lead.of(lead)
         if not isinstance(leash, Leash):
             raise TypeError(f"leash must be a Leash, as in leash=Leash(joints=0.2, distance=0.05), got {leash!r}")
@@ -188,8 +180,8 @@ class Tracker(Targets):
         self._leash, self._leashed, self._warned = leash, None, False
         self._explorer, self._guide = None, None
         if explore:
-            velocities = self._prepared.problem.velocities
-            self._explorer = Explorer(model, self._followed, self._prepared.ranges, velocities, stated)
+            velocities = self._bound.problem.velocities
+            self._explorer = Explorer(model, self._followed, ranges(self._followed), velocities, stated)
             self._guide = Tracker(
                 model, self._explorer.kept, "priority", dt=dt, updates=updates, limits=limits, speed=speed
             )
@@ -198,37 +190,27 @@ class Tracker(Targets):
         for k, task in enumerate(self._followed):
             self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
         if self._posture_task is not None:
-            given = self._posture_task.target
-            self._posture[:] = posture_of(model, model.home if given is None else given)
+            self._posture[:] = self._posture_task.goal_on(model)
 
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
         self._lock = Lock()
-        self._bound = self._prepared.bound()
-        scratch = self._scratch = Scratch(self._bound)
-        scratch.tell(updates=self._count, settle=int(self._settles))
-        ahead = self._dt or 0.0
-        self._rollouts = Rollouts(
-            self.model, self._followed, self._prepared, self._bound, self._apart, ahead=ahead, updates=self._count,
-            settle=int(self._settles),
-        )  # fmt: skip
+        scratch = self._scratch = self._bound.new(self.model)
         self._start, self._goal = scratch.start_view, scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._q[:] = np.nan
         self._copy = self._q.copy
-        self._memory = scratch.narrow[self._prepared.problem.rows("memory")]
+        self._memory = scratch.narrow[self._bound.problem.rows("memory")]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._points = self._targets[: len(self.tasks), :3]
         self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
         self._pose_alone = [task.leads for task in self._followed] == [(POSITION, ROTATION)]
-        self._posture = scratch.narrow[self._prepared.problem.rows("guide")]
-        if self._apart is not None:
-            scratch.surround(self._apart.scene(self.model, ahead=ahead))
-        self._step = partial(watched(prepare(method_loop.step), self._bound.reads), scratch.address)
+        self._posture = scratch.narrow[self._bound.problem.rows("guide")]
+        self._step = partial(self._bound.run, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_task", "_prepared", "_settles",
+            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_task", "_rollouts",
             "_warned", "method", "model", "tasks",
         )  # fmt: skip
         own = ("_aside", "_closing", "_explorer", "_guide", "_leashed")
@@ -321,7 +303,7 @@ class Tracker(Targets):
         scratch, leashed = self._scratch, self._put_on_leash(self, measured)
         before = scratch.past()
         code: int = self._step()
-        rows = (self._prepared.problem.rows(name) for name in ("travel", "travel_change"))
+        rows = (self._bound.problem.rows(name) for name in ("travel", "travel_change"))
         travel, travel_change = (scratch.narrow[at] for at in rows)
         start = self.model.normalize(scratch.start)
         if code == SOLVED and leashed.shortens(start, self._q, travel, travel_change):
@@ -330,13 +312,13 @@ class Tracker(Targets):
             try:
                 code = self._step()
             finally:
-                scratch.tell(problem=self._bound.words.ctypes.data)
+                scratch.tell(problem=self._bound.problem.words.ctypes.data)
         return code
 
     def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> Leashed:
         """What keeps a tracker, it or its guide, near `measured` (nq,), by the frames of its own tasks."""
         if tracker._leashed is None:
-            tracker._leashed = Leashed(self._leash, self.model, self.tasks, tracker._prepared.problem)
+            tracker._leashed = Leashed(self._leash, self.model, self.tasks, tracker._bound.problem)
         if measured is not None:
             measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
         tracker._leashed.measure(measured)
@@ -345,7 +327,7 @@ class Tracker(Targets):
     def _complain(self, code: int) -> None:
         """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
         if code == NOT_FINITE and self._posture_task is not None and not np.isfinite(self._posture).all():
-            self._scratch.narrow[self._prepared.problem.rows("last_guide")] = self._scratch.start
+            self._scratch.narrow[self._bound.problem.rows("last_guide")] = self._scratch.start
             raise ValueError("posture holds a zero quaternion or an entry that is not finite; give a configuration")
         if code == NOT_FINITE and not self._warned:
             self._warned = True
@@ -363,7 +345,7 @@ class Tracker(Targets):
         corner = explorer.corner(scratch.start, scratch.goal)
         if corner is None:
             return False
-        mine, theirs = self._prepared.problem, guide._prepared.problem
+        mine, theirs = self._bound.problem, guide._bound.problem
         some = [theirs.velocities.index(v) for v in mine.velocities]
         has_rates = len(mine.section("rates")) > 0
         for past in ("travel", "travel_change") if has_rates else ():
@@ -385,7 +367,7 @@ class Tracker(Targets):
         self._q[:] = np.nan
         lasts = ("last_step", "last_target", "last_guide")
         for past in (*lasts, "travel", "travel_change", "behind", "flow", "flow_change", "steady"):
-            self._scratch.narrow[self._prepared.problem.rows(past)] = 0.0
+            self._scratch.narrow[self._bound.problem.rows(past)] = 0.0
         if self._scratch.scene is not None:
             self._scratch.scene.forget()
         if self._explorer is not None and self._guide is not None:
@@ -407,7 +389,7 @@ class Tracker(Targets):
             raise TypeError(f"the other must be a Tracker, got {other!r}")
         if other.model is not self.model:
             raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
-        problem, theirs = self._prepared.problem, other._prepared.problem
+        problem, theirs = self._bound.problem, other._bound.problem
         if theirs.velocities != problem.velocities:
             raise ValueError(
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask
+from poise.solving.arguments import each_goal, joined
 from poise.solving.borders import is_range
 from poise.solving.scratch import SEED, Scratch
 from poise.spatial import Array
@@ -22,16 +22,17 @@ _HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE, -1]
 """What of `out` says how an answer was found, and the posture's error at the end."""
 
 
-def without_ranges(tasks: Sequence[AnyTask]) -> list[AnyTask] | None:
+def without_ranges(tasks: Sequence[Task]) -> list[Task] | None:
     """The tasks without required ranges; None where there are none of these, or nothing else about frames."""
-    others = [task for task in tasks if not (isinstance(task, Task) and is_range(task))]
-    pulls = any(isinstance(task, Task) and task.required for task in others)
+    others = [task for task in tasks if not is_range(task)]
+    pulls = any(task.blocks and task.required for task in others)
     return others if pulls and len(others) < len(tasks) else None
 
 
 def goals_without(tasks: Sequence[Task], goals: Array) -> Array:
-    """(n, 7 others) of goals (n, 7 frame tasks), those of the tasks that are no ranges."""
-    return goals.reshape(len(goals), -1, 7)[:, [not is_range(task) for task in tasks]].reshape(len(goals), -1)
+    """Of goals (n, .) of all tasks those of tasks that are no ranges."""
+    pairs = [(task, goal) for task, goal in zip(tasks, each_goal(tasks, goals), strict=True) if not is_range(task)]
+    return joined(*zip(*pairs, strict=True))
 
 
 def solved_without_ranges(
@@ -47,11 +48,9 @@ def solved_without_ranges(
     `certified` gives the code of the scratch's start for all tasks.
     """
     start, out = scratch.start.copy(), scratch.out
-    with others.scratch(model) as found:
-        found.goal[:], found.start[:] = goals_without(tasks, scratch.goal[None])[0], start
-        if len(found.posture_goal):
-            found.posture_goal[:] = scratch.posture_goal
-        if others.solve_one(model, found, int(scratch.call[SEED]), end)[0] != SOLVED:
+    with others.bound.scratch(model) as found:
+        goal = goals_without(tasks, scratch.goal[None])[0]
+        if others.solve_one(model, found, goal, start, seed=int(scratch.call[SEED]), end=end)[0] != SOLVED:
             return False
         scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
         code = certified(model, scratch)
@@ -65,16 +64,16 @@ def with_ranges(
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Answers (n, rows of `out`) to the others, with what is left of all frame tasks; (n,) whether all ranges hold.
 
-    `goals` are (n, 7 frame tasks).
+    `goals` are (n, .) those of all tasks.
     """
     parts, last = np.split(answers, [ANSWER + model.nq], axis=1)
     q, inside, at = parts[:, ANSWER:], np.ones(len(answers), dtype=np.bool_), 0
     left = []
-    for task, goal in zip(tasks, np.split(goals, len(tasks), axis=1), strict=True):
+    for task, goal in zip(tasks, each_goal(tasks, goals), strict=True):
         count = len(task.blocks)
         if is_range(task):
             left.append(task.judged(model, goal, q))
-            inside &= (left[-1] <= [block.tolerance for block in task.blocks]).all(axis=1)
+            inside &= (left[-1] <= task.tolerances).all(axis=1)
         else:
             left.append(last[:, at : at + count])
             at += count

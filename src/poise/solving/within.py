@@ -71,18 +71,15 @@ def brought_within(
             break
         if begin is None:
             continue
-        with inner.scratch(model) as found:
-            found.goal[:], found.start[:] = scratch.goal, begin
-            if len(found.posture_goal):
-                found.posture_goal[:] = scratch.posture_goal
+        with inner.bound.scratch(model) as found:
             found.tell(max_restarts=more)
             try:
-                ended, late = inner.solve_one(model, found, int(scratch.call[SEED]), end)
+                ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=int(scratch.call[SEED]), end=end)
             finally:
                 found.tell(max_restarts=inner.max_restarts)
             if ended < 0:
                 continue
-            rank = found.narrow[inner.rows("loop")][RANK]
+            rank = found.narrow[inner.problem.rows("loop")][RANK]
             if best is None or _is_better(found.out, rank, best):
                 best = found.out.copy(), begin, rank, ended
         if late or (best is not None and best[2] > 1.5):

@@ -67,18 +67,8 @@ def settle(value: Any) -> None:
         object.__setattr__(value, field.name, settled(getattr(value, field.name)))
 
 
-class Objective(Value):
-    """What tasks have in common, those about frames and a posture: lists of both have a type by it."""
-
-    __slots__ = ()
-
-    def __dir__(self) -> list[str]:
-        """Its fields, which is what a shell completes; the rest is for who solves for it."""
-        return [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Task(Objective):
+class Task(Value):
     """What a robot shall do; the base of all tasks, and of your own.
 
     A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba
@@ -196,6 +186,10 @@ class Task(Objective):
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
+    def __dir__(self) -> list[str]:
+        """Its fields, which is what a shell completes; the rest is for who solves for it."""
+        return [field.name for field in fields(self) if field.init]
+
     def __repr__(self) -> str:
         own = [f for f in fields(self) if f.init and f.repr and not f.kw_only]
         named = [f for f in fields(self) if f.init and f.repr and f.kw_only]
@@ -219,7 +213,7 @@ class Task(Objective):
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three."""
+        """The rows of its residual, three by three; of a posture none."""
         if self.shared:
             weight = float(self.weight)  # type: ignore[arg-type]
             return (Block((weight, weight, weight), self.tolerance, self.unit, rows=self.shared),)
@@ -247,6 +241,11 @@ class Task(Objective):
         if all(block.plain for block in self.blocks):
             return 0
         return 2 if self.along_target and any(len(set(block.weight)) > 1 for block in self.blocks) else 1
+
+    @property
+    def tolerances(self) -> tuple[float, ...]:
+        """How much may be left of each block."""
+        return tuple(block.tolerance for block in self.blocks)
 
     @property
     def asked(self) -> int:
@@ -327,6 +326,16 @@ class Task(Objective):
         width = math.prod(rows.shape[1:])
         out[:, :width] = rows.reshape(len(rows), width)
         return out
+
+    def goal_on(self, model: "Model", target: Any = None, name: str = "target") -> Array:
+        """(7,) the same on a model, of its own target where `target` is None; raises ValueError where it has none."""
+        if target is None and not self.aimed:
+            raise ValueError(f"{name} is None, and {self.label} has no target of its own: give one to either")
+        return self.goal(self.target if target is None else target, name)
+
+    def goals_on(self, model: "Model", targets: Any = None, name: str = "targets") -> Array:
+        """(n, 7) those of n problems on a model; (7,) its own where `targets` is None."""
+        return self.goal_on(model, None, name) if targets is None else self.goals(targets, name)
 
     def at(self, model: "Model", q: Array) -> Array:
         """(7,) the goal that the configuration `q` (nq,) fulfils."""

@@ -1,15 +1,20 @@
 """Stay near a posture, as far as the other tasks leave the choice."""
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.model.units import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
-from poise.tasks.base import Objective, settle
+from poise.tasks.base import Task, settle
+from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
 from poise.tasks.fields import tolerance
 
@@ -18,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class PostureTask(Objective):
+@dataclass(frozen=True, eq=False, repr=False)
+class PostureTask(Task):
     """Bring q as near to `target` (nq,) as the other tasks allow; without them, to it.
 
     It never disturbs them: from configurations that fulfil them it moves the joints within the null space of their
@@ -34,29 +39,75 @@ class PostureTask(Objective):
     """
 
     target: ArrayLike | None = None
-    weight: ArrayLike | Mapping[str, ArrayLike] = field(default=1.0, kw_only=True)
+    weight: ArrayLike | Mapping[str, ArrayLike] = field(default=1.0, kw_only=True)  # type: ignore[assignment]
     """One number, or one a velocity (nv,), or joint to weight, one number or one a velocity of the joint, in which
     those that are not named have 1; 0 leaves a joint alone."""
     tolerance: float = field(default=float("inf"), kw_only=True)
-    """Largest |q_i - target_i| [rad or m] to call it reached; infinite: as near as can be."""
-    structure: tuple[Any, ...] = field(init=False, repr=False, compare=False)
+    """Largest |q_i - target_i| [rad or m] to call it reached, which is then required; infinite: as near as can be."""
+    priority: int = field(default=0, init=False)
+    required: bool = field(default=False, init=False)
+    """Whether its tolerance is finite."""
+    gain: float = field(default=1.0, init=False)
+
+    routine: ClassVar[Any] = None
+    weight_names: ClassVar[tuple[str, ...]] = ()
+    label: ClassVar[str] = "PostureTask"
+    blocks: ClassVar[tuple[Block, ...]] = ()
+    aimed: ClassVar[bool] = True
+    level: ClassVar[int] = sys.maxsize
 
     def __post_init__(self) -> None:
         if self.target is not None:
             finite("target", self.target)
-        given = self.weight.items() if isinstance(self.weight, Mapping) else (("", self.weight),)
-        found = tuple((name, _weight(name, value).tobytes()) for name, value in given)
-        object.__setattr__(self, "tolerance", tolerance("tolerance", self.tolerance))
-        structure = (PostureTask, found, self.tolerance)
-        object.__setattr__(self, "structure", structure)
+        self._stated_weights()
+        self._set("tolerance", tolerance("tolerance", self.tolerance))
+        self._set("required", math.isfinite(self.tolerance))
         settle(self)
+
+    def _structure(self) -> tuple[Any, ...]:
+        stated = tuple((name, weight.tobytes()) for name, weight in self._stated_weights().items())
+        return type(self), stated, self.tolerance, self.target is None
+
+    def _stated_weights(self) -> dict[str, Array]:
+        """The weights by the names of joints, that of all without one."""
+        given = self.weight if isinstance(self.weight, Mapping) else {"": self.weight}
+        return {name: _weight(name, value) for name, value in given.items()}
+
+    @property
+    def tolerances(self) -> tuple[float, ...]:
+        """How much may be left of what is `judged`."""
+        return (self.tolerance,)
+
+    def moving(self, model: "Model") -> set[int]:
+        """The units of the tree that move it: all."""
+        return set(range(len(model.tree.units)))
+
+    def goal_on(self, model: "Model", target: Any = None, name: str = "target") -> Array:
+        """(nq,) a posture; its own, or the model's home, where `target` is None.  Raises ShapeError or ValueError."""
+        posture = self.goals_on(model, target, name)
+        if posture.ndim > 1:
+            raise ShapeError(f"{name} of the PostureTask must have shape ({model.nq},), got {posture.shape}")
+        ask_for_degrees_in(model, posture, "the target of the PostureTask")
+        return posture
+
+    def goals_on(self, model: "Model", targets: Any = None, name: str = "targets") -> Array:
+        """(n, nq) those of n problems, or (nq,) one for all."""
+        own = model.home if self.target is None else self.target
+        postures = model.normalize(own if targets is None else targets, name)
+        if postures.ndim > 2:
+            raise ShapeError(f"{name} of the PostureTask must have shape (n, {model.nq}), got {postures.shape}")
+        return postures
+
+    def judged(self, model: "Model", goal: Array, q: Array) -> Array:
+        """(N, 1) the largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
+        return missed_by(model, q, goal, self.weights(model) > 0.0)[:, None]
 
     def weights(self, model: "Model") -> Array:
         """(nv,) the weight of each velocity; raises ShapeError, and JointNotFound for a joint that there is not."""
         if isinstance(self.weight, Mapping):
             found = np.ones(model.nv)
-            for name, value in self.weight.items():
-                joint, given = model.joint(name), _weight(name, value)
+            for name, given in self._stated_weights().items():
+                joint = model.joint(name)
                 if not joint.nv:
                     raise ValueError(
                         f"weight[{name!r}] of the PostureTask is of a joint that has no velocity of its own, for it is "
@@ -78,11 +129,18 @@ class PostureTask(Objective):
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the largest |q_i - target_i|."""
-        return TaskError("PostureTask", posture=float(sizes[0]))
+        return TaskError(self.label, posture=float(sizes[0]))
 
     def words(self, error: TaskError) -> str:
         """An error of this task, for people."""
-        return f"PostureTask {error.posture:.3g} rad or m from the posture"
+        return f"{self.label} {error.posture:.3g} rad or m from the posture"
+
+
+def missed_by(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool_]) -> Array:
+    """(...) the largest |q_i - goal_i| [rad or m] of q and goal (..., nq) over the velocities that count (nv,)."""
+    away = goal - q if model.nq == model.nv else model.difference(q, goal)
+    left: Array = np.abs(away[..., counts]).max(axis=-1, initial=0.0)
+    return left
 
 
 def _weight(name: str, value: ArrayLike) -> Array:

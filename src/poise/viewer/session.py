@@ -424,7 +424,7 @@ class Session(Guided):
 def _checked(tasks: Iterable[Any]) -> list[Task]:
     found = list(tasks)
     for task in found:
-        if not isinstance(task, Task):
+        if not isinstance(task, Task) or not task.blocks:
             raise TypeError(f"{task!r} cannot be looked at: give it tasks that lead a frame or the centre of mass")
     return found
 

@@ -248,8 +248,8 @@ steps for, in that method's order."""
 
 WORK: Final[Mapping[str, str]] = {
     "goal": "GOAL_NUMBERS an effector, which Python writes",
+    "posture_goal": "nq behind goal, which Python writes as one",
     "start": "nq, which Python writes",
-    "posture_goal": "nq, which Python writes",
     "out": "what Python reads, see ANSWER",
     "q": "nq",
     "frames": "FRAME a unit",

@@ -9,7 +9,7 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.path.follow import rows_along
 from poise.model.model import Model
 from poise.solving.problem import Problem, pack
-from poise.solving.scratch import Scratch, bind
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -19,14 +19,14 @@ class Rows:
     """Tasks prepared for a model, whatever their limits."""
 
     def __init__(self, model: Model, tasks: Sequence[Task]) -> None:
-        self._problem = pack(model, tasks, limits=False)
-        self.active = np.array(self._problem.velocities, dtype=np.intp)
+        self._bound = Bound(pack(model, tasks, limits=False))
+        self.active = np.array(self._bound.problem.velocities, dtype=np.intp)
         """The velocities that move them."""
 
     def __call__(self, goals: Array, q: Array) -> tuple[Array, Array]:
         """Residual rows (n, m) and Jacobians (n, m, active velocities) at q (n, nq), for goals (n, 7 tasks)."""
-        with bind(self._problem).scratch() as scratch:
-            return rows_of(self._problem, scratch, goals, q)[:2]
+        with self._bound.scratch() as scratch:
+            return rows_of(self._bound.problem, scratch, goals, q)[:2]
 
 
 def rows_of(problem: Problem, scratch: Scratch, goals: Array, q: Array) -> tuple[Array, Array, Array]:

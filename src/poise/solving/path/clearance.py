@@ -16,7 +16,7 @@ from poise.model.scene import Scene
 from poise.solving.collision import CollisionLimit
 from poise.solving.path.path import PathStatus
 from poise.solving.path.walls import Lean, least_on_steps
-from poise.solving.prepared import keep, recall
+from poise.solving.prepared import kept
 from poise.spatial import Array
 
 _NUDGE: Final = 1e-6
@@ -62,11 +62,7 @@ class Clearance:
         if limit is None:
             yield None
             return
-        key = (Clearance, limit)
-        idle: list[Scene] | None = recall(model, key)
-        if idle is None:
-            idle = []
-            keep(model, key, idle)
+        idle = kept(model, (Clearance, limit), list[Scene])
         try:
             scene = idle.pop()
             scene.sync()

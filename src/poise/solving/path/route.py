@@ -18,9 +18,9 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.solving.arguments import AnyTask, Tasks, joined, several
+from poise.solving.arguments import Tasks, each_goal, joined, several
 from poise.solving.batch import problems_of
-from poise.solving.branching import Branching
+from poise.solving.branch_solver import prepared_branching
 from poise.solving.closure import loop_tasks
 from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
@@ -28,7 +28,7 @@ from poise.solving.path.limits import PathLimits
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
 from poise.solving.path.wishes import Wishes, gives_way, on_line
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
@@ -74,28 +74,27 @@ class Route:
         seconds: float | None,
     ) -> None:
         given = several(tasks)
-        self.tasks = tuple(task for task in given if isinstance(task, Task))
+        self.tasks = tuple(task for task in given if task.blocks)
         self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
         self.led = tuple(self.tasks[k] for k in self._leading)
         """Those that waypoints must meet, which the others give way to."""
         loops = loop_tasks(model, given)
         self.loops = tuple(task for task in (*self.led, *loops) if isinstance(task, LoopTask))
         """Those that stay closed."""
-        stated, postures = _goals(model, given, self.tasks, poses)
-        own = stated.reshape(len(stated), -1, 7)[:, self._leading].reshape(len(stated), -1)
-        self._closing = joined([loop.goal(None) for loop in loops])
-        """The goals of the loops of the model, which come after those of the tasks."""
-        self.goals = np.hstack([own, np.tile(self._closing, (len(stated), 1))])
+        stated = _goals(model, given, loops, self.tasks, poses)
+        self._asked = (*self.led, *loops)
+        each = each_goal((*given, *loops), stated)
+        own = (each[k] for k, task in enumerate((*given, *loops)) if task in self._asked)
+        self.goals = np.hstack([stated[:, :0], *own])
         self.held: Wishes | None = None
         """What leads to where all holds that must, and then what gives way; None where there is neither."""
         if len(self.led) < len(given) or len(limits.rows):
-            self.held = Wishes(model, given, stated, postures, limits.standing)
+            self.held = Wishes(model, given, loops, stated, limits.standing)
         self.model, self.seed, self.threads = model, seed, threads
         first = [replace(task, priority=0) for task in self.led]  # as the loops are
         self.search, self.near = (
             prepared_search(
-                model, (*first, *loops), method=None, limits=limits.positions, prefer="nearest",
-                max_iterations=None, max_restarts=restarts, max_time=None, trace=False,
+                model, (*first, *loops), limits=limits.positions, max_restarts=restarts,
                 also=[*limits.stated.tied(model), *([] if self.held is None else self.held.active)],
             )
             for restarts in (None, 0)
@@ -118,7 +117,6 @@ class Route:
         """(nq,) the same, but for what moves for a sum of joints alone: random starts leave it where it is."""
         wished = np.isin(self.active[coordinates["v"]], [] if self.wishes is None else self.wishes.active)
         self.drawn[np.setdiff1d(coordinates["q"][~wished], self.problem.drawn["q"])] = False
-        self._branching: Branching | None = None
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
         self.clock = Clock(seconds)
@@ -144,8 +142,8 @@ class Route:
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
         made = copy(self)
-        own = [task.at(self.model, q) for task in self.led]
-        made.goals = np.concatenate([joined([*own, self._closing])[None], self.goals])
+        own = joined(self._asked, [task.at(self.model, q) for task in self._asked])
+        made.goals = np.concatenate([own[None], self.goals])
         if self.held is not None:
             made.held = self.held.at(np.append(0, np.arange(len(self))))
         return made
@@ -167,12 +165,10 @@ class Route:
 
     def solve(self, waypoint: int, start: Array) -> Solution:
         """The solver's own answer to one waypoint, from a start (nq,)."""
-        code, late = 0, False
-        with self.search.scratch(self.model) as scratch:
-            scratch.goal[:], scratch.start[:] = self.goals[waypoint], start
-            code, late = self.search.solve_one(self.model, scratch, self.seed, self.clock.end)
-            out = scratch.out.copy()
-        return Solution(self.model, self.search, out, self.goals[waypoint], code, 0, late)
+        goal = self.goals[waypoint]
+        with self.search.bound.scratch(self.model) as scratch:
+            code, late = self.search.solve_one(self.model, scratch, goal, start, seed=self.seed, end=self.clock.end)
+            return Solution(self.model, self.search, scratch.out.copy(), goal, code, 0, late)
 
     def solutions(self, waypoint: int, starts: Array) -> Array:
         """(k, nq) what starts (m, nq) lead to at one waypoint, in their order: first what the first one leads to."""
@@ -187,12 +183,10 @@ class Route:
         """
         if self.loops or not self.led:
             return np.zeros((0, self.model.nq))
-        if self._branching is None:
-            self._branching = Branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
-        if self._branching.form is None:
+        branching = prepared_branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
+        if branching.form is None:
             return np.zeros((0, self.model.nq))
-        goal = SE3(self.goals[waypoint])
-        return np.array(self._branching(self.model, goal, start, self.seed).q)
+        return np.array(branching(self.model, SE3(self.goals[waypoint]), start, self.seed).q)
 
     def follow(self, starts: Array, first: int, *, backwards: bool) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Strands from starts (k, nq) along the waypoints from `first` on, or from there back to the beginning.
@@ -225,7 +219,7 @@ class Route:
 
         def lead(group: slice, late: Callable[[], bool]) -> None:
             first = np.ascontiguousarray(starts[group])
-            with self.search.scratch(self.model) as scratch:
+            with self.search.bound.scratch(self.model) as scratch:
                 for at in range(0, n, _PIECE):
                     if at and late():
                         path[group, at:] = path[group, at - 1 : at]
@@ -282,12 +276,12 @@ class Route:
 
     def _descend(self, goals: Array, starts: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """One descent from each start (m, nq) to its goal (m, .): q, the start where that fails, and which do not."""
-        with self.near.scratch(self.model) as scratch:
+        with self.near.bound.scratch(self.model) as scratch:
             width = len(scratch.out)
         raw = np.full((len(goals), width), np.nan)
 
         def work(some: slice, late: Callable[[], bool]) -> None:
-            with self.near.scratch(self.model) as scratch:
+            with self.near.bound.scratch(self.model) as scratch:
                 self.near.solve_many(
                     scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
                 )
@@ -335,7 +329,7 @@ class Route:
 
         A score of at most 1 is within the tolerances of all tasks.
         """
-        with self.search.scratch(self.model) as scratch:
+        with self.search.bound.scratch(self.model) as scratch:
             return rows_of(self.problem, scratch, self.goals, q)
 
     def errors(self, e: Array, q: Array) -> dict[str, Array]:
@@ -347,7 +341,7 @@ class Route:
         ends = np.cumsum([0, *(len(task.blocks) for task in self.led)])
         sizes = {k: left[:, a:b] for k, a, b in zip(self._leading, ends[:-1], ends[1:], strict=True)}
         if self.wishes is not None:
-            sizes |= dict(zip(self.wishes.number, self.wishes.errors(q), strict=True))
+            sizes |= dict(zip(self.wishes.number, self.wishes.errors(q), strict=False))
         for k, some in sizes.items():
             for unit, found in out.items():
                 columns = [b for b, block in enumerate(self.tasks[k].blocks) if block.unit == unit]
@@ -436,14 +430,14 @@ class Route:
                 raise
 
 
-def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses: Any) -> tuple[Array, Array | None]:
-    """(n, 7 tasks) the goals of the waypoints, and (n, nq) their postures, if there are any.
+def _goals(model: Model, given: Sequence[Task], loops: Sequence[Task], tasks: Sequence[Task], poses: Any) -> Array:
+    """(n, .) the goals of the waypoints, also of loops; raises ShapeError, and ValueError for a row that is no target.
 
-    Raises ShapeError, and ValueError for a row that is no target."""
+    `tasks` are those with rows among what is `given`.
+    """
     if poses is None:
         raise ValueError("poses is None; give the targets of the task, one a waypoint")
-    found, _, postures = problems_of(model, given, poses, None)
-    goals = np.ascontiguousarray(found)
+    goals = np.ascontiguousarray(problems_of(model, given, poses, None, loops)[0])
     if not len(goals):
         raise ShapeError("poses is empty; a path has at least one waypoint")
     for k, task in enumerate(tasks):
@@ -459,4 +453,4 @@ def _goals(model: Model, given: Sequence[AnyTask], tasks: Sequence[Task], poses:
         if task.goal_kind & TURN:
             for i in np.flatnonzero(np.abs(numbers[:, 3:]).max(axis=1) < _NO_TURN):
                 raise ValueError(f"poses[{i}] of {task.label} has a zero quaternion; the identity is wxyz = 1 0 0 0")
-    return goals, postures
+    return goals

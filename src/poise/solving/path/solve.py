@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from poise.checks import positive, whole
 from poise.model.model import Model
+from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
 from poise.solving.path.given import in_given_times, too_fast
@@ -17,7 +18,7 @@ from poise.solving.path.room import Room
 from poise.solving.path.route import Route
 from poise.solving.path.run import Run
 from poise.solving.path.timing import timed
-from poise.solving.suspicion import ask_for_degrees_in, pulled_in
+from poise.solving.suspicion import pulled_in
 from poise.spatial import Array, ArrayLike
 
 SPENT: Final = "max_time was spent before all was tried, so this proves little."

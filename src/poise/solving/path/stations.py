@@ -12,6 +12,7 @@ from poise.checks import positive, whole
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.requirements.loops import CLOSED
 from poise.model.model import Model
+from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
 from poise.solving.path.candidates import ROUNDS, distinct
@@ -26,7 +27,6 @@ from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import timed
 from poise.solving.path.walls import Balls
-from poise.solving.suspicion import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
 
 _STARTS: Final = 8 * WIDTH

@@ -12,15 +12,15 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.layout import ANSWER, TURN
+from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, TURN
 from poise.model.model import Model
 from poise.solving import within
-from poise.solving.arguments import AnyTask
+from poise.solving.arguments import each_goal
 from poise.solving.limits import Stated
 from poise.solving.path.along import Rows
 from poise.solving.path.clock import Clock
 from poise.solving.posture import one_posture, pulled
-from poise.solving.recalled import prepared_search
+from poise.solving.prepared import prepared_search
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -35,49 +35,51 @@ class Wishes:
     """Tasks that give way, with their goals at n waypoints."""
 
     def __init__(
-        self, model: Model, stated: Sequence[AnyTask], goals: Array, postures: Array | None, limits: Stated
+        self, model: Model, stated: Sequence[Task], loops: Sequence[Task], goals: Array, limits: Stated
     ) -> None:
-        """Of all that was `stated`, with `goals` (n, 7 frame tasks), `postures` (n, nq), and `limits` that hold."""
-        self._limits = limits
-        self._model, self._stated, self._postures = model, tuple(stated), postures
-        self._all = goals
-        tasks = [task for task in stated if isinstance(task, Task)]
+        """Of all that was `stated`, with `goals` (n, .), those of loops behind it too, and `limits` that hold."""
+        self._model, self._stated, self._all, self._limits = model, tuple(stated), goals, limits
+        self._asked = sorted((*stated, *loops), key=lambda task: not task.blocks)
+        tasks = [task for task in stated if task.blocks]
         self.number = [k for k, task in enumerate(tasks) if gives_way(task, tasks)]
         """Which of the frame tasks they are."""
-        self.tasks = tuple(tasks[k] for k in self.number)
-        self._led = len(self.tasks) < len(tasks)
-        levels = sorted({task.level for task in self.tasks})
-        each = [_FIRST * _NEXT ** levels.index(task.level) for task in self.tasks]
-        self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in self.tasks]))
-        self._rows = Rows(model, self.tasks) if self.tasks else None
-        self._pull = np.zeros(model.nv)
+        mine = [tasks[k] for k in self.number]
+        self._led = len(mine) < len(tasks)
+        levels = sorted({task.level for task in mine})
+        each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
+        self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
+        self._rows = Rows(model, mine) if mine else None
         self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
         """The velocities that change them."""
         posture = one_posture(stated)
         if posture is not None:
-            self._close = posture.tolerance
             self.active = sorted({*self.active, *pulled(model, posture)})
             weight = posture.weights(model)
             self._pull = np.sqrt(_FIRST * _NEXT ** len(levels) * weight / max(float(weight.max()), 1e-300))
+        self.tasks = (*mine, *(() if posture is None else (posture,)))
+        """They: the frame tasks, then the posture."""
 
     def at(self, some: Any) -> "Wishes":
         """They at some of the waypoints."""
         made = copy(self)
         made._all = self._all[some]
-        made._postures = None if self._postures is None else self._postures[some]
         return made
 
     def changing(self) -> npt.NDArray[np.bool_]:
         """(n - 1,) which waypoints ask for something else than the one before."""
-        changed = (self.goals[1:] != self.goals[:-1]).any(axis=1)
-        if self._postures is not None:
-            changed |= (self._postures[1:] != self._postures[:-1]).any(axis=1)
-        return np.asarray(changed, dtype=np.bool_)
+        own = np.hstack([self.goals, self._postures])
+        return np.asarray((own[1:] != own[:-1]).any(axis=1), dtype=np.bool_)
 
     @property
     def goals(self) -> Array:
-        """(n, 7 tasks) those of its own tasks."""
-        return self._all.reshape(len(self._all), -1, 7)[:, self.number].reshape(len(self._all), -1)
+        """(n, 7 tasks) those of its own frame tasks."""
+        each = each_goal(self._asked, self._all)
+        return np.hstack([self._all[:, :0], *(each[k] for k in self.number)])
+
+    @property
+    def _postures(self) -> Array:
+        """(n, nq) those of its posture; (n, 0) without one."""
+        return self._all[:, GOAL_NUMBERS * sum(bool(task.blocks) for task in self._asked) :]
 
     def rows(self, q: Array) -> tuple[Array, Array]:
         """Rows (n, m), whose squares are what is to be least, and how they fall (n, m, nv), at q (n, nq)."""
@@ -88,7 +90,7 @@ class Wishes:
             jacobians = np.zeros((*e.shape, model.nv))
             jacobians[..., self._rows.active] = active
             e, jacobians = self._share * e, self._share[:, None] * jacobians
-        if self._postures is not None:
+        if self._postures.size:
             e = np.concatenate([e, self._pull * model.difference(q, self._postures)], axis=1)
             pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
             jacobians = np.concatenate([jacobians, pull], axis=1)
@@ -105,18 +107,14 @@ class Wishes:
         # What nothing leads is solved for, which ends at the least of it; else steps need not come to rest there.
         method = within.METHOD if self._led else None
         search = prepared_search(
-            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_iterations=None,
-            max_restarts=0, max_time=None, trace=False,
-        )  # fmt: skip
-        loops, out = np.concatenate([np.zeros(0), *search.loop_goals]), np.array(q)
-        with search.scratch(self._model) as scratch:
+            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_restarts=0
+        )
+        out = np.array(q)
+        with search.bound.scratch(self._model) as scratch:
             for k, start in enumerate(q):
                 if clock.late:
                     break
-                scratch.goal[:], scratch.start[:] = np.concatenate([self._all[k], loops]), start
-                if self._postures is not None and len(scratch.posture_goal):
-                    scratch.posture_goal[:] = self._postures[k]
-                code, _ = search.solve_one(self._model, scratch, seed)
+                code, _ = search.solve_one(self._model, scratch, self._all[k], start, seed=seed)
                 if code >= 0:
                     out[k] = scratch.out[ANSWER : ANSWER + self._model.nq]
         return out
@@ -124,10 +122,10 @@ class Wishes:
     def line(self, waypoint: int, parts: int) -> "Wishes":
         """They at so many waypoints on the straight line from one to the next."""
         made, ends = copy(self), slice(waypoint, waypoint + 2)
-        made._all = on_line([task for task in self._stated if isinstance(task, Task)], self._all[ends], parts)
-        if self._postures is not None:
+        made._all = on_line(self._asked, self._all[ends], parts)
+        if self._postures.size:
             first, last = self._postures[ends]
-            made._postures = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
+            made._postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
         return made
 
     def strand(self, q: Array, seed: int, clock: Clock) -> Array:
@@ -138,25 +136,19 @@ class Wishes:
         return np.array(out)
 
     def left(self, q: Array) -> Array:
-        """(n, tasks and a posture) what is left of each at q (n, nq), as a share of its tolerance."""
-        sizes = [
-            (left / [block.tolerance for block in task.blocks]).max(axis=1)
-            for task, left in zip(self.tasks, self.errors(q), strict=True)
-        ]
-        if self._postures is not None:
-            away = np.abs(self._model.difference(q, self._postures)) * (self._pull > 0.0)
-            sizes.append(away.max(axis=1, initial=0.0) / self._close)
-        return np.array(sizes).T
+        """(n, tasks) what is left of each at q (n, nq), as a share of its tolerance."""
+        each = zip(self.tasks, self.errors(q), strict=True)
+        return np.array([(left / task.tolerances).max(axis=1) for task, left in each]).T
 
     def errors(self, q: Array) -> list[Array]:
         """(n, blocks) of each task, what is left at q (n, nq)."""
-        goals = self.goals.reshape(len(q), -1, 7)
-        return [task.judged(self._model, goals[:, k], q) for k, task in enumerate(self.tasks)]
+        goals = each_goal(self.tasks, np.hstack([self.goals, self._postures]))
+        return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
 
     def notes(self, q: Array) -> list[str]:
         """Of required ones that are missed at q (n, nq): where most, and by how much."""
         out = []
-        for task, left, share in zip(self.tasks, self.errors(q), self.left(q).T, strict=False):
+        for task, left, share in zip(self.tasks, self.errors(q), self.left(q).T, strict=True):
             t = int(share.argmax())
             if task.required and share[t] > _MISSED:
                 words = task.words(task.error(left[t].tolist()))
@@ -167,11 +159,12 @@ class Wishes:
 def on_line(tasks: Sequence[Task], ends: Array, parts: int) -> Array:
     """(parts, .) goals of tasks on the straight line between two, `ends` (2, .)."""
     share = np.linspace(0.0, 1.0, parts + 1)[1:, None]
-    first, last = (end.reshape(-1, 7).copy() for end in ends)
+    first, last = ends.copy()
     for k, task in enumerate(tasks):
-        if task.goal_kind & TURN and first[k, 3:] @ last[k, 3:] < 0.0:
-            last[k, 3:] *= -1.0
-    return np.ascontiguousarray((1.0 - share) * first.ravel() + share * last.ravel())
+        turn = slice(GOAL_NUMBERS * k + 3, GOAL_NUMBERS * (k + 1))
+        if task.goal_kind & TURN and first[turn] @ last[turn] < 0.0:
+            last[turn] *= -1.0
+    return np.ascontiguousarray((1.0 - share) * first + share * last)
 
 
 def gives_way(task: Task, tasks: Sequence[Task]) -> bool:
