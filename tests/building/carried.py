@@ -29,11 +29,18 @@ def answers_here(arm: pz.Model, goals: Array, starts: Array) -> tuple[bytes, Arr
     solver = pz.Solver(arm, pz.PoseTask("panda_hand"))
     bound = solver._search.bound
     scratch = bound.new(arm)
-    rows = {name: packing.rows_of(bound.words, name) for name in ("goal", "start", "out")}
+    rows = {name: packing.rows_of(bound.problem.words, name) for name in ("goal", "start", "out")}
     fields = [layout.CALL.fields[name].word for name in ("problem", "narrow", "wide", "routines", "wide_routines")]
-    head = [bound.rows, len(bound.words), len(scratch.call), len(bound.routines), rows["goal"].start, len(goals[0])]
+    head = [
+        bound.rows,
+        len(bound.problem.words),
+        len(scratch.call),
+        len(bound.routines),
+        rows["goal"].start,
+        len(goals[0]),
+    ]
     head += [rows["start"].start, arm.nq, rows["out"].start + layout.ANSWER, len(goals), *fields]
-    words = np.concatenate([head, bound.words.view(np.int64), scratch.call])
+    words = np.concatenate([head, bound.problem.words.view(np.int64), scratch.call])
     numbers = np.hstack([goals, starts])
     found = []
     for goal, start in zip(goals, starts, strict=True):
