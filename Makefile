@@ -7,7 +7,7 @@ BIN := .venv/bin
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
 NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
 
-.PHONY: demo test test-cpu lint docs bench clean
+.PHONY: demo test test-cpu test-library library lint docs bench clean
 
 demo: .venv/.poise
 	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
@@ -23,6 +23,19 @@ test-cpu: export NUMBA_CPU_NAME = $(CPU)
 test-cpu: export NUMBA_CPU_FEATURES =
 test-cpu: .venv/.test
 	@$(BIN)/poise warmup
+	$(BIN)/pytest --numprocesses auto --dist loadgroup $(NUMERIC)
+
+# make library: all kernels compiled ahead, where poise then finds them; another machine's with TARGET=aarch64-linux, for
+# which ziglang is installed.
+TARGET ?=
+library: .venv/.poise
+	@$(BIN)/python -m poise.build $(addprefix --target ,$(TARGET))
+
+# make test-library LEVEL=v2: what computes, with the functions of that library.
+LEVEL ?=
+test-library: export POISE_CPU = $(LEVEL)
+test-library: library .venv/.test
+	@$(BIN)/poise info --cpu
 	$(BIN)/pytest --numprocesses auto --dist loadgroup $(NUMERIC)
 
 lint: .venv/.lint

@@ -15,6 +15,7 @@ import pytest
 import poise as pz
 from poise.cli import command as settings
 from poise.cli import main
+from poise.kernels.library import chosen, machine
 from poise.model.builder import Base
 
 DOWN = ["--rpy", "3.14159", "0", "0"]
@@ -117,6 +118,27 @@ def test_info_without_a_robot_lists_the_known_ones(capsys: pytest.CaptureFixture
     assert "panda" in capsys.readouterr().out.split()
     assert main(["info", "--json"]) == 0
     assert "panda" in json.loads(capsys.readouterr().out)["robots"]
+
+
+def test_info_of_the_cpu_says_where_kernels_come_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POISE_CPU", "native")
+    chosen.cache_clear()
+    assert main(["info", "--cpu"]) == 0
+    out = capsys.readouterr().out
+    assert machine() in out
+    assert "compiled here by Numba" in out
+    assert "POISE_CPU is native" in out
+    assert main(["info", "--cpu", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["library"] is None
+    assert facts["cpu"] in out
+    monkeypatch.setenv("POISE_CPU", "v9")
+    chosen.cache_clear()
+    assert main(["info", "--cpu"]) == 1
+    assert "v9" in capsys.readouterr().err
+    chosen.cache_clear()
 
 
 def test_a_long_table_in_a_pipe_is_not_cut(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ class Info:
     """A known name (panda, ur5e ...) or a file."""
     base: Base = "fixed"
     """How the robot stands in the world."""
+    cpu: bool = False
+    """Print instead whose instructions the kernels here are compiled for, and where they come from."""
     json: bool = False
     """Print one line of JSON."""
 
@@ -32,6 +34,10 @@ class Info:
         """Load and print."""
         from poise.cli.output import print_json, print_table, say
 
+        if self.cpu:
+            facts, line = _of_cpu()
+            print_json(facts) if self.json else say(line)
+            return 0
         if not self.robot:
             from poise.io.sizes import robot_sizes
 
@@ -58,6 +64,23 @@ class Info:
             say(f"\n{title}", style="bold")
             say(", ".join(names))
         return 0
+
+
+def _of_cpu() -> tuple[dict[str, Any], str]:
+    """What the kernels of this process are compiled for, as facts and in a sentence."""
+    from poise.kernels.library import chosen, machine
+
+    found, why = chosen()
+    if found is not None:
+        levels = f"levels {', '.join(found.levels)}; this CPU has {', '.join(found.usable)}"
+        line = f"{machine()}: compiled ahead for {found.level}, from {found.file} ({levels})"
+        return {"machine": machine(), "cpu": found.level, "library": str(found.file), "levels": found.usable}, line
+    import numba
+    from llvmlite.binding import get_host_cpu_name
+
+    cpu = numba.config.CPU_NAME or get_host_cpu_name()
+    line = f"{machine()}: compiled here by Numba for {cpu}, for {why}"
+    return {"machine": machine(), "cpu": cpu, "library": None, "levels": []}, line
 
 
 def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":

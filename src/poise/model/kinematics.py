@@ -112,9 +112,9 @@ def frame_poses(model: "Model", frame: Frame, q: Array) -> Array:
     """(..., 7) world poses of `frame` at q (..., nq)."""
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     out = np.empty(7 * count)
-    prepare(query.poses)
+    evaluate = prepare(query.poses)
     if count:
-        query.poses(f.address, _rows(q), np.empty(f.frames), out, count)
+        evaluate(f.address, _rows(q), np.empty(f.frames), out, count)
     return out.reshape(*q.shape[:-1], 7)
 
 
@@ -122,9 +122,9 @@ def all_poses(model: "Model", frames: Sequence[Frame], q: Array) -> Array:
     """(..., frames, 7) world poses of `frames` at q (..., nq)."""
     f, count = _query_of_all(model, frames), math.prod(q.shape[:-1])
     out = np.empty(7 * len(frames) * count)
-    prepare(query.poses)
+    evaluate = prepare(query.poses)
     if count:
-        query.poses(f.address, _rows(q), np.empty(f.frames), out, count)
+        evaluate(f.address, _rows(q), np.empty(f.frames), out, count)
     return out.reshape(*q.shape[:-1], len(frames), 7)
 
 
@@ -132,10 +132,10 @@ def frame_jacobians(model: "Model", frame: Frame, q: Array) -> tuple[Array, Arra
     """(..., 6, nv) world-aligned Jacobians and (..., 7) world poses of `frame` at q (..., nq)."""
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     poses, out = np.empty(7 * count), np.zeros((count, 6, model.nv))
-    prepare(query.jacobians)
+    evaluate = prepare(query.jacobians)
     if count:
         linear, angular = np.empty(f.columns), np.empty(f.columns)
-        query.jacobians(f.address, _rows(q), np.empty(f.frames), linear, angular, poses, out)
+        evaluate(f.address, _rows(q), np.empty(f.frames), linear, angular, poses, out)
     return out.reshape(*q.shape[:-1], 6, model.nv), poses.reshape(*q.shape[:-1], 7)
 
 
@@ -146,13 +146,13 @@ def frame_manipulability(model: "Model", frame: Frame, q: Array, basis: Array) -
     """
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     joints, out = f.columns // 3, np.empty(count)
-    prepare(manipulability.manipulabilities)
+    evaluate = prepare(manipulability.manipulabilities)
     if count:
         small = min(len(basis), joints)
         linear, angular = np.empty(f.columns), np.empty(f.columns)
         scratch, held = np.empty(len(basis) * joints + small * small), np.empty(f.frames)
         rows = np.array(basis, dtype=np.float64, order="C")
-        manipulability.manipulabilities(f.address, rows, _rows(q), held, linear, angular, scratch, out)
+        evaluate(f.address, rows, _rows(q), held, linear, angular, scratch, out)
     return out.reshape(q.shape[:-1])
 
 
@@ -181,9 +181,9 @@ def mass_centres(model: "Model", q: Array) -> Array:
     """(..., 3) centres of mass of `model` in the world at q (..., nq); raises ValueError if it has no mass."""
     b, count = _balance(model), math.prod(q.shape[:-1])
     out = np.empty((count, 3))
-    prepare(query.mass_centres)
+    evaluate = prepare(query.mass_centres)
     if count:
-        query.mass_centres(b.address, _rows(q), np.empty(b.frames), np.empty(b.bodies), out)
+        evaluate(b.address, _rows(q), np.empty(b.frames), np.empty(b.bodies), out)
     return out.reshape(*q.shape[:-1], 3)
 
 
@@ -191,8 +191,8 @@ def mass_centre_jacobians(model: "Model", q: Array) -> Array:
     """(..., 3, nv) Jacobians of the centre of mass of `model` at q (..., nq); raises as `mass_centres` does."""
     b, count = _balance(model), math.prod(q.shape[:-1])
     out = np.zeros((count, 3, model.nv))
-    prepare(query.mass_centre_jacobians)
+    evaluate = prepare(query.mass_centre_jacobians)
     if count:
         frames, moments, linear = np.empty(b.frames), np.empty(b.bodies), np.empty(b.columns)
-        query.mass_centre_jacobians(b.address, _rows(q), frames, moments, linear, out)
+        evaluate(b.address, _rows(q), frames, moments, linear, out)
     return out.reshape(*q.shape[:-1], 3, model.nv)

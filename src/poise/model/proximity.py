@@ -146,7 +146,6 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
     key = _POOLS[self_collision]
     pools = model.queries.get(key)
     if pools is None:
-        prepare(queries.nearest_at)
         pools = model.queries.setdefault(key, _Pools())
     pool: _Pool = pools.of(world)
     try:
@@ -157,7 +156,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
     try:
         try:
             scene.q_view[:] = q
-            distance = queries.nearest_at(*scene.addresses)
+            distance = prepare(queries.nearest_at)(*scene.addresses)
         except (TypeError, ValueError):  # no doubles, or not as many
             distance = math.nan
         if distance == distance:
@@ -174,9 +173,8 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
 
 def nearest_in(scene: Scene, q: Array) -> Proximity:
     """The nearest two shapes of a scene at q (nq,), eased pairs by their eased distance; it tells the true one."""
-    prepare(queries.nearest_at)
     scene.q[:] = q
-    distance, near = queries.nearest_at(*scene.addresses), scene.near.copy()
+    distance, near = prepare(queries.nearest_at)(*scene.addresses), scene.near.copy()
     if scene.eases.any() and distance < math.inf:
         distance = near[DISTANCE] = distance - scene.eases[int(near[FIRST]), int(near[SECOND])]
     return Proximity(distance, near, scene.names)
@@ -186,8 +184,7 @@ def nearest_of_many(scene: Scene, q: Array) -> Proximities:
     """The nearest two shapes at each of q (n, nq); distances are eased, as the scene has it."""
     found = np.empty((len(q), NEAR))
     if len(q):
-        prepare(queries.nearest_of_many)
-        queries.nearest_of_many(*scene.lanes, q.reshape(-1), found.reshape(-1), len(q))
+        prepare(queries.nearest_of_many)(*scene.lanes, q.reshape(-1), found.reshape(-1), len(q))
     return Proximities(found, scene.names)
 
 
@@ -195,8 +192,7 @@ def slopes_of_many(scene: Scene, q: Array) -> Array:
     """(n, nv) how fast each velocity lets the least distance grow at each of q (n, nq) [m per rad or m]."""
     slopes = np.empty((len(q), len(scene.rows("row"))))
     if len(q):
-        prepare(queries.slopes_of_many)
-        queries.slopes_of_many(*scene.addresses, q.reshape(-1), slopes.reshape(-1), len(q))
+        prepare(queries.slopes_of_many)(*scene.addresses, q.reshape(-1), slopes.reshape(-1), len(q))
     return slopes
 
 
@@ -280,8 +276,9 @@ def _meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
     """(groups, groups) how often two groups meet at q (n, nq), and how near they come; symmetric."""
     count = len(scene.groups)
     hits, least = np.zeros((2, count, count)), np.full((count, count), math.inf)
-    prepare(queries.meetings)
-    queries.meetings(*scene.addresses, np.array(q).ravel(), margin, hits.reshape(-1), least.reshape(-1), len(q))
+    prepare(queries.meetings)(
+        *scene.addresses, np.array(q).ravel(), margin, hits.reshape(-1), least.reshape(-1), len(q)
+    )
     return hits[0] + hits[0].T, np.minimum(least, least.T)
 
 

@@ -163,7 +163,7 @@ class Scene:
         if past is not None:
             for rows, left in zip(self._left, past[0], strict=True):
                 rows[:] = left
-            queries.place(*self.addresses)
+            prepare(queries.place)(*self.addresses)
             self._seen = self._seen if past[1] else -2
 
     # Packing ---------------------------------------------------------------------------------------------------------
@@ -258,8 +258,7 @@ class Scene:
                 reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
             vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
-        prepare(queries.place)
-        queries.place(*self.addresses)
+        prepare(queries.place)(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
         self._seen = now.version
@@ -281,8 +280,7 @@ class Scene:
 
     def _place_lanes(self, wide: Array) -> None:
         wide[packing.rows_of(self.words, "q")] = self._model.home[:, None]
-        prepare(queries.place_in_lanes)
-        queries.place_in_lanes(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
+        prepare(queries.place_in_lanes)(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
 
 
 @lru_cache

@@ -299,7 +299,7 @@ class HandRetargeter:
             scratch.start[:], scratch.narrow[self._problem.rows("prior")] = here, there
             scratch.tell_of(goals=chosen)
             self._standing = False
-            code = descent.value(scratch.address)
+            code = prepare(descent.value)(scratch.address)
             value = float(scratch.out[COST])
             scratch.narrow[:] = past
         finally:
@@ -351,7 +351,7 @@ class HandRetargeter:
             scratch.tell(steps=len(path), given=int(start is not None))
             scratch.tell_of(goals=points, path=path)
         self._standing = standing
-        code = descent.follow(scratch.address)
+        code = prepare(descent.follow)(scratch.address)
         if code == BAD_GOAL:
             raise ValueError(_NO_HAND)
         assert code != BAD_START

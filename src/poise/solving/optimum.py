@@ -81,13 +81,12 @@ def algorithmic_singularity(
     many = np.array(model.check_q(q, "q"))
     problem = pack(model, given)
     bound = bound_method(model, given, problem, method, limits=False)
-    prepare(reduced_hessian)
     out = np.zeros(len(problem.velocities) ** 2)
     measures = np.empty((2, *many.shape[:-1]))
     with bound.scratch() as scratch:
         for place in np.ndindex(many.shape[:-1]):
             scratch.goal[:], scratch.start[:] = _goals(model, given, many[place]), many[place]
-            left = reduced_hessian(scratch.address, out)
+            left = prepare(reduced_hessian)(scratch.address, out)
             values = np.linalg.eigvalsh(out[: left * left].reshape(left, left))
             measures[(slice(None), *place)] = values.prod(), values.min(initial=np.inf)
     if many.ndim == 1:

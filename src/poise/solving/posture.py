@@ -49,8 +49,7 @@ class Posture:
             if self._alone.size:
                 q[self._alone] = model.clip(goal)[self._alone]
             if self._weight.any():
-                prepare(settle)
-                code = settle(scratch.address)
+                code = prepare(settle)(scratch.address)
         return self.judge(model, scratch, code)
 
     def judge(self, model: Model, scratch: Scratch, code: int) -> int:

@@ -67,13 +67,13 @@ class Rollouts:
                 if scratch.scene is not None:  # as if seen for the first time
                     scratch.scene.forget()
                     scratch.tell(scene_changed=0)
-                code: int = watched(method_loop.rollout, self._bound.reads)(scratch.address)
+                code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
             else:
                 scratch.widen(self._bound)
                 assert scratch.wide is not None
                 scratch.wide[rows] = guide[:, None]
                 path[:, 0] = starts
-                code = watched(method_loop.rollout_lanes, self._bound.reads)(scratch.address)
+                code = watched(prepare(method_loop.rollout_lanes), self._bound.reads)(scratch.address)
         self._check(code, starts, goals)
         return code
 

@@ -33,6 +33,5 @@ def active_rows(problem: Problem, scratch: Scratch) -> tuple[int, Array, Array]:
     """The code, the residual rows (m,) and their Jacobian (m, active velocities) at the scratch's goal and start."""
     e = np.zeros(3 * problem.blocks)
     active = np.zeros((len(e), len(problem.velocities)))
-    prepare(lm_solver.linearise)
-    code: int = lm_solver.linearise(scratch.address, e, active)
+    code: int = prepare(lm_solver.linearise)(scratch.address, e, active)
     return code, e, active

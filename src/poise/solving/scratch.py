@@ -12,7 +12,7 @@ from poise.cached import cached_property
 from poise.kernels.closed_form import branches, nearest
 from poise.kernels.collision import near
 from poise.kernels.machine import layout, packing
-from poise.kernels.machine.jit import WHOLE, address, watched
+from poise.kernels.machine.jit import WHOLE, address, prepare, watched
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.reads import Reads
@@ -194,7 +194,7 @@ class Bound:
         compile_together([*jobs.values(), *((entry,) for entry in entries)])
         for place, job in jobs.items():
             self.routines[place] = address(*job)
-        self.run: Any = watched(entries[0], self.reads) if entries else None
+        self.run: Any = watched(prepare(entries[0]), self.reads) if entries else None
         """Takes the address of a scratch."""
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -398,7 +398,7 @@ class Search:
         scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
-            watched(batch_lanes.solve_many, self.bound.reads)(scratch.address)
+            watched(prepare(batch_lanes.solve_many), self.bound.reads)(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import (
     ANSWER,
     BEGIN,
@@ -48,7 +49,7 @@ def certified_start(scratch: Scratch) -> int:
     """Take the start as the answer; the code."""
     scratch.call[PHASE] = END
     try:
-        code: int = optimise(scratch.address)
+        code: int = prepare(optimise)(scratch.address)
     finally:
         scratch.call[PHASE] = BEGIN
     return code
@@ -79,7 +80,7 @@ def _from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) 
         scratch.start[:] = found[ANSWER : ANSWER + model.nq]
         if found[CODE] == SOLVED:
             scratch.tell(max_restarts=0)
-            code = optimise(scratch.address)
+            code = prepare(optimise)(scratch.address)
         if code != SOLVED:
             code = certified_start(scratch)
             out[STATIONARY] = found[STATIONARY] if code != SOLVED else 0.0

@@ -32,7 +32,7 @@ _FILES: Final = 2000
 
 def folder() -> Path:
     """The folder for what compiles here, where POISE_CACHE_DIR says or among the user's caches."""
-    return cache_home() / f"kernels-{compiler(Path(__file__).parent)}"
+    return cache_home() / f"kernels-{compiler(Path(__file__).parent.glob('*.py'))}"
 
 
 FOLDER = folder()

@@ -6,7 +6,7 @@ edit of those compiles nothing anew, and one of a kernel only what calls it.
 
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from inspect import CO_NEWLOCALS
@@ -28,11 +28,11 @@ _START: Final = 16
 """What a module or a class stores of its text, and the instructions, of two bytes each, within which it has."""
 
 
-def compiler(folder: Path) -> str:
-    """What changes with Numba, LLVM, Python and the code of the modules in a folder, those that say how to compile."""
+def compiler(files: Iterable[Path]) -> str:
+    """What changes with Numba, LLVM, Python and the code of these modules, those that say how to compile."""
     tag = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
     sum_ = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {tag}\0".encode())
-    for file in sorted(folder.glob("*.py")):
+    for file in sorted(files):
         code = SourceFileLoader(file.stem, str(file)).get_code(file.stem)
         sum_.update(file.stem.encode() + (b"" if code is None else code_content(code)))
     return sum_.hexdigest()[:16]

@@ -17,6 +17,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from poise.kernels.library import Ahead, library, symbol_of
 from poise.kernels.machine.cache import FOLDER
 from poise.kernels.machine.notice import NOTICE
 from poise.kernels.machine.numba_internals import (
@@ -30,6 +31,7 @@ from poise.kernels.machine.numba_internals import (
     quickly,
 )
 from poise.kernels.machine.reads import Reads
+from poise.kernels.machine.view_types import NARROW, WIDE
 
 _FLAGS = {"contract", "reassoc", "arcp", "nsz"}
 """Fast arithmetic that keeps NaN and infinity visible."""
@@ -71,7 +73,7 @@ def entry_point(*signature: Any) -> Callable[[Callable[..., Any]], Callable[...,
         if numba.config.DISABLE_JIT:
             return np.errstate(all="ignore")(function)  # compiled arithmetic says nothing either
         compiled = _cached(function, no_cfunc_wrapper=True)
-        _SIGNATURES[compiled] = signature
+        SIGNATURES[compiled] = signature
         return cast(Callable[..., Any], compiled)
 
     return decorate
@@ -215,22 +217,42 @@ _ADOPTED: Counter[CodeType] = Counter()
 _OFTEN = 8
 _COMPILED: "WeakKeyDictionary[Any, Reads]" = WeakKeyDictionary()
 """What users' functions of Numba's read when they were last compiled here."""
-_SIGNATURES: dict[Any, tuple[Any, ...]] = {}
-"""The argument types of the entry points that are not compiled yet."""
+SIGNATURES: dict[Any, tuple[Any, ...]] = {}
+"""The argument types of the entry points."""
+_READY: dict[Any, Callable[..., Any]] = {}
+"""What is called in the place of each entry point that is loaded or compiled."""
 _PLAIN: list[Any] = []
 """The routines that have an address, un-jitted: it is the place in this list."""
 _LOCK = threading.RLock()
 
 
-def prepare(function: Any) -> None:
-    """Load or compile an entry point; says so on stderr if it takes seconds."""
-    if function not in _SIGNATURES:
-        return
+def prepare(function: Any) -> Callable[..., Any]:
+    """Load or compile an entry point, which says so on stderr if it takes seconds; what to call in its place."""
+    return _READY.get(function) or _prepare(function)
+
+
+def _prepare(function: Any) -> Callable[..., Any]:
+    if function not in SIGNATURES:
+        return cast(Callable[..., Any], function)
     with _LOCK:
-        if function in _SIGNATURES:
-            _compile(function, _SIGNATURES[function])
-            function.disable_compile()
-            del _SIGNATURES[function]
+        if function not in _READY:
+            ahead = _ahead(function, SIGNATURES[function])
+            if ahead is None:
+                _compile(function, SIGNATURES[function])
+                function.disable_compile()
+            _READY[function] = function if ahead is None else ahead.function()
+        return _READY[function]
+
+
+def _ahead(function: Any, signature: tuple[Any, ...]) -> Ahead | None:
+    """This function for these argument types, where the package's library has it."""
+    found = library()
+    return None if found is None else found.get(symbol(function, signature))
+
+
+def symbol(function: Any, signature: tuple[Any, ...]) -> str:
+    """What a function for these argument types is called in a library."""
+    return symbol_of(plain(function), wide=WIDE in signature and NARROW not in signature)
 
 
 def address(function: Any, *signature: Any) -> int:
@@ -240,6 +262,9 @@ def address(function: Any, *signature: Any) -> int:
             if function not in _PLAIN:
                 _PLAIN.append(function)
             return _PLAIN.index(function)
+        ahead = _ahead(function, signature)
+        if ahead is not None:
+            return ahead.address
         if signature not in function.overloads:
             _compile(function, signature)
         return entry_address(function.overloads[signature])
@@ -273,15 +298,16 @@ def waiting() -> list[Any]:
     """The library's entry points that are neither loaded nor compiled yet, those that most likely take longest first:
     a whole search takes the address of a record and no more.
     """
-    found = [function for function in _SIGNATURES if function.__module__.startswith("poise.")]
-    return sorted(found, key=lambda function: len(_SIGNATURES[function]))
+    found = [f for f in SIGNATURES if f not in _READY and f.__module__.startswith("poise.")]
+    return sorted(found, key=lambda function: len(SIGNATURES[function]))
 
 
 def missing(function: Any, *signature: Any) -> bool:
     """Whether `ready` would compile, and keep what it compiles."""
-    if not signature:
-        return function in _SIGNATURES and is_missing(function, _SIGNATURES[function])
-    return not numba.config.DISABLE_JIT and signature not in function.overloads and is_missing(function, signature)
+    signature = signature or SIGNATURES.get(function, ())
+    if not signature or numba.config.DISABLE_JIT or signature in function.overloads:
+        return False
+    return _ahead(function, signature) is None and is_missing(function, signature)
 
 
 def hold_over_forks(lock: Any) -> None:

@@ -230,8 +230,27 @@ def keep(compiled: Any, on_miss: Callable[[], None]) -> None:
         compiled._cache = _DiskCache(compiled.py_func, on_miss)
 
 
+def kept_under(compiled: Any, signature: Any) -> str | None:
+    """The key under which this function is kept, compiled for these argument types; None if it is not."""
+    disk_cache = getattr(compiled, "_cache", None)
+    return disk_cache.key(signature) if isinstance(disk_cache, _DiskCache) else None
+
+
 def is_missing(compiled: Any, signature: Any) -> bool:
     """Whether this function could be on disk, compiled for these argument types, and is not."""
-    disk_cache = getattr(compiled, "_cache", None)
-    key = disk_cache.key(signature) if isinstance(disk_cache, _DiskCache) else None
+    key = kept_under(compiled, signature)
     return key is not None and not cache.has(key)
+
+
+def linked(inner: Any, signature: Any) -> tuple[str, str, Any]:
+    """The LLVM IR of a kernel with all that it calls, optimised for no CPU, its name in there, and its result's type.
+
+    Raises ImportError where kernels are optimised one by one.
+    """
+    if not LINKS_ONLY:
+        raise ImportError("this version of Numba, or NUMBA_DISABLE_JIT, leaves no kernel unoptimised")
+    with compiler_lock:
+        inner.compile(signature)
+        result = inner.overloads[signature]
+        result.library._ensure_finalized()
+    return str(result.library._final_module), result.fndesc.llvm_func_name, result.fndesc.restype

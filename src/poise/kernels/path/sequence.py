@@ -4,7 +4,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, entry_point, kernel
 from poise.kernels.machine.views import problem_at
-from poise.kernels.solver.nearness import square_between
+from poise.kernels.solver.nearness import angle_between, square_between
 
 
 @kernel
@@ -15,9 +15,7 @@ def longest_between(p, q, q0):
         i = p.coordinates[r].q
         longest = max(longest, abs(q[i] - q0[i]))
     for r in range(len(p.balls)):
-        i = p.balls[r].q
-        dot = q[i] * q0[i] + q[i + 1] * q0[i + 1] + q[i + 2] * q0[i + 2] + q[i + 3] * q0[i + 3]
-        longest = max(longest, 2.0 * np.arccos(min(abs(dot), 1.0)))
+        longest = max(longest, angle_between(q, q0, p.balls[r].q))
     return longest
 
 

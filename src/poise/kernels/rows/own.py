@@ -29,6 +29,11 @@ def own_room(frames, numbers, rows, columns):
 @routine
 def own_rows(p, w, k):
     """Residual and Jacobian of effector k, whose functions stand behind this routine in the table."""
+    _write(p, w, k)
+
+
+@kernel
+def _write(p, w, k):
     linear, angular, frames, out, slopes = _seen(p, w, k)
     effector = p.effectors[k]
     count, rows, width = len(frames) // FRAME, len(out), len(linear)
@@ -48,7 +53,7 @@ def own_rows(p, w, k):
 @routine
 def own_range_rows(p, w, k):
     """`own_rows` of a range: what r is beyond 0, and 0 within."""
-    own_rows(p, w, k)
+    _write(p, w, k)
     effector = p.effectors[k]
     for r in range(effector.residual_rows):
         start, i = p.blocks[effector.first_block + r // 3].start + r % 3, 3 * effector.first_block + r

@@ -14,7 +14,7 @@ What lies where is said in `poise.kernels.machine.layout`.
 import numpy as np
 
 from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
-from poise.kernels.machine.lanes import any_of, floor, load, select, splat, store
+from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
@@ -145,7 +145,7 @@ def promises(p, w, usual_restarts, restarts):
             least = min(least, w.state[POOL_COST, lane])
         least = min(least, w.state[LIMIT, lane])
     share = least / (_PROMISING * len(p.blocks))
-    return min(restarts, usual_restarts * len(w.step) / 6.0 * share**-0.25) if share < 1.0 else usual_restarts
+    return min(restarts, usual_restarts * len(w.step) / 6.0 / sqrt(sqrt(share))) if share < 1.0 else usual_restarts
 
 
 @kernel

@@ -4,8 +4,9 @@ import functools
 
 import numpy as np
 
+from poise.kernels.algebra.scalar import angle_of
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import floor, rint, select
+from poise.kernels.machine.lanes import floor, rint, select, sqrt
 from poise.kernels.solver.limits import room_of_sums
 
 _TURN = 6.283185307179586
@@ -38,14 +39,19 @@ def square_between(p, q, q0):
         i = p.coordinates[r].q
         square += (q[i] - q0[i]) ** 2
     for r in range(len(p.balls)):
-        i = p.balls[r].q
-        # |q - q0| is twice the sine of a quarter of the angle, which keeps the digits of small ones.
-        minus = (q[i] - q0[i]) ** 2 + (q[i + 1] - q0[i + 1]) ** 2
-        minus += (q[i + 2] - q0[i + 2]) ** 2 + (q[i + 3] - q0[i + 3]) ** 2
-        plus = (q[i] + q0[i]) ** 2 + (q[i + 1] + q0[i + 1]) ** 2
-        plus += (q[i + 2] + q0[i + 2]) ** 2 + (q[i + 3] + q0[i + 3]) ** 2
-        square += (4.0 * np.arctan2(np.sqrt(min(minus, plus)), np.sqrt(max(minus, plus)))) ** 2
+        square += angle_between(q, q0, p.balls[r].q) ** 2
     return square
+
+
+@kernel
+def angle_between(q, q0, i):
+    """The angle [rad] between two rotations, whose unit quaternions begin at i."""
+    # |q - q0| is twice the sine of a quarter of the angle, which keeps the digits of small ones.
+    minus = (q[i] - q0[i]) ** 2 + (q[i + 1] - q0[i + 1]) ** 2
+    minus += (q[i + 2] - q0[i + 2]) ** 2 + (q[i + 3] - q0[i + 3]) ** 2
+    plus = (q[i] + q0[i]) ** 2 + (q[i + 1] + q0[i + 1]) ** 2
+    plus += (q[i + 2] + q0[i + 2]) ** 2 + (q[i + 3] + q0[i + 3]) ** 2
+    return 4.0 * angle_of(sqrt(min(minus, plus)), sqrt(max(minus, plus)))
 
 
 @kernel

@@ -25,7 +25,6 @@ class Rows:
 
     def __call__(self, goals: Array, q: Array) -> tuple[Array, Array]:
         """Residual rows (n, m) and Jacobians (n, m, active velocities) at q (n, nq), for goals (n, 7 tasks)."""
-        prepare(rows_along)
         with self._bound.scratch() as scratch:
             return rows_of(self._bound.problem, scratch, goals, q)[:2]
 
@@ -36,5 +35,5 @@ def rows_of(problem: Problem, scratch: Scratch, goals: Array, q: Array) -> tuple
     e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(problem.velocities))), np.empty(n)
     scratch.tell(steps=n)
     scratch.tell_of(goals=np.ascontiguousarray(goals), path=np.ascontiguousarray(q), answers=scores)
-    rows_along(scratch.address, e, jacobians)
+    prepare(rows_along)(scratch.address, e, jacobians)
     return e, jacobians, scores

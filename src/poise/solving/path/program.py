@@ -180,8 +180,6 @@ class System:
 
     def __init__(self, matrix: Array, ties: Array, *, closed: bool) -> None:
         """`matrix` (n, k, k) are the blocks on the diagonal, which are overwritten, `ties` (n - 1, k) those beside."""
-        prepare(solve_blocks)
-        prepare(solve_again)
         self._closed, self._odd = closed, len(matrix) % 2
         if closed:
             matrix, ties = self._folded(matrix, ties)
@@ -196,9 +194,9 @@ class System:
         rows = self._side_by_side(right) if self._closed else right
         x = np.array(rows).ravel()
         if self._definite is None:
-            self._definite = solve_blocks(self._size, self._blocks, self._ties, x, self._room) > 0.0
+            self._definite = prepare(solve_blocks)(self._size, self._blocks, self._ties, x, self._room) > 0.0
         elif self._definite:
-            solve_again(self._size, self._blocks, self._ties, x, self._room)
+            prepare(solve_again)(self._size, self._blocks, self._ties, x, self._room)
         if not self._definite:
             return None
         found = x.reshape(rows.shape)

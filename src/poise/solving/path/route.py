@@ -229,7 +229,7 @@ class Route:
                     scratch.tell(problems=len(part), steps=part.shape[1], phase=GO_ON if at else BEGIN)
                     scratch.tell_of(goals=goals[some], starts=first, path=part, answers=score)
                     try:
-                        follow_lanes(scratch.address)
+                        prepare(follow_lanes)(scratch.address)
                     finally:
                         scratch.tell(phase=BEGIN)
                     path[group, some], scores[group, some] = part, score
@@ -397,7 +397,9 @@ class Route:
                 if self.clock.late:
                     return best
                 settings = np.array([jump, FINE, float(first), begin, min(begin + stretch, n)])
-                total = best_sequence(self.problem.words.ctypes.data, q, price, settings, totals, before, chosen)
+                total = prepare(best_sequence)(
+                    self.problem.words.ctypes.data, q, price, settings, totals, before, chosen
+                )
             if total < least:
                 best, least = chosen, total
         return best

@@ -159,7 +159,6 @@ def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Law:
     2018, section III-D: what is at the second is linear in the acceleration too).  `cap` is what the square of ds/dt
     may be at the points.
     """
-    prepare(least_times)
     k = len(curve.numbers)
     share = np.arange(_POINTS) / _POINTS
     grid = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
@@ -177,7 +176,7 @@ def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Law:
     slope[:, -1] = 1.0 if cap is None else 1.0 / np.sqrt(cap)
     unbound, one = np.full(size, np.inf), np.ones(more)
     x = np.zeros(n)
-    least_times(
+    prepare(least_times)(
         ds, slope, bend, np.concatenate([rates.velocity, unbound, one]),
         np.concatenate([rates.acceleration] * 2 + [np.inf * one]), x,
     )  # fmt: skip

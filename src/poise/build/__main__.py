@@ -1,0 +1,36 @@
+"""`python -m poise.build`: compile all kernels ahead for a kind of machine, into one library."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numba
+
+from poise.build.targets import TARGETS
+from poise.kernels.library import machine, place
+
+
+def main() -> int:
+    """Build the libraries of the targets that are named."""
+    parser = argparse.ArgumentParser(prog="python -m poise.build", description=__doc__)
+    parser.add_argument("--target", action="append", choices=TARGETS, help="a machine; by default this one")
+    parser.add_argument("--out", type=Path, help="a folder for the libraries; by default where poise looks for them")
+    parser.add_argument("--jobs", type=int, default=0, help="processes; by default as many as there are cores")
+    given = parser.parse_args()
+    # Numba optimises what is its own before anything of ours sees it: for no CPU more than for another.
+    numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
+    from poise.build.making import make_all
+
+    begun = time.monotonic()
+    usual = {name: place(name) for name in given.target or [machine()]}
+    libraries = {TARGETS[n]: given.out / file.name if given.out else file for n, file in usual.items()}
+    made = make_all(libraries, given.jobs)
+    for out in libraries.values():
+        print(f"{out}: {made} functions, {out.stat().st_size / 1e6:.1f} MB")
+    print(f"built in {time.monotonic() - begun:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

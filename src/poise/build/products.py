@@ -1,0 +1,81 @@
+"""The product and sum that is rounded once, as IR, for a CPU without it: LLVM would call a C library's."""
+
+from typing import Final
+
+_WIDTHS: Final = (("double", "i64", 1, "f64"), ("<8 x double>", "<8 x i64>", 8, "v8f64"))
+
+# Boldo and Melquiond 2008, with the exact product of Dekker 1971: u + l = a b, then t + r = c + l, v + e = u + t, and
+# what is left, r + e, is rounded to odd before it is added, so that no sum is rounded twice.  Exact but for products
+# beyond 1e299 and below 1e-290.
+_PRODUCT: Final = """
+define internal {real} @product.{name}({real} %a, {real} %b, {real} %c) alwaysinline {{
+  %a1 = fmul {real} %a, {split}
+  %a2 = fsub {real} %a1, %a
+  %ah = fsub {real} %a1, %a2
+  %al = fsub {real} %a, %ah
+  %b1 = fmul {real} %b, {split}
+  %b2 = fsub {real} %b1, %b
+  %bh = fsub {real} %b1, %b2
+  %bl = fsub {real} %b, %bh
+  %u = fmul {real} %a, %b
+  %p1 = fmul {real} %ah, %bh
+  %l1 = fsub {real} %p1, %u
+  %p2 = fmul {real} %ah, %bl
+  %l2 = fadd {real} %l1, %p2
+  %p3 = fmul {real} %al, %bh
+  %l3 = fadd {real} %l2, %p3
+  %p4 = fmul {real} %al, %bl
+  %l = fadd {real} %l3, %p4
+{sum_t}{sum_v}{sum_z}
+  %bits = bitcast {real} %z to {whole}
+  %last = and {whole} %bits, {one}
+  %odd = icmp ne {whole} %last, {zero}
+  %exact = fcmp oeq {real} %z.e, {none}
+  %stays = or {truth} %odd, %exact
+  %up = fcmp ogt {real} %z.e, {none}
+  %positive = fcmp ogt {real} %z, {none}
+  %inward = xor {truth} %up, %positive
+  %to = select {truth} %inward, {whole} {minus}, {whole} {one}
+  %change = select {truth} %stays, {whole} {zero}, {whole} %to
+  %changed = add {whole} %bits, %change
+  %rest = bitcast {whole} %changed to {real}
+  %sum = fadd {real} %v, %rest
+  ret {real} %sum
+}}
+"""
+_SUM: Final = """
+  %{s} = fadd {real} {a}, {b}
+  %{s}.1 = fsub {real} %{s}, {a}
+  %{s}.2 = fsub {real} %{s}, %{s}.1
+  %{s}.3 = fsub {real} {a}, %{s}.2
+  %{s}.4 = fsub {real} {b}, %{s}.1
+  %{s}.e = fadd {real} %{s}.3, %{s}.4
+"""
+"""Knuth's: s + s.e = a + b."""
+
+
+def with_products(text: str) -> str:
+    """The IR with functions of its own in place of LLVM's `fma`, which a CPU without it would call a C library for."""
+    for real, whole, count, name in _WIDTHS:
+        intrinsic = f"@llvm.fma.{name}("
+        if intrinsic in text:
+            lines = [line for line in text.splitlines() if f"declare {real} {intrinsic}" not in line]
+            text = "\n".join(lines).replace(intrinsic, f"@product.{name}(") + _product(real, whole, count, name)
+    return text
+
+
+def _product(real: str, whole: str, count: int, name: str) -> str:
+    def all_of(kind: str, number: str) -> str:
+        return number if count == 1 else f"<{', '.join([f'{kind} {number}'] * count)}>"
+
+    sums = {"t": ("%c", "%l"), "v": ("%u", "%t"), "z": ("%t.e", "%v.e")}
+    return _PRODUCT.format(
+        name=name,
+        real=real,
+        whole=whole,
+        truth=whole.replace("i64", "i1"),
+        split=all_of("double", "134217729.0"),
+        none=all_of("double", "0.0"),
+        **{word: all_of("i64", number) for word, number in (("zero", "0"), ("one", "1"), ("minus", "-1"))},
+        **{f"sum_{s}": _SUM.format(real=real, s=s, a=a, b=b) for s, (a, b) in sums.items()},
+    )

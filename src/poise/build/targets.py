@@ -1,0 +1,34 @@
+"""The machines for which there are libraries, and the levels of instructions that one library has."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Level:
+    """Instructions that a CPU has: the `name` ends the symbols, `cpu` is LLVM's name; `fma` rounds a product once."""
+
+    name: str
+    cpu: str
+    fma: bool = True
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine and a system, as LLVM and zig call them, and the levels of its library, the least first."""
+
+    name: str
+    triple: str
+    zig: str
+    levels: tuple[Level, ...]
+
+
+_X86: Final = (Level("v2", "x86-64-v2", fma=False), Level("v3", "x86-64-v3"), Level("v4", "x86-64-v4"))
+_ARM: Final = (Level("v8", "generic"),)
+TARGETS: Final = {
+    target.name: target
+    for target in (
+        Target("x86_64-linux", "x86_64-unknown-linux-gnu", "x86_64-linux-gnu", _X86),
+        Target("aarch64-linux", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu", _ARM),
+    )
+}

@@ -1,0 +1,192 @@
+"""A library that was compiled ahead calls nothing of others, and gives what Numba's functions give."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+import poise.kernels.library
+from poise.build.lowering import lower
+from poise.build.making import make
+from poise.build.objects import emit, undefined
+from poise.build.targets import TARGETS
+from poise.kernels.library import NATIVE, Ahead, Library, chosen, library, machine
+from poise.kernels.machine import jit
+from poise.kernels.machine.jit import REAL, WHOLE, kernel
+from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.path.blocks import solve_again, solve_blocks
+from poise.solving.warmup import jobs
+from poise.spatial import Array
+from poise.tasks.pose import position_rows
+
+TARGET = TARGETS.get(machine())
+FUNCTIONS = [
+    (solve_blocks,), (solve_again,),
+    (position_rows, PROBLEM_VIEW, WIDE, WHOLE), (position_rows, PROBLEM_VIEW, NARROW, WHOLE),
+]  # fmt: skip
+BLOCKS, SIZE = 5, 3
+
+pytestmark = pytest.mark.skipif(
+    TARGET is None or shutil.which("cc") is None or numba.config.DISABLE_JIT, reason="nothing is built for here"
+)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert TARGET is not None
+    out = tmp_path_factory.mktemp("library") / "some" / "poise.so"
+    assert make(FUNCTIONS, {TARGET: out}) == len(FUNCTIONS)
+    return out
+
+
+@pytest.fixture
+def here(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The library stands where this package looks for it, and no other was looked for."""
+    monkeypatch.setattr(poise.kernels.library, "place", lambda: built)
+    monkeypatch.delenv("POISE_CPU", raising=False)
+    chosen.cache_clear()
+    yield built
+    chosen.cache_clear()
+
+
+def solved(solve: Callable[..., Any], again: Callable[..., Any]) -> tuple[float, Array]:
+    """What both make of a block tridiagonal system."""
+    rng = np.random.default_rng(3)
+    blocks = np.array([x @ x.T + np.eye(SIZE) for x in rng.normal(size=(BLOCKS, SIZE, SIZE))]).ravel()
+    ties, x = 0.1 * rng.normal(size=(BLOCKS - 1) * SIZE), rng.normal(size=BLOCKS * SIZE)
+    room = np.empty(SIZE * SIZE)
+    definite = solve(SIZE, blocks, ties, x, room)
+    again(SIZE, blocks, ties, x, room)
+    return definite, x
+
+
+def test_it_needs_no_other_library(built: Path) -> None:
+    def told(*command: str) -> str:
+        return subprocess.run([*command, str(built)], check=True, capture_output=True, text=True).stdout
+
+    if shutil.which("nm"):
+        assert told("nm", "-D", "--undefined-only") == ""
+        names = [line.split()[-1] for line in told("nm", "-D", "--defined-only").splitlines()]
+        assert all(name.startswith("poise_") for name in names), "and shows nothing else"
+    if shutil.which("readelf"):
+        assert "NEEDED" not in told("readelf", "-d")
+
+
+def test_every_level_gives_what_numba_gives(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "library", lambda: None)
+    for function in (solve_blocks, solve_again):
+        monkeypatch.delitem(jit._READY, function, raising=False)
+    definite, x = solved(jit.prepare(solve_blocks), jit.prepare(solve_again))
+    usable = Library(built).usable
+    assert Library(built).level == usable[-1]
+    for level in usable:
+        ahead = [Library(built, level).get(f"poise_path_blocks_{name}") for name in ("solve_blocks", "solve_again")]
+        found = solved(*(each.function() for each in ahead if each is not None))
+        assert found[0] == definite
+        np.testing.assert_allclose(found[1], x, rtol=1e-13, atol=1e-13, err_msg=level)
+
+
+def test_the_best_level_is_that_of_the_cpu(built: Path) -> None:
+    cpu = Path("/proc/cpuinfo")
+    if machine() != "x86_64-linux" or not cpu.is_file():
+        pytest.skip("nothing else here tells")
+    flags = set(next(line for line in cpu.read_text().splitlines() if line.startswith("flags")).split())
+    v3 = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"} <= flags
+    v4 = v3 and {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags
+    assert Library(built).usable == ("v2", "v3", "v4")[: 1 + v3 + v4]
+
+
+def test_what_is_in_it_is_not_compiled_by_numba(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (solve_blocks, solve_again):
+        monkeypatch.delitem(jit._READY, function, raising=False)
+    monkeypatch.setattr(jit, "_compile", pytest.fail)
+    found = library()
+    assert found is not None
+    assert solved(jit.prepare(solve_blocks), jit.prepare(solve_again))[0] > 0.0
+    for width, name in ((NARROW, "poise_tasks_pose_position_rows"), (WIDE, "poise_tasks_pose_position_rows_wide")):
+        ahead = found.get(name)
+        assert isinstance(ahead, Ahead)
+        assert jit.address(position_rows, PROBLEM_VIEW, width, WHOLE) == ahead.address
+        assert not jit.missing(position_rows, PROBLEM_VIEW, width, WHOLE)
+
+
+def test_arrays_that_a_kernel_cannot_take_are_refused(built: Path) -> None:
+    ahead = Library(built).get("poise_path_blocks_solve_again")
+    assert ahead is not None
+    again, x = ahead.function(), np.zeros(9)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    for wrong in (frozen, np.zeros((3, 3)), np.zeros(9, dtype=np.float32), np.zeros(18)[::2]):
+        with pytest.raises(TypeError, match="not what a kernel takes"):
+            again(1, x, x, wrong, x)
+    with pytest.raises(ValueError, match="argument"):
+        again(1, x)
+
+
+def test_a_library_of_other_kernels_is_left(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(poise.kernels.library, "digest", lambda: "another")
+    assert library() is None
+    chosen.cache_clear()
+    monkeypatch.setenv("POISE_CPU", "v2")
+    with pytest.raises(ValueError, match=r"was compiled of other kernels than these: run python -m poise\.build"):
+        library()
+
+
+def test_poise_cpu_chooses(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    least = Library(here).levels[0]
+    monkeypatch.setenv("POISE_CPU", least)
+    found = library()
+    assert found is not None
+    assert found.level == least
+    for wanted in (NATIVE, "v9"):
+        chosen.cache_clear()
+        monkeypatch.setenv("POISE_CPU", wanted)
+        if wanted == NATIVE:
+            assert library() is None
+        else:
+            with pytest.raises(ValueError, match="'v9' is no level"):
+                library()
+
+
+def test_a_level_without_a_library_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(poise.kernels.library, "place", lambda: tmp_path / "none.so")
+    monkeypatch.setenv("POISE_CPU", "v3")
+    chosen.cache_clear()
+    with pytest.raises(ValueError, match=r"ahead, and there is no .*none\.so: run python -m poise"):
+        library()
+    monkeypatch.delenv("POISE_CPU")
+    chosen.cache_clear()
+    assert library() is None
+    chosen.cache_clear()
+
+
+def test_every_function_has_a_name_of_its_own() -> None:
+    functions = [(getattr(job, "function", job), tuple(given)) for job, *given in dict.fromkeys(jobs())]
+    names = [jit.symbol(f, given or jit.SIGNATURES[f]) for f, given in functions]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())
+def test_objects_for_every_target_call_memory_alone(target: Any) -> None:
+    lowered = lower(solve_again, jit.SIGNATURES[solve_again])
+    for level in target.levels:
+        made = emit(lowered.text, lowered.symbol, target.triple, level)
+        assert undefined(made) <= {"memcpy", "memmove", "memset"}
+
+
+def test_a_kernel_that_calls_the_c_library_is_refused() -> None:
+    assert TARGET is not None
+
+    @kernel
+    def root(x: float) -> float:
+        return x**0.3
+
+    lowered = lower(root, (REAL,))
+    with pytest.raises(ValueError, match=r"root calls pow, which is not of the library's own text"):
+        emit(lowered.text, lowered.symbol, TARGET.triple, TARGET.levels[0])
