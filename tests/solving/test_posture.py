@@ -453,3 +453,24 @@ def test_the_distance_counts_the_whole_turns_that_a_posture_takes() -> None:
     found = pz.solve(model, tasks, q0=q0)
     assert found.q == pytest.approx(model.home, abs=1e-5)
     assert found.distance == pytest.approx(np.linalg.norm(model.difference(q0, found.q)), abs=1e-9)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_tracker_takes_the_posture_among_its_targets(place: int) -> None:
+    arm = pz.load("panda")
+    xyz, posture = [0.4, 0.1, 0.5], arm.sample(seed=3)
+    tasks: list[pz.Task] = [pz.PositionTask("panda_hand")]
+    tasks.insert(place, pz.PostureTask())
+    tracker, other = pz.Tracker(arm, tasks), pz.Tracker(arm, tasks)
+    for named in (posture, None):
+        targets: list[object] = [xyz]
+        targets.insert(place, named)
+        assert np.array_equal(tracker.step(arm.home, targets), other.step(arm.home, xyz, posture=named))
+
+
+def test_a_tracker_of_a_posture_alone_takes_it_as_its_target() -> None:
+    arm = pz.load("panda")
+    posture = arm.sample(seed=3)
+    expected = pz.Tracker(arm, pz.PostureTask()).step(arm.home, posture=posture)
+    assert np.array_equal(pz.Tracker(arm, pz.PostureTask()).step(arm.home, posture), expected)
+    assert not np.array_equal(expected, arm.home)

@@ -1,5 +1,6 @@
 """What a Tracker follows: targets, postures, and velocities that move targets."""
 
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.kernels.methods.memory import FRESH
-from poise.solving.arguments import one_a_task, one_start
+from poise.solving.arguments import alone, one_a_task, one_start
 from poise.solving.last_step import LastStep
 from poise.solving.twist import Lead, Twist
 from poise.spatial import Array, ArrayLike
@@ -25,6 +26,7 @@ class Targets(LastStep):
     tasks: tuple[Task, ...]
     _lead: Lead
     _points: Array
+    _posture_place: int | None
     _points_shape: tuple[int, ...] | None
 
     @property
@@ -70,15 +72,30 @@ class Targets(LastStep):
         if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
+        posture = None
+        if self._posture_place is not None:
+            target, posture = self._parted(self._posture_place, target)
         aimed = {  # all of them, before one is taken
             k: self._moved(k, value, name, stepping=stepping)
             if type(value) is Twist
             else self.tasks[k].goal(value, name)
-            for k, (name, value) in enumerate(one_a_task(self.tasks, target))
+            for k, (name, value) in enumerate(one_a_task(self.tasks, target) if self.tasks else ())
             if value is not None
         }
+        if posture is not None:
+            self._pull(posture)
         for k, goal in aimed.items():
             self._targets[k] = goal
+
+    def _parted(self, place: int, target: Any) -> tuple[Any, Any]:
+        """The targets of the tasks that lead, and the posture at this place among them, None where it is left out."""
+        count = len(self.tasks)
+        if not count:
+            return (), alone(target)
+        listed = isinstance(target, (list, tuple)) and len(target) == count + 1
+        if not listed or (count == 1 and all(isinstance(x, Real) for x in target)):
+            return target, None
+        return [*target[:place], *target[place + 1 :]], target[place]
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
         """(7,) the target of task `k` after a step of its `twist`."""

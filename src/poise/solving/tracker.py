@@ -112,6 +112,7 @@ class Tracker(Targets):
         "_points_shape",
         "_pose_alone",
         "_posture",
+        "_posture_place",
         "_posture_task",
         "_q",
         "_rollouts",
@@ -152,6 +153,7 @@ class Tracker(Targets):
         found = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
         self.tasks = tuple(task for task in found if task.blocks)
         self._posture_task = one_posture(found)
+        self._posture_place = next((k for k, task in enumerate(found) if not task.blocks), None)
         stated = Limits.of(limits)
         self._apart = stated.apart
         self._followed = (*relative(self.tasks)[0], *loop_tasks(model, found))
@@ -210,8 +212,8 @@ class Tracker(Targets):
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_task", "_rollouts",
-            "_warned", "method", "model", "tasks",
+            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_posture_task",
+            "_rollouts", "_warned", "method", "model", "tasks",
         )  # fmt: skip
         own = ("_aside", "_closing", "_explorer", "_guide", "_leashed")
         state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
@@ -243,7 +245,8 @@ class Tracker(Targets):
         back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
         that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
         `target` is one target a task, as `solve` takes them, a `Twist`, or None for one that stays; or (tasks, 3)
-        points if all are positions.  `posture` (nq,) is a new one for the PostureTask; None: it stays.
+        points if all are positions.  `posture` (nq,) is a new one for the PostureTask; None: it stays.  A list of
+        targets may have it at the task's place too, or leave that out.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
