@@ -213,11 +213,13 @@ class Task(Value):
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The rows of its residual, three by three; of a posture none."""
+        """The rows of its residual, three by three; of a posture none.  Raises ValueError where it has none else."""
         if self.shared:
             weight = float(self.weight)  # type: ignore[arg-type]
             return (Block((weight, weight, weight), self.tolerance, self.unit, rows=self.shared),)
         count = self.rows
+        if not isinstance(count, int) or count < 1:
+            raise ValueError(f"rows of {self.label} is {count!r}; it must be a whole number, 1 or more")
         each = [*np.broadcast_to(self.weight, count).tolist(), 1.0, 1.0]
         return tuple(
             Block((each[i], each[i + 1], each[i + 2]), self.tolerance, self.unit, rows=min(3, count - i))
