@@ -9,14 +9,7 @@ _WIDTHS: Final = (("double", "i64", 1, "f64"), ("<8 x double>", "<8 x i64>", 8, 
 # beyond 1e299 and below 1e-290.
 _PRODUCT: Final = """
 define internal {real} @product.{name}({real} %a, {real} %b, {real} %c) alwaysinline {{
-  %a1 = fmul {real} %a, {split}
-  %a2 = fsub {real} %a1, %a
-  %ah = fsub {real} %a1, %a2
-  %al = fsub {real} %a, %ah
-  %b1 = fmul {real} %b, {split}
-  %b2 = fsub {real} %b1, %b
-  %bh = fsub {real} %b1, %b2
-  %bl = fsub {real} %b, %bh
+{split_a}{split_b}
   %u = fmul {real} %a, %b
   %p1 = fmul {real} %ah, %bh
   %l1 = fsub {real} %p1, %u
@@ -43,6 +36,13 @@ define internal {real} @product.{name}({real} %a, {real} %b, {real} %c) alwaysin
   ret {real} %sum
 }}
 """
+_SPLIT: Final = """
+  %{x}1 = fmul {real} %{x}, {by}
+  %{x}2 = fsub {real} %{x}1, %{x}
+  %{x}h = fsub {real} %{x}1, %{x}2
+  %{x}l = fsub {real} %{x}, %{x}h
+"""
+"""Veltkamp's: xh + xl = x, of half the digits each."""
 _SUM: Final = """
   %{s} = fadd {real} {a}, {b}
   %{s}.1 = fsub {real} %{s}, {a}
@@ -68,14 +68,15 @@ def _product(real: str, whole: str, count: int, name: str) -> str:
     def all_of(kind: str, number: str) -> str:
         return number if count == 1 else f"<{', '.join([f'{kind} {number}'] * count)}>"
 
+    by = all_of("double", "134217729.0")
     sums = {"t": ("%c", "%l"), "v": ("%u", "%t"), "z": ("%t.e", "%v.e")}
     return _PRODUCT.format(
         name=name,
         real=real,
         whole=whole,
         truth=whole.replace("i64", "i1"),
-        split=all_of("double", "134217729.0"),
         none=all_of("double", "0.0"),
         **{word: all_of("i64", number) for word, number in (("zero", "0"), ("one", "1"), ("minus", "-1"))},
+        **{f"split_{x}": _SPLIT.format(real=real, x=x, by=by) for x in "ab"},
         **{f"sum_{s}": _SUM.format(real=real, s=s, a=a, b=b) for s, (a, b) in sums.items()},
     )

@@ -12,7 +12,7 @@ from poise.model.model import Model
 from poise.model.tree import Unit, carrying
 from poise.solving.problem import Problem
 from poise.solving.rows import active_rows
-from poise.solving.scratch import Bound
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -65,12 +65,18 @@ class Situation:
         """The problem's number of each unit of the tree."""
         return self._carried[1]
 
+    @cached_property
+    def _bound(self) -> Bound:
+        return Bound(self.problem)
+
+    def _goals(self, scratch: Scratch) -> Array:
+        """(tasks, 7) their goals in it."""
+        return scratch.goal[: GOAL_NUMBERS * len(self.tasks)].reshape(-1, GOAL_NUMBERS)
+
     def at_home(self) -> tuple[Array, Array]:
         """(units, FRAME) origin, z, x and y axis of the units' frames, and (m,) the errors of goals at 0, at home."""
-        with Bound(self.problem).scratch() as scratch:
-            scratch.goal[: GOAL_NUMBERS * len(self.tasks)] = np.tile(
-                [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(self.tasks)
-            )
+        with self._bound.scratch() as scratch:
+            self._goals(scratch)[:] = 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
             scratch.start[:] = self.model.home
             _, e, _ = active_rows(self.problem, scratch)
             return scratch.narrow[self.problem.rows("frames")].reshape(-1, FRAME).copy(), e
@@ -83,10 +89,8 @@ class Situation:
     def _jacobians(self) -> list[Array]:
         """(m, active velocities) of all rows at a few poses; none where nothing moves."""
         out = []
-        with Bound(self.problem).scratch() as scratch:
-            scratch.goal[: GOAL_NUMBERS * len(self.tasks)] = np.tile(
-                [0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0], len(self.tasks)
-            )
+        with self._bound.scratch() as scratch:
+            self._goals(scratch)[:] = 0.3, 0.4, 0.5, 1.0, 0.0, 0.0, 0.0
             for q in self.model.sample(_POSES if self.columns else 0, seed=0):
                 scratch.start[:] = q
                 out.append(active_rows(self.problem, scratch)[2])
