@@ -19,7 +19,7 @@ from typing import Any, Final, final
 import numpy as np
 
 PACKAGE: Final = Path(__file__).parents[1]
-_ROOMS: Final = ("kernels", "methods", "tasks")
+ROOMS: Final = ("kernels", "methods", "tasks")
 """The folders of the package in which kernels stand."""
 CONTENTS: Final = "poise_contents"
 """The symbol of the library's text: the digest of what it was compiled of, its levels, then a line a function."""
@@ -47,7 +47,7 @@ def place(target: str = "") -> Path:
 def digest() -> str:
     """What changes with any file in which kernels stand."""
     sum_ = hashlib.sha256()
-    for file in sorted(file for room in _ROOMS for file in (PACKAGE / room).rglob("*.py")):
+    for file in sorted(file for room in ROOMS for file in (PACKAGE / room).rglob("*.py")):
         sum_.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes() + b"\0")
     return sum_.hexdigest()
 

@@ -173,7 +173,6 @@ class Bound:
         self.idle: list[Scratch] = []
         """Scratch that no call has; one that takes from it gives back."""
         self._references: list[Any] = []
-        self._wide_routines: npt.NDArray[np.int64] | None = None
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]
         own += [routine.inner for routine in (self.method, self.rule) if routine is not None and not routine.kept]
@@ -205,14 +204,12 @@ class Bound:
         """The problem alone, in scratch that no search works in and that sees no shapes."""
         return Bound(self.problem)
 
-    @property
+    @cached_property
     def wide_routines(self) -> npt.NDArray[np.int64]:
         """The table of routines for eight lanes, looked up when it is first asked for."""
-        if self._wide_routines is None:
-            table = self.routines.copy()
-            self._look_up(table, WIDE)
-            self._wide_routines = table
-        return self._wide_routines
+        table = self.routines.copy()
+        self._look_up(table, WIDE)
+        return table
 
     def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
         if self.method is not None:

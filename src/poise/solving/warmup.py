@@ -3,10 +3,10 @@
 import importlib
 import pkgutil
 from types import ModuleType
-from typing import Final
 
 import poise
 from poise.kernels.collision import near
+from poise.kernels.library import ROOMS
 from poise.kernels.machine.jit import WHOLE, waiting
 from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, Watch, compile_together
@@ -15,9 +15,6 @@ from poise.kernels.rows.own import own_range_rows, own_sides
 from poise.methods.registry import METHODS
 from poise.solving.scratch import LOOKED_UP
 from poise.tasks.base import Task
-
-_ROOMS: Final = ("kernels", "methods", "tasks")
-"""The folders of the package in which kernels stand."""
 
 
 def compile_all(watch: Watch | None = None) -> None:
@@ -48,7 +45,7 @@ def jobs() -> list[Job]:
 
 def modules() -> list[ModuleType]:
     """The files in which kernels stand."""
-    rooms = [importlib.import_module(f"{poise.__name__}.{room}") for room in _ROOMS]
+    rooms = [importlib.import_module(f"{poise.__name__}.{room}") for room in ROOMS]
     return [
         importlib.import_module(module.name)
         for room in rooms
