@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -14,8 +15,6 @@ from poise.kernels.machine.jit import UNJITTED
 from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UNIT, WIDTH, WORK
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section, settings_of, table, wide
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 MIXED = Record("Mixed", "count codes[2]", "gain limits[3]")
