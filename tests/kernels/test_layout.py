@@ -97,6 +97,14 @@ def test_rows_of_a_workspace_are_where_the_header_says() -> None:
     assert np.argwhere(lanes).tolist() == [[2, 1], [3, 2], [8, 7]]
 
 
+def test_what_holds_packs_begins_where_one_does() -> None:
+    words = packing.pack({}, {"goal": 7, "posture_goal": 9, "start": 9, "q": 3, "e": 5, "rows": 16, "room": 12})
+    starts = {name: packing.rows_of(words, name).start for name in WORK}
+    assert [starts[name] % WIDTH for name in ("start", "rows", "room")] == [0, 0, 0]
+    assert starts["posture_goal"] == 7, "a goal and a posture are written as one"
+    assert packing.total_rows(words) == starts["room"] + 12
+
+
 def test_what_was_packed_is_unpacked() -> None:
     words = example()
     assert packing.unpack(words, "balls")["v"].tolist() == [4, 6]

@@ -63,8 +63,8 @@ def _again(kind: Any, values: Mapping[str, Any]) -> Any:
 
 def settle(value: Any) -> None:
     """Give a frozen dataclass copies that nobody can change of what a caller could."""
-    for field in fields(value):
-        object.__setattr__(value, field.name, settled(getattr(value, field.name)))
+    for name in _names_of(value.__class__):
+        object.__setattr__(value, name, settled(getattr(value, name)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -490,7 +490,7 @@ _SHARED: Final = frozenset(("weight", "tolerance", "priority", "required", "gain
 
 @cache
 def _names_of(kind: Any) -> tuple[str, ...]:
-    """The names of the fields of a kind of task."""
+    """The names of the fields of a kind of value."""
     return tuple(f.name for f in fields(kind))
 
 

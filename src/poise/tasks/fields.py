@@ -20,6 +20,8 @@ _PLAIN: Final = frozenset((float, int, str, bool, type(None)))
 
 def settled(content: Any) -> Any:
     """A field's content that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
+    if type(content) in _PLAIN:
+        return content
     match content:
         case np.ndarray():
             return frozen(content) if content.ndim else float(content)

@@ -145,6 +145,8 @@ def missed_by(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool
 
 def _weight(name: str, value: ArrayLike) -> Array:
     """The weight of a joint, or of all without a name; raises ValueError, naming it, for one that is below 0."""
+    if type(value) is float and 0.0 <= value < math.inf:
+        return np.array(value)
     what = f"weight[{name!r}]" if name else "weight"
     found: Array = finite(what, value)
     if (found < 0.0).any():
