@@ -13,7 +13,8 @@ import numpy as np
 from robots import Robot, panda
 
 import poise as pz
-from poise.kernels.machine.jit import WHOLE, entry_point, prepare
+from poise.kernels.machine.jit import entry_point, prepare
+from poise.kernels.machine.kinds import WHOLE
 
 REPEATS = 7
 """Processes a row, except with a fresh cache, of which one is slow enough."""

@@ -1,4 +1,4 @@
-"""A browser for the tests that look at a page: Debian's chromium, driven by playwright; and Ctrl-C.
+"""A browser for the tests that look at a page: Debian's chromium, driven by playwright; Ctrl-C; no Numba.
 
 All tests that use the browser are one group, so that with xdist one worker runs them and there is one browser.
 """
@@ -7,12 +7,37 @@ import asyncio
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
+
+from poise.errors import MissingExtra
+
+
+@contextmanager
+def skipping_without_numba() -> Iterator[None]:
+    """A test that compiles is skipped where Numba is not installed, as beside a wheel with a library."""
+    try:
+        yield
+    except MissingExtra as error:
+        if "poise[jit]" not in str(error):
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    with skipping_without_numba():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    with skipping_without_numba():
+        return (yield)
 
 
 def missing() -> str | None:

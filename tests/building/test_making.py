@@ -2,11 +2,11 @@
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -17,12 +17,14 @@ from poise.build.objects import emit, undefined
 from poise.build.targets import TARGETS
 from poise.kernels.library import NATIVE, Ahead, Library, chosen, library, machine
 from poise.kernels.machine import jit
-from poise.kernels.machine.jit import REAL, WHOLE, kernel
-from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, REAL, WHOLE, WIDE
 from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.solving.warmup import jobs
 from poise.spatial import Array
 from poise.tasks.pose import position_rows
+
+numba = pytest.importorskip("numba")
 
 TARGET = TARGETS.get(machine())
 FUNCTIONS = [
@@ -104,7 +106,7 @@ def test_the_best_level_is_that_of_the_cpu(built: Path) -> None:
 def test_what_is_in_it_is_not_compiled_by_numba(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (solve_blocks, solve_again):
         monkeypatch.delitem(jit._READY, function, raising=False)
-    monkeypatch.setattr(jit, "_compile", pytest.fail)
+    monkeypatch.setattr(jit, "compiler", pytest.fail)
     found = library()
     assert found is not None
     assert solved(jit.prepare(solve_blocks), jit.prepare(solve_again))[0] > 0.0
@@ -113,6 +115,41 @@ def test_what_is_in_it_is_not_compiled_by_numba(here: Path, monkeypatch: pytest.
         assert isinstance(ahead, Ahead)
         assert jit.address(position_rows, PROBLEM_VIEW, width, WHOLE) == ahead.address
         assert not jit.missing(position_rows, PROBLEM_VIEW, width, WHOLE)
+
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules.update(numba=None, llvmlite=None)  # as if they were not installed
+from pathlib import Path
+import numpy as np
+import poise.kernels.library
+poise.kernels.library.place = lambda: Path({built!r})
+from poise.errors import MissingExtra
+from poise.kernels.kinematics.query import poses
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.kinds import FROZEN, REALS
+from poise.kernels.path.blocks import solve_blocks
+from poise.solving.trial import compiled
+
+def away(q, out):
+    out[0] = q[0]
+
+x = np.array([6.0])
+assert prepare(solve_blocks)(1, np.array([2.0]), np.zeros(0), x, np.empty(1))
+assert x[0] == 3.0
+for need in (lambda: prepare(poses), lambda: compiled("gradient", "the Potential", "second", away, FROZEN, REALS)):
+    try:
+        need()
+    except MissingExtra as error:
+        print(error)
+"""
+
+
+def test_without_numba_what_is_in_it_works_and_all_else_says_what_to_install(built: Path) -> None:
+    code = WITHOUT_NUMBA.format(built=str(built))
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    needs = 'of which there is nothing compiled ahead here, needs numba: pip install "poise[jit]"'
+    assert done.stdout.splitlines() == [f"query.poses, {needs}", f"gradient of the Potential, {needs}"]
 
 
 def test_arrays_that_a_kernel_cannot_take_are_refused(built: Path) -> None:

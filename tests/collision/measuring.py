@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from poise.kernels.collision.placing import place_shapes
@@ -15,6 +15,8 @@ from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, PR
 from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
 from poise.kernels.machine.views import flat, narrow, problem_at, section, wide
 from poise.spatial import Array
+
+numba = pytest.importorskip("numba")
 
 CORES = {"point": POINT, "segment": SEGMENT, "box": BOX, "plane": HALF_SPACE, "hull": HULL}
 

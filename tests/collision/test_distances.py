@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import coal
-import numba
 import numpy as np
 import pytest
 from measuring import Shape, measured, placed, random_shape, random_turn
@@ -15,6 +14,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import poise as pz
+from poise.kernels.machine.jit import UNJITTED
 from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, SEGMENT, WIDTH
 from poise.spatial import Array
 
@@ -322,7 +322,7 @@ def some_of_every_kind() -> list[list[float]]:
     return found
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compare with")
+@pytest.mark.skipif(UNJITTED, reason="there is nothing to compare with")
 def test_un_jitted_they_are_the_same() -> None:
     run = subprocess.run(
         [sys.executable, __file__],

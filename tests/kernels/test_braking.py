@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -10,6 +9,8 @@ from scipy.optimize import linprog
 
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest, way_to_rest
 from poise.solving.inequalities import usable
+
+numba = pytest.importorskip("numba")
 
 Array = npt.NDArray[np.float64]
 compiled = numba.njit(_nrt=False, error_model="numpy")

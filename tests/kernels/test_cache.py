@@ -18,7 +18,9 @@ import pytest
 from fresh import fresh
 
 import poise
-from poise.kernels.machine import cache, identity, jit
+from poise.kernels.compiling import cache, identity
+from poise.kernels.compiling.jit import dispatcher
+from poise.kernels.machine import jit, kinds
 from poise.solving.warmup import jobs
 
 CODE = """
@@ -62,7 +64,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 NAMES = """
-from poise.kernels.machine import cache, identity
+from poise.kernels.compiling import cache, identity
 from poise.kernels.kinematics.query import poses
 from poise.kernels.solver.lm_solver import solve
 from poise.methods.registry import METHODS
@@ -97,7 +99,7 @@ EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
         replace("clamp at_target", "at_target clamp", "kernels/machine/layout.py"),
         {FOLDER},
     ),
-    "the decorator": (replace("nogil=True", "nogil=False", "kernels/machine/jit.py"), set(range(5))),
+    "the decorator": (replace("nogil=True", "nogil=False", "kernels/compiling/jit.py"), {FOLDER}),
     "a comment": (replace("    k = rint", "    # here\n    k = rint", SINE), set()),
     "a docstring": (replace('"""Sine and cosine', '"""Cosine and sine', SINE), set()),
     "the docstring of a module": (replace('"""One kernel text', '"""One text', LANES), set()),
@@ -156,7 +158,7 @@ def test_what_is_compiled_once_is_found_again_and_only_the_first_is_told(tmp_pat
     assert first == "poise: compiling kernels for this CPU, once: query.poses, 1 of 1"
     assert all(re.fullmatch(r"poise: 1 of 1 kernels compiled, \d+ s of processor time", line) for line in more)
     kept = files(tmp_path)
-    assert {file.parent.name for file in kept} == {jit.CACHE_FOLDER.name}
+    assert {file.parent.name for file in kept} == {cache.FOLDER.name}
     assert any("poses" in file.name for file in kept)
     assert run(CODE, tmp_path) == (out, "")
     assert files(tmp_path) == kept
@@ -191,7 +193,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def scaled(factor: float) -> Any:
     """An entry point, made anew."""
 
-    @jit.entry_point(jit.REAL)
+    @jit.entry_point(kinds.REAL)
     def times(x: float) -> float:
         return factor * x
 
@@ -203,7 +205,7 @@ def is_loaded(factor: float = 2.0) -> bool:
     times = scaled(factor)
     jit.prepare(times)
     assert times(21.0) == factor * 21.0
-    return bool(times.stats.cache_hits)
+    return bool(dispatcher(times).stats.cache_hits)
 
 
 def test_functions_of_one_text_that_close_over_different_numbers_are_kept_apart(home: Path) -> None:

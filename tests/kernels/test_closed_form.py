@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from poise.kernels.algebra.scalar import angle_of
 from poise.kernels.closed_form.candidates import candidates, give_choices
 from poise.kernels.closed_form.quartic import unit_roots
 from poise.kernels.closed_form.subproblems import facing, level
+from poise.kernels.machine.jit import UNJITTED
 from poise.kernels.machine.lanes import WIDTH, load, store, workspace
 from poise.kernels.machine.views import narrow, problem_at, wide
 from poise.kernels.solver.ends import aim_at
@@ -22,6 +22,8 @@ from poise.robots import TEXTBOOK
 from poise.solving.closed_form import closed_form
 from poise.solving.problem import pack
 from poise.spatial import Array
+
+numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False)
 
@@ -202,7 +204,7 @@ def everything() -> list[float]:
     return out
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compare with")
+@pytest.mark.skipif(UNJITTED, reason="there is nothing to compare with")
 def test_plain_python_gives_the_same() -> None:
     run = subprocess.run(
         [sys.executable, __file__],

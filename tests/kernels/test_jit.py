@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pytest
 from fresh import fresh
 
-from poise.kernels.machine import jit
+from poise.kernels.compiling import jit as compiling
+from poise.kernels.machine import kinds
 
 FORKED = """
 import os, signal, sys, threading, time
-from poise.kernels.machine import jit
+from poise.kernels.machine import jit, kinds
 
 begun, done = threading.Event(), threading.Event()
 
@@ -27,7 +28,7 @@ def begins(notice, name):
 type(jit.NOTICE).begins = begins
 
 def scaled(factor):
-    @jit.entry_point(jit.REAL)
+    @jit.entry_point(kinds.REAL)
     def times(x):
         return factor * x
     return times
@@ -50,11 +51,11 @@ assert (mine(1.0), others(1.0)) == (2.0, 3.0)
 
 THREADS = """
 import sys, threading
-from poise.kernels.machine import jit
+from poise.kernels.machine import jit, kinds
 
 sys.setswitchinterval(1e-5)
 
-@jit.entry_point(jit.REAL)
+@jit.entry_point(kinds.REAL)
 def twice(x):
     return 2.0 * x
 
@@ -66,7 +67,7 @@ found = []
 
 def use():
     jit.prepare(twice)
-    found.append((twice(2.0), jit.address(double, jit.FROZEN, jit.REALS)))
+    found.append((twice(2.0), jit.address(double, kinds.FROZEN, kinds.REALS)))
 
 threads = [threading.Thread(target=use) for _ in range(8)]
 for thread in threads:
@@ -103,11 +104,11 @@ def scaled(factor: float) -> Callable[[Array, Array], None]:
 
 
 def test_a_function_made_anew_time_and_again_is_warned_of_once() -> None:
-    jit._adopt.cache_clear()
+    compiling._adopt.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for k in range(jit._OFTEN + 2):
-            jit.adopt(scaled(float(k)), jit.FROZEN, jit.REALS)
+        for k in range(compiling._OFTEN + 2):
+            compiling.adopt(scaled(float(k)), kinds.FROZEN, kinds.REALS)
     (warning,) = caught
     assert "scaled.<locals>.times" in str(warning.message)
     assert __file__ in str(warning.message)
@@ -115,5 +116,5 @@ def test_a_function_made_anew_time_and_again_is_warned_of_once() -> None:
 
 def test_a_function_used_again_is_compiled_once_and_not_warned_of() -> None:
     function = scaled(0.5)
-    adopted = {id(jit.adopt(function, jit.FROZEN, jit.REALS)) for _ in range(2 * jit._OFTEN)}
+    adopted = {id(compiling.adopt(function, kinds.FROZEN, kinds.REALS)) for _ in range(2 * compiling._OFTEN)}
     assert len(adopted) == 1

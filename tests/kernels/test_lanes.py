@@ -1,13 +1,12 @@
 """The two widths of a kernel: eight lanes compute what eight single numbers do, and what NumPy does."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.kernels.machine import lanes, plain_views
-from poise.kernels.machine.jit import kernel
+from poise.kernels.machine import lanes, views
+from poise.kernels.machine.jit import kernel, plain
 from poise.kernels.machine.lanes import (
     any_of,
     floor,
@@ -24,8 +23,10 @@ from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import section
 from poise.spatial import Array
 
+numba = pytest.importorskip("numba")
+
 compiled = numba.njit(_nrt=False, error_model="numpy")
-PLAIN = {name: getattr(lanes, f"_plain_{name}") for name in ("select", "any_of", "sqrt", "floor", "rint")}
+PLAIN = {name: plain(getattr(lanes, name)) for name in ("select", "any_of", "sqrt", "floor", "rint")}
 numbers = st.floats(-1e6, 1e6) | st.sampled_from([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, np.inf, -np.inf, np.nan, 1e-300])
 rows = st.lists(numbers, min_size=WIDTH, max_size=WIDTH).map(np.array)
 
@@ -167,7 +168,7 @@ def test_a_section_is_a_view_of_some_rows(width: tuple[int, ...], start: int, co
     np.testing.assert_array_equal(out[:count], before[start : start + count])
     before[start : start + count] *= 2.0
     np.testing.assert_array_equal(work, before)
-    np.testing.assert_array_equal(plain_views.section(work, start, count), work[start : start + count])
+    np.testing.assert_array_equal(plain(views.section)(work, start, count), work[start : start + count])
 
 
 def test_a_section_of_a_section_counts_from_it() -> None:

@@ -6,14 +6,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
-from poise.kernels.machine import layout, packing, plain_views
+from poise.kernels.machine import layout, packing, views
+from poise.kernels.machine.jit import UNJITTED
 from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UNIT, WIDTH, WORK
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section, settings_of, table, wide
+
+numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 MIXED = Record("Mixed", "count codes[2]", "gain limits[3]")
@@ -63,7 +65,7 @@ def test_every_section_is_read_by_a_kernel() -> None:
 
 
 def test_plain_python_reads_the_same() -> None:
-    if not numba.config.DISABLE_JIT:
+    if not UNJITTED:
         run = subprocess.run(
             [sys.executable, __file__], env={"NUMBA_DISABLE_JIT": "1"}, check=True, capture_output=True, text=True
         )
@@ -139,7 +141,7 @@ def test_an_entry_is_read_at_its_address() -> None:
 
 
 if __name__ == "__main__":
-    assert isinstance(problem_at(example()), plain_views._Problem)
+    assert isinstance(problem_at(example()), views._Problem)
     test_a_kernel_reads_what_was_packed_by_name()
     test_rows_of_a_workspace_are_where_the_header_says()
     test_an_entry_is_read_at_its_address()

@@ -25,15 +25,15 @@ owner = importlib.import_module({module!r})
 owner = operator.attrgetter(path[0])(owner) if path else owner
 hidden = vars(owner)[name]
 delattr(owner, name)
-from poise.kernels.machine import numba_internals
+from poise.kernels.compiling import numba_internals
 setattr(owner, name, hidden)
-from poise.kernels.machine import jit
+from poise.kernels.machine import jit, kinds
 
 @jit.kernel
 def square(x):
     return x * x
 
-@jit.entry_point(jit.REAL)
+@jit.entry_point(kinds.REAL)
 def cubed(x):
     return x * square(x)
 
@@ -42,7 +42,7 @@ def routine(x, out):
     out[0] = square(x[0])
 
 jit.prepare(cubed)
-jit.address(routine, jit.FROZEN, jit.REALS)
+jit.address(routine, kinds.FROZEN, kinds.REALS)
 print(cubed(3.0), numba_internals.LINKS_ONLY, numba_internals.KEEPS)
 """
 

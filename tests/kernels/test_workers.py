@@ -9,14 +9,15 @@ import pytest
 from fresh import fresh
 
 from poise.kernels.kinematics import query
-from poise.kernels.machine import jit, workers
+from poise.kernels.machine import jit, kinds, workers
 
 MODULE = """
-from poise.kernels.machine import identity, jit
+from poise.kernels.compiling import identity
+from poise.kernels.machine import jit, kinds
 
 identity.is_own = lambda function: True
 
-@jit.entry_point(jit.REAL)
+@jit.entry_point(kinds.REAL)
 def twice(x):
     return 2.0 * x
 
@@ -28,16 +29,19 @@ def double(x, out):
 CODE = """
 import sys
 import small
+from poise.kernels.compiling.jit import dispatcher
 from poise.kernels.machine import workers
-from poise.kernels.machine.jit import FROZEN, REALS, missing
+from poise.kernels.machine.jit import missing
+from poise.kernels.machine.kinds import FROZEN, REALS
 {change}
 jobs = [(small.twice,), (small.double, REALS, REALS), (small.double, FROZEN, REALS)]
 assert all(missing(*job) for job in jobs)
 workers.compile_together(jobs)
 assert not any(missing(*job) for job in jobs)
 assert small.twice(2.0) == 4.0
-assert len(small.double.overloads) == 2
-print(sum(sum(function.stats.cache_hits.values()) for function in (small.twice, small.double)))
+made = [dispatcher(function) for function in (small.twice, small.double)]
+assert len(made[1].overloads) == 2
+print(sum(sum(function.stats.cache_hits.values()) for function in made))
 """
 
 
@@ -56,11 +60,12 @@ def test_they_are_compiled_elsewhere_and_loaded_here(tmp_path: Path) -> None:
     # The first compilation here waits for a worker's, or this process might be done before another has begun.
     wait = """
 import time
+from poise.kernels.compiling.cache import FOLDER
 from poise.kernels.machine import jit
 workers._processes = lambda jobs: 2
 ready, begin = jit.ready, time.monotonic()
 def wait(*job):
-    while len(list(jit.CACHE_FOLDER.glob("*.compiled"))) == 0 and time.monotonic() < begin + 60:
+    while len(list(FOLDER.glob("*.compiled"))) == 0 and time.monotonic() < begin + 60:
         time.sleep(0.01)
     ready(*job)
 jit.ready = wait
@@ -111,7 +116,7 @@ def test_as_many_processes_as_cores_and_jobs(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_function_without_a_name_of_its_own_has_no_place() -> None:
     assert workers._place(query.poses) == ("poise.kernels.kinematics.query", "poses")
 
-    @jit.entry_point(jit.REAL)
+    @jit.entry_point(kinds.REAL)
     def nameless(x: float) -> float:
         return x
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +12,8 @@ import poise as pz
 from poise.methods.fabrik import fabrik_positions
 from poise.robots import TEXTBOOK
 from poise.spatial import Array
+
+numba = pytest.importorskip("numba")
 
 seeds = st.integers(0, 2**32 - 1)
 steady = settings(deadline=None, derandomize=True, max_examples=60)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from scipy import linalg, optimize
@@ -139,6 +138,8 @@ def test_its_gradient_is_by_velocities_where_a_joint_is_a_ball_or_moves_others()
 
 
 def test_lambdas_closures_and_numbas_functions_serve_alike() -> None:
+    numba = pytest.importorskip("numba")
+
     def scaled(factor: float) -> tuple[Function, Function]:
         def slopes(q: Array, out: Array) -> None:
             out[:] = factor * (q - HOME)

@@ -9,13 +9,14 @@ from poise.cli import main
 
 # In a process of its own, for what is compiled in this one waits no more.
 LEFT_OUT = """
-from poise.kernels.machine.numba_internals import _DiskCache
+from poise.kernels.machine.jit import Kernel, Role
 from poise.solving.warmup import jobs, modules
 
 told = [getattr(job[0], "function", job[0]) for job in jobs()]
 for module in modules():
     for name, value in vars(module).items():
-        if isinstance(getattr(value, "_cache", None), _DiskCache) and value.__module__ == module.__name__:
+        kept = isinstance(value, Kernel) and value.role in (Role.ENTRY, Role.ROUTINE)
+        if kept and value.__module__ == module.__name__:
             if not any(value is each for each in told):
                 print(module.__name__, name)
 """

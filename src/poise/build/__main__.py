@@ -5,9 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-import numba
-
 from poise.build.targets import TARGETS
+from poise.errors import MissingExtra
 from poise.kernels.library import machine, place
 
 
@@ -18,6 +17,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a folder for the libraries; by default where poise looks for them")
     parser.add_argument("--jobs", type=int, default=0, help="processes; by default as many as there are cores")
     given = parser.parse_args()
+    try:
+        import numba
+    except ModuleNotFoundError:
+        raise MissingExtra("building", "numba", "jit") from None
     # Numba optimises what is its own before anything of ours sees it: for no CPU more than for another.
     numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
     from poise.build.making import make_all

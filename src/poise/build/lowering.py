@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from numba import types
-
+from poise.kernels.compiling.jit import dispatcher, typed
+from poise.kernels.compiling.numba_internals import linked, quickly
+from poise.kernels.compiling.types import TYPES
 from poise.kernels.machine.jit import kernel, plain, symbol
-from poise.kernels.machine.numba_internals import linked, quickly
-from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, REAL, WHOLE, WIDE
 
-_NUMBERS: Final = {types.int64: "i64", types.float64: "double", PROBLEM_VIEW: "ptr"}
+_NUMBERS: Final = {WHOLE: "i64", REAL: "double", PROBLEM_VIEW: "ptr"}
 _LETTERS: Final = {"i64": "q", "double": "d", "ptr": "p"}
 
 
@@ -26,16 +26,17 @@ class Lowered:
     kinds: str
 
 
-def lower(function: Any, signature: tuple[Any, ...]) -> Lowered:
-    """An entry point, or a routine, for these types of arguments."""
+def lower(function: Any, signature: tuple[str, ...]) -> Lowered:
+    """An entry point, or a routine, for these kinds of arguments."""
     with quickly():
-        text, name, result = linked(kernel(plain(function)), signature)
+        text, name, result = linked(dispatcher(kernel(plain(function))), typed(signature))
     called = symbol(function, signature)
-    face, kinds = _face(called, name, signature, None if result == types.none else _NUMBERS[result])
+    returned = next((_NUMBERS[kind] for kind in (WHOLE, REAL) if TYPES[kind] == result), None)
+    face, kinds = _face(called, name, signature, returned)
     return Lowered(called, f"{text}\n{face}", kinds)
 
 
-def _face(symbol: str, name: str, signature: tuple[Any, ...], result: str | None) -> tuple[str, str]:
+def _face(symbol: str, name: str, signature: tuple[str, ...], result: str | None) -> tuple[str, str]:
     """A function that calls Numba's of this name, in the way of Numba's, and returns what that stores; and its kinds.
 
     A workspace comes as the three pointers that it is made of, which is how a kernel that calls a routine by its
@@ -46,8 +47,8 @@ def _face(symbol: str, name: str, signature: tuple[Any, ...], result: str | None
     lines: list[str] = []
     kinds: list[str] = []
     for i, kind in enumerate(signature):
-        if isinstance(kind, types.Array):
-            extents = [f"%n{i}.{axis}" for axis in range(kind.ndim)]
+        if kind[0] in _NUMBERS and kind[1:]:
+            extents = [f"%n{i}.{axis}" for axis in range(int(kind[1:]))]
             taken += [f"ptr %x{i}", *(f"i64 {extent}" for extent in extents)]
             strides = ["8"]
             for axis, extent in reversed(list(enumerate(extents))):
@@ -56,7 +57,7 @@ def _face(symbol: str, name: str, signature: tuple[Any, ...], result: str | None
             lines.append(f"%c{i} = udiv exact i64 {strides.pop(0)}, 8")
             passed += ["ptr null", "ptr null", f"i64 %c{i}", "i64 8", f"ptr %x{i}"]
             passed += [f"i64 {number}" for number in (*extents, *strides)]
-            kinds.append(f"{_LETTERS[_NUMBERS[kind.dtype]]}{kind.ndim}")
+            kinds.append(kind)
             continue
         each = [f"ptr %x{i}.{k}" for k in range(3)] if kind in (WIDE, NARROW) else [f"{_NUMBERS[kind]} %x{i}"]
         taken += each

@@ -17,11 +17,11 @@ from poise.build.linking import link
 from poise.build.lowering import lower
 from poise.build.objects import emit
 from poise.build.targets import Target
+from poise.kernels.compiling import cache
+from poise.kernels.compiling.identity import compiler
+from poise.kernels.compiling.numba_internals import kept_under
 from poise.kernels.library import digest
-from poise.kernels.machine import cache
-from poise.kernels.machine.identity import compiler
 from poise.kernels.machine.jit import SIGNATURES
-from poise.kernels.machine.numba_internals import kept_under
 from poise.kernels.machine.workers import Job
 from poise.solving.warmup import jobs
 
@@ -52,7 +52,7 @@ def make(functions: Sequence[Job], libraries: Mapping[Target, Path], processes: 
             signature, lowered = tuple(types) or SIGNATURES[function], None
             identity = kept_under(function, signature)
             for target, compiled in found.items():
-                key = identity and f"{identity} object for {target.name}, {how}"
+                key = identity and f"{identity} object for {target}, {how}"
                 kept = cache.load(key) if key else None
                 if kept is not None:
                     compiled.append(Future())

@@ -75,11 +75,15 @@ def _of_cpu() -> tuple[dict[str, Any], str]:
         levels = f"levels {', '.join(found.levels)}; this CPU has {', '.join(found.usable)}"
         line = f"{machine()}: compiled ahead for {found.level}, from {found.file} ({levels})"
         return {"machine": machine(), "cpu": found.level, "library": str(found.file), "levels": found.usable}, line
-    import numba
-    from llvmlite.binding import get_host_cpu_name
+    cpu = None
+    try:
+        import numba
+        from llvmlite.binding import get_host_cpu_name
 
-    cpu = numba.config.CPU_NAME or get_host_cpu_name()
-    line = f"{machine()}: compiled here by Numba for {cpu}, for {why}"
+        cpu = numba.config.CPU_NAME or get_host_cpu_name()
+        line = f"{machine()}: compiled here by Numba for {cpu}, for {why}"
+    except ModuleNotFoundError:
+        line = f'{machine()}: nothing is compiled, for {why}, and there is no Numba: pip install "poise[jit]"'
     return {"machine": machine(), "cpu": cpu, "library": None, "levels": []}, line
 
 

@@ -29,7 +29,8 @@ import numpy as np
 from poise.checks import positive
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
-from poise.kernels.machine.jit import REALS, WHOLE, call, entry_point, kernel
+from poise.kernels.machine.jit import call, entry_point, kernel
+from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, HESSIAN, PRISMATIC, WIDTH
 from poise.kernels.machine.views import as_array, as_matrix, entry_at, narrow, problem_at, section, settings_of

@@ -19,7 +19,8 @@ from poise.kernels.collision import queries
 from poise.kernels.collision.near import measure
 from poise.kernels.collision.proximity import HULL_ROOM
 from poise.kernels.machine import layout, packing
-from poise.kernels.machine.jit import WHOLE, address, prepare
+from poise.kernels.machine.jit import address, prepare
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import (
     BALL_AXES,
@@ -38,7 +39,6 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.packing import joined
-from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
 from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3, Array

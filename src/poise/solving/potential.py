@@ -5,7 +5,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.kernels.machine.jit import FROZEN, REALS, TABLE, address, plain
+from poise.kernels.machine.jit import address, plain
+from poise.kernels.machine.kinds import FROZEN, REALS, TABLE
 from poise.methods.criteria import Potential
 from poise.model.model import Model
 from poise.solving.trial import compiled, refuse_apart, run

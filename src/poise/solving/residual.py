@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.kernels.machine.jit import FROZEN, FROZEN_TABLE, REALS, TABLE, address
-from poise.kernels.machine.view_types import ROWS
+from poise.kernels.machine.jit import address
+from poise.kernels.machine.kinds import FROZEN, FROZEN_TABLE, REALS, ROWS, TABLE
 from poise.model.model import Model
 from poise.solving.trial import compiled, refuse_apart, run
 from poise.spatial import SO3, Array

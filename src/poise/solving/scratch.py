@@ -12,11 +12,11 @@ from poise.cached import cached_property
 from poise.kernels.closed_form import branches, nearest
 from poise.kernels.collision import near
 from poise.kernels.machine import layout, packing
-from poise.kernels.machine.jit import WHOLE, address, prepare, watched
+from poise.kernels.machine.jit import address, prepare, watched
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.reads import Reads
-from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
 from poise.kernels.machine.workers import Job, compile_together
 from poise.kernels.methods import method_loop, proposing
 from poise.kernels.methods.routines import Routine
@@ -219,7 +219,7 @@ class Bound:
         for i, kind in enumerate(self.problem.kinds):
             at = _place(i)
             table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
-            references, *own = places(kind, width.ndim)
+            references, *own = places(kind, 1 if width == NARROW else 2)
             self._references += references
             table[at + RESIDUAL], table[at + SLOPES] = own
 

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.machine.jit import hold_over_forks
+from poise.kernels.machine.forks import hold_over_forks
 from poise.kernels.machine.layout import DIRECTION, PLACE, TURN
 from poise.kernels.solver.starts import FEATURES
 from poise.model.joint import JointKind
@@ -45,7 +45,7 @@ def start_index(model: Model, tasks: tuple[Task, ...], problem: Problem) -> Word
 
 _INDICES: "WeakKeyDictionary[Model, OrderedDict[bytes, Words | None]]" = WeakKeyDictionary()
 _LOCK = RLock()
-hold_over_forks(_LOCK)
+hold_over_forks(_LOCK, rank=3)
 
 
 def _made(model: Model, tasks: tuple[Task, ...], problem: Problem) -> Words | None:

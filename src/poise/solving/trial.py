@@ -5,8 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.kernels.machine.jit import adopt, plain
-from poise.kernels.methods.routines import heart
+from poise.kernels.machine.jit import compiler, plain
 from poise.spatial import Array
 
 _ALIKE: Final = 1e-3
@@ -46,11 +45,12 @@ def refuse_apart(name: str, of: str, owner: str, where: str, given: Array, found
 
 def compiled(name: str, owner: str, last: str, function: Callable[..., Any], *signature: Any) -> Any:
     """The function compiled; raises ValueError that says what Numba found, `last` being the place of the output."""
+    made = compiler(f"{name} of {owner}")
     try:
-        return adopt(plain(function), *signature)
+        return made.adopt(plain(function), *signature)
     except Exception as error:
         raise ValueError(
-            f"{name} of {owner} is not compiled by Numba: {heart(error)}.  It must do with numbers, loops and what "
-            "Numba knows of NumPy, read of what is around it only numbers, tuples, arrays and functions of Numba's, "
-            f"and write into its {last} argument"
+            f"{name} of {owner} is not compiled by Numba: {made.heart(error)}.  It must do with numbers, loops and "
+            "what Numba knows of NumPy, read of what is around it only numbers, tuples, arrays and functions of "
+            f"Numba's, and write into its {last} argument"
         ) from error

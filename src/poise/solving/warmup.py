@@ -7,8 +7,8 @@ from types import ModuleType
 import poise
 from poise.kernels.collision import near
 from poise.kernels.library import ROOMS
-from poise.kernels.machine.jit import WHOLE, waiting
-from poise.kernels.machine.view_types import NARROW, PROBLEM_VIEW, WIDE
+from poise.kernels.machine.jit import waiting
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.workers import Job, Watch, compile_together
 from poise.kernels.methods.routines import ROUTINES
 from poise.kernels.rows.own import own_range_rows, own_sides

@@ -15,7 +15,7 @@ import numpy as np
 from poise.cached import cached_property
 from poise.checks import number, numbers, whole
 from poise.errors import ShapeError
-from poise.kernels.machine.jit import from_python, plain
+from poise.kernels.machine.jit import compiler, plain
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_range_rows, own_rows, own_sides
@@ -478,7 +478,7 @@ class Task(Value):
         given: Callable[..., Any] | None = getattr(type(self), name, None)
         if given is None:
             return None
-        return from_python(given) if self.lanes else plain(given)
+        return compiler(f"{name} of {self.label}").from_python(given) if self.lanes else plain(given)
 
 
 def _structure_now(task: Task) -> tuple[Any, ...]:

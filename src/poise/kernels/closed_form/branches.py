@@ -15,7 +15,8 @@ from poise.kernels.algebra.vectors import dot, minus, times, transposed
 from poise.kernels.closed_form.candidates import FITS, KNOWN, LOOSE, TURN, candidates, give_choices, put
 from poise.kernels.closed_form.candidates import NUMBER as LANE_NUMBER
 from poise.kernels.kinematics.forward import forward, tool_point
-from poise.kernels.machine.jit import WHOLE, entry_point, kernel
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import any_of, load, rint, select, splat, sqrt, store
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, FRAME, GOAL_NUMBERS, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide

@@ -10,7 +10,8 @@ from poise.kernels.collision.near import (
     spheres_within,
 )
 from poise.kernels.collision.nearest import nearest_pair, nearest_pairs
-from poise.kernels.machine.jit import REALS, WHOLE, entry_point
+from poise.kernels.machine.jit import entry_point
+from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.layout import LARGEST, NEAR, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, section, wide
 

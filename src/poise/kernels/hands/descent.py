@@ -26,7 +26,8 @@ from poise.kernels.hands.landmarks import (
     weight_of,
 )
 from poise.kernels.kinematics.forward import forward
-from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
+from poise.kernels.machine.jit import call, entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, COST, ITERATIONS, PRISMATIC, SOLVED
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section

@@ -5,7 +5,8 @@ The problem is that of `query`: the units, one effector for the frame, and the c
 
 from poise.kernels.algebra.cholesky import factor
 from poise.kernels.kinematics.forward import forward, jacobian_columns, tool_point
-from poise.kernels.machine.jit import REALS, TABLE, WHOLE, entry_point, kernel
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import REALS, TABLE, WHOLE
 from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.views import problem_at, section
 

@@ -5,7 +5,8 @@ The problem holds the units, an effector for each frame, the columns, and in `sl
 
 from poise.kernels.kinematics.forward import forward, jacobian_columns
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
-from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, entry_point, kernel
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import BATCH, REALS, TABLE, WHOLE
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import FRAME
 from poise.kernels.machine.views import problem_at, section

@@ -1,53 +1,85 @@
-"""The decorators of all kernels, and how a compiled one is called."""
+"""The decorators of all kernels, and how a compiled one is called.
+
+A kernel is compiled when it must be: not where the package's library has it, and not before it is asked for.  Numba is
+imported for that alone.
+"""
 
 import functools
 import os
 import threading
-import warnings
-from collections import Counter
 from collections.abc import Callable
-from time import thread_time
-from types import CodeType
-from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary
+from enum import Enum
+from importlib import import_module
+from typing import Any, Final, TypeVar, cast, final
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from poise.errors import MissingExtra
 from poise.kernels.library import Ahead, library, symbol_of
-from poise.kernels.machine.cache import FOLDER
+from poise.kernels.machine.forks import before_numba, hold_over_forks
+from poise.kernels.machine.kinds import NARROW, WIDE
 from poise.kernels.machine.notice import NOTICE
-from poise.kernels.machine.numba_internals import (
-    KEEPS,
-    compiler_lock,
-    entry_address,
-    inner_options,
-    is_missing,
-    keep,
-    known,
-    quickly,
-)
 from poise.kernels.machine.reads import Reads
-from poise.kernels.machine.view_types import NARROW, WIDE
-
-_FLAGS = {"contract", "reassoc", "arcp", "nsz"}
-"""Fast arithmetic that keeps NaN and infinity visible."""
-
-REAL, WHOLE = numba.types.float64, numba.types.int64
-REALS, TABLE, BATCH = REAL[::1], REAL[:, ::1], REAL[:, :, ::1]
-WHOLES, WHOLE_TABLE = WHOLE[::1], WHOLE[:, ::1]
-FROZEN = numba.types.Array(REAL, 1, "C", readonly=True)
-FROZEN_TABLE = numba.types.Array(REAL, 2, "C", readonly=True)
-"""Types of the arguments of entry points: numbers, and contiguous arrays of one, two and three axes."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+UNJITTED: Final = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""Whether kernels run as plain Python, for a debugger."""
 
-CACHE_FOLDER = FOLDER
-"""Where compiled kernels are kept."""
+
+class Role(Enum):
+    """What calls a kernel: others, of which `INLINED` puts it into each; Python; others through its address.
+
+    An `OWN` routine is a user's, which is not kept on disk: nobody would notice an edit of what it calls.
+    """
+
+    INNER = "inner"
+    INLINED = "inlined"
+    ENTRY = "entry point"
+    ROUTINE = "routine"
+    OWN = "own"
+
+
+@final
+class Kernel:
+    """A function in the language of kernels; `py_func` is its plain Python."""
+
+    def __init__(self, function: Callable[..., Any], role: Role) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self.role = function, role
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it from Python: an entry point as `prepare` says, another as plain Python."""
+        return (prepare(self) if self in SIGNATURES else self.py_func)(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks of a global that it does not know."""
+        return import_module(_COMPILER).type_of(self)  # in the middle of a compilation
+
+
+@final
+class Primitive:
+    """What a kernel calls and is no kernel: in plain Python, for which `poise.kernels.compiling` has an intrinsic of
+    Numba's under the same name, in a file of the same name.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        """As in plain Python."""
+        return self.py_func(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return import_module(_COMPILER).type_of_primitive(self)
+
+
+def primitive(function: _Function) -> _Function:
+    """Let kernels call this, compiled or not."""
+    return function if UNJITTED else cast(_Function, Primitive(function))
 
 
 def kernel(function: _Function, *, inline: bool = False) -> _Function:
@@ -56,25 +88,22 @@ def kernel(function: _Function, *, inline: bool = False) -> _Function:
     No interpreter lock, no exceptions from arithmetic, no allocation.  Its callers are optimised with it inside, and
     only they become machine code: to do so at every level would multiply the time to compile.
     """
-    return cast(
-        _Function,
-        numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **inner_options(inline=inline))(function),
-    )
+    return _made(function, Role.INLINED if inline else Role.INNER)
 
 
-def entry_point(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function that Python calls, with these argument types, like a kernel, and keep it on disk.
+def entry_point(*signature: str) -> Callable[[_Function], _Function]:
+    """Compile a function that Python calls, with these kinds of arguments, like a kernel, and keep it on disk.
 
     It takes no others: a call with, say, a read-only array would otherwise compile the whole again; now it is a
     TypeError.  Nothing is compiled before `prepare`.
     """
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        if numba.config.DISABLE_JIT:
+    def decorate(function: _Function) -> _Function:
+        if UNJITTED:
             return np.errstate(all="ignore")(function)  # compiled arithmetic says nothing either
-        compiled = _cached(function, no_cfunc_wrapper=True)
-        SIGNATURES[compiled] = signature
-        return cast(Callable[..., Any], compiled)
+        made = _made(function, Role.ENTRY)
+        SIGNATURES[made] = signature
+        return made
 
     return decorate
 
@@ -85,98 +114,28 @@ def routine(function: _Function) -> _Function:
     A loop around the methods would otherwise be compiled with all of them inside, and anew for each of its forms; so
     each method is compiled alone, when it is first used, and the loops once for all.
     """
-    return cast(_Function, _cached(function, no_cpython_wrapper=True))
+    return _made(function, Role.ROUTINE)
 
 
-def passing(function: Callable[..., Any]) -> Any:
-    """A routine of a user's, which is not kept on disk: nobody would notice an edit of what it calls."""
-    if numba.config.DISABLE_JIT:
-        return function
-    options = known(_nrt=False, no_cpython_wrapper=True)
-    return numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)
+def own_routine(function: _Function) -> _Function:
+    """A routine of a user's."""
+    return _made(function, Role.OWN)
+
+
+def _made(function: _Function, role: Role) -> _Function:
+    return function if UNJITTED else cast(_Function, Kernel(function, role))
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The Python function of what may be a function of Numba's."""
+    """The Python function of what may be a kernel or a function of Numba's."""
     inner: Callable[..., Any] = getattr(function, "py_func", function)
     return inner
-
-
-def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A user's function that is written with the primitives of `lanes`, for Python to call with arrays."""
-    return _from_python(plain(function), Reads(plain(function)))
-
-
-@functools.lru_cache(maxsize=64)
-def _from_python(function: Callable[..., Any], reads: Reads) -> Callable[..., Any]:
-    renew(reads)
-    made: Callable[..., Any] = numba.njit(error_model="numpy", fastmath=_FLAGS)(function)
-    return made
-
-
-def adopt(function: Callable[..., Any], *signature: Any) -> Any:
-    """Compile a user's function of two or three arguments, the last an output that it writes, like a routine.
-
-    An output that is an array is NaN where the function raises.  Before, that of two arguments is zeros, and that of
-    three NaN, for all of it must be written.  One of rows is the function's alone.
-    Nothing is kept on disk; whoever uses the `address` of what is returned keeps that too.  It is compiled anew if what
-    it reads around it has changed.  Raises what Numba raises for a function that it cannot compile.
-
-    LLVM's engine does not let go of what it has compiled, and its types and constants stay in any case: over a
-    megabyte for each function, for good.  So a function that is made anew time and again is warned of.
-    """
-    return _adopt(function, Reads(function), *signature)
-
-
-@functools.lru_cache(maxsize=64)
-def _adopt(function: Callable[..., Any], reads: Reads, *signature: Any) -> Any:
-    _warn_of_remaking(function)
-    renew(reads)
-    inner = function
-    if not numba.config.DISABLE_JIT:
-        inner = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(function)
-        inner.compile(signature)
-
-    def guarded(given: Any, out: Any) -> None:
-        out[:] = 0.0
-        try:
-            inner(given, out)
-        except Exception:
-            out[:] = np.nan
-
-    def guarded_two(given: Any, numbers: Any, out: Any) -> None:
-        out[:] = np.nan
-        try:
-            inner(given, numbers, out)
-        except Exception:
-            out[:] = np.nan
-
-    def trusted(given: Any, numbers: Any, out: Any) -> None:
-        inner(given, numbers, out)
-
-    chosen: Callable[..., None] = guarded if len(signature) == 2 else guarded_two
-    if not isinstance(signature[-1], numba.types.Array):
-        chosen = trusted
-    if numba.config.DISABLE_JIT:
-        return chosen
-    adopted = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(chosen)
-    adopted.compile(signature)
-    return adopted
-
-
-def renew(reads: Reads) -> None:
-    """Let the functions of Numba's that a user's function calls be compiled with what they read as it is now."""
-    for helper in reads.helpers:
-        now = Reads(helper)
-        if helper.overloads and _COMPILED.get(helper) != now:
-            helper.recompile()
-        _COMPILED[helper] = now
 
 
 def watched(entry: Callable[..., Any], reads: Reads) -> Callable[..., Any]:
     """An entry point that raises RuntimeError if what was compiled for it has read what is no longer so; the entry
     point itself if nothing was read."""
-    if not reads or numba.config.DISABLE_JIT:
+    if not reads or UNJITTED:
         return entry
 
     def call(*arguments: Any) -> Any:
@@ -191,39 +150,15 @@ def watched(entry: Callable[..., Any], reads: Reads) -> Callable[..., Any]:
     return call
 
 
-def _warn_of_remaking(function: Callable[..., Any]) -> None:
-    code = function.__code__
-    _ADOPTED[code] += 1
-    if _ADOPTED[code] == _OFTEN:
-        warnings.warn(
-            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has been made {_OFTEN} times, and "
-            "each was compiled and keeps over a megabyte of memory for good: make it once, outside the loop, and "
-            "use it again; what changes in the loop is a field or a target, not what is around the function",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-
-
-def _cached(function: Callable[..., Any], **options: bool) -> Any:
-    """A function that will be kept on disk when it is compiled."""
-    options = known(_nrt=False, **options)
-    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)
-    keep(compiled, functools.partial(NOTICE.begins, _name(function)))
-    return compiled
-
-
-_ADOPTED: Counter[CodeType] = Counter()
-"""How often a function of this text was adopted."""
-_OFTEN = 8
-_COMPILED: "WeakKeyDictionary[Any, Reads]" = WeakKeyDictionary()
-"""What users' functions of Numba's read when they were last compiled here."""
-SIGNATURES: dict[Any, tuple[Any, ...]] = {}
-"""The argument types of the entry points."""
-_READY: dict[Any, Callable[..., Any]] = {}
+SIGNATURES: Final[dict[Any, tuple[str, ...]]] = {}
+"""The kinds of the arguments of the entry points."""
+_READY: Final[dict[Any, Callable[..., Any]]] = {}
 """What is called in the place of each entry point that is loaded or compiled."""
-_PLAIN: list[Any] = []
+_PLAIN: Final[list[Any]] = []
 """The routines that have an address, un-jitted: it is the place in this list."""
-_LOCK = threading.RLock()
+LOCK: Final = threading.RLock()
+"""Whoever holds it, no other thread compiles for this library."""
+_COMPILER: Final = "poise.kernels.compiling.jit"
 
 
 def prepare(function: Any) -> Callable[..., Any]:
@@ -234,60 +169,54 @@ def prepare(function: Any) -> Callable[..., Any]:
 def _prepare(function: Any) -> Callable[..., Any]:
     if function not in SIGNATURES:
         return cast(Callable[..., Any], function)
-    with _LOCK:
-        if function not in _READY:
-            ahead = _ahead(function, SIGNATURES[function])
-            if ahead is None:
-                _compile(function, SIGNATURES[function])
-                function.disable_compile()
-            _READY[function] = function if ahead is None else ahead.function()
-        return _READY[function]
+    signature = SIGNATURES[function]
+    ahead = _ahead(function, signature)
+    compiled = ahead.function() if ahead is not None else compiler(name(function)).entry(function, signature)
+    return _READY.setdefault(function, compiled)
 
 
-def _ahead(function: Any, signature: tuple[Any, ...]) -> Ahead | None:
-    """This function for these argument types, where the package's library has it."""
-    found = library()
+def _ahead(function: Any, signature: tuple[str, ...]) -> Ahead | None:
+    """This function for these kinds of arguments, where the package's library has it."""
+    found = library() if isinstance(function, Kernel) else None
     return None if found is None else found.get(symbol(function, signature))
 
 
-def symbol(function: Any, signature: tuple[Any, ...]) -> str:
-    """What a function for these argument types is called in a library."""
+def symbol(function: Any, signature: tuple[str, ...]) -> str:
+    """What a function for these kinds of arguments is called in a library."""
     return symbol_of(plain(function), wide=WIDE in signature and NARROW not in signature)
 
 
-def address(function: Any, *signature: Any) -> int:
-    """Where a routine for these argument types is; loads or compiles it, and says so on stderr if it takes seconds."""
-    with _LOCK:
-        if numba.config.DISABLE_JIT:
+def address(function: Any, *signature: str) -> int:
+    """Where a routine for these kinds of arguments is; loads or compiles it, and says so on stderr if it takes long."""
+    if UNJITTED:
+        with LOCK:
             if function not in _PLAIN:
                 _PLAIN.append(function)
             return _PLAIN.index(function)
-        ahead = _ahead(function, signature)
-        if ahead is not None:
-            return ahead.address
-        if signature not in function.overloads:
-            _compile(function, signature)
-        return entry_address(function.overloads[signature])
+    ahead = _ahead(function, signature)
+    return compiler(name(function)).address(function, signature) if ahead is None else ahead.address
 
 
-def _compile(function: Any, signature: tuple[Any, ...]) -> None:
-    """Load or compile; in both cases under the lock."""
-    begun = thread_time()
-    if not KEEPS:
-        NOTICE.begins(_name(function))
-    with quickly():
-        function.compile(signature)
-    NOTICE.ends(thread_time() - begun)
+def compiler(feature: str = "") -> Any:
+    """The module that compiles, `poise.kernels.compiling.jit`; raises MissingExtra, of the feature, without Numba."""
+    before_numba()
+    try:
+        with LOCK:
+            return import_module(_COMPILER)
+    except ModuleNotFoundError as error:
+        if error.name not in ("numba", "llvmlite"):
+            raise
+        raise MissingExtra(f"{feature}, of which there is nothing compiled ahead here,", "numba", "jit") from None
 
 
-def _name(function: Any) -> str:
+def name(function: Any) -> str:
     """What a kernel is called in lines for people."""
     named = plain(function)
     return f"{named.__module__.rpartition('.')[2]}.{named.__qualname__}"
 
 
-def ready(function: Any, *signature: Any) -> None:
-    """Load or compile an entry point, or a routine for these argument types."""
+def ready(function: Any, *signature: str) -> None:
+    """Load or compile an entry point, or a routine for these kinds of arguments."""
     if signature:
         address(function, *signature)
     else:
@@ -302,43 +231,19 @@ def waiting() -> list[Any]:
     return sorted(found, key=lambda function: len(SIGNATURES[function]))
 
 
-def missing(function: Any, *signature: Any) -> bool:
+def missing(function: Any, *signature: str) -> bool:
     """Whether `ready` would compile, and keep what it compiles."""
     signature = signature or SIGNATURES.get(function, ())
-    if not signature or numba.config.DISABLE_JIT or signature in function.overloads:
+    if not signature or UNJITTED or function in _READY or _ahead(function, signature) is not None:
         return False
-    return _ahead(function, signature) is None and is_missing(function, signature)
+    return cast(bool, compiler(name(function)).missing(function, signature))
 
 
-def hold_over_forks(lock: Any) -> None:
-    """A fork waits for this lock, and its child begins with a free one: of several, the last given is waited for first.
-
-    A lock that is held while another is taken must be given after that.
-    """
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+hold_over_forks(NOTICE.lock, rank=0)
+hold_over_forks(LOCK, rank=2)
 
 
-# A process forked while another thread compiles would have Numba and LLVM for ever in the middle of it.
-hold_over_forks(NOTICE.lock)
-hold_over_forks(compiler_lock)
-hold_over_forks(_LOCK)
-
-
-def _plain_call(place: int, *arguments: Any) -> None:
+@primitive
+def call(place: int, *arguments: Any) -> None:
     """Run the routine at this address."""
     _PLAIN[place](*arguments)
-
-
-@intrinsic
-def _call(typing: Any, place: Any, *arguments: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        values = [builder.extract_value(args[1], i) for i in range(len(arguments))]
-        kind = ir.FunctionType(context.get_value_type(types.none), [context.get_value_type(t) for t in arguments])
-        builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
-        return context.get_dummy_value()
-
-    return types.none(place, types.StarArgTuple(arguments)), emit
-
-
-call = _plain_call if numba.config.DISABLE_JIT else _call

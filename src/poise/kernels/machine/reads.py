@@ -42,10 +42,10 @@ class Reads:
             return  # what Numba refuses, and the library's own, which never changes
         for name, look in _around(inner):
             value = look()
+            if value is _NOTHING or _brought(value):
+                continue
             if hasattr(value, "py_func"):
                 self._walk(value, walked)
-            elif value is _NOTHING or _brought(value):
-                continue
             where = f"{name} in {inner.__qualname__}"
             self._places.append((where, look, value, _content(value), _still(value)))
         if inner is not function:

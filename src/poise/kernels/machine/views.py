@@ -1,6 +1,6 @@
-"""Problems and workspaces as kernels see them: names in place of numbers, and no arithmetic to unpack them.
+"""Problems and workspaces as kernels see them: names in place of numbers.
 
-`problem_at` and `work_at` make the views of what `poise.kernels.machine.layout` describes:
+`problem_at`, `narrow` and `wide` make the views of what `poise.kernels.machine.layout` describes:
 
     p.effectors[k].tip      a field of a record
     p.units[u].placement    several numbers under one name, which are read by [i]
@@ -8,378 +8,167 @@
     w.jacobian              rows of a workspace, which `load` and `store` read in either width
     len(w.e)                entries of a section
 
-A view is a pointer or two.  A problem does not change while a kernel runs, and its loads say so to the compiler, which
-is then free to keep what it has read.  Nothing here needs Numba's run time.
+Here they are plain Python, for where nothing is compiled: a kernel can then be stepped through in a debugger.
 """
 
-import operator
+import ctypes
 from typing import Any
 
-import numba
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.imputils import lower_getattr_generic
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import intrinsic, lower_builtin
-from numba.np import arrayobj
+import numpy as np
 
-from poise.kernels.machine import plain_views
-from poise.kernels.machine.layout import PROBLEM, WHOLE, WIDTH, WORK
-from poise.kernels.machine.packing import header_word
+from poise.kernels.machine.jit import primitive
+from poise.kernels.machine.layout import ENTRIES, FIRST_ROWS, PROBLEM, WIDTH, WORK
+from poise.kernels.machine.packing import HEADER_WORDS, end_of, rows_of, total_rows, unpack
 from poise.kernels.machine.record import Record
-from poise.kernels.machine.view_types import (
-    NARROW,
-    PROBLEM_VIEW,
-    REAL,
-    REALS,
-    ROWS,
-    TABLE,
-    WHOLES,
-    WIDE,
-    WORD,
-    Entry,
-    Numbers,
-    Problem,
-    Records,
-    RowsType,
-    Table,
-    Work,
-)
-
-
-def _struct(context: Any, builder: Any, kind: Any, **members: Any) -> Any:
-    made = cgutils.create_struct_proxy(kind)(context, builder)
-    for name, value in members.items():
-        setattr(made, name, value)
-    return made._getvalue()
-
-
-def _word(builder: Any, problem: Any, index: Any) -> Any:
-    """The whole number at a word of a problem, which does not change."""
-    if isinstance(index, int):
-        index = ir.Constant(WORD, index)
-    return _unchanging(builder, builder.load(builder.gep(problem, [index])))
-
-
-def _unchanging(builder: Any, value: Any) -> Any:
-    value.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return value
-
-
-def _reals(builder: Any, pointer: Any) -> Any:
-    return builder.bitcast(pointer, REAL.as_pointer())
-
-
-# Sections by name ---------------------------------------------------------------------------------------------------
 
-
-@infer_getattr
-class _ProblemAttributes(AttributeTemplate):
-    key = Problem
-
-    def generic_resolve(self, typ: Any, attr: str) -> Any:
-        kind = PROBLEM.get(attr)
-        if kind is None:
-            return None
-        if isinstance(kind, Record):
-            return Records(kind)
-        return WHOLES if kind == WHOLE else REALS
 
+class _Entry:
+    """One record, its fields by name."""
 
-@lower_getattr_generic(Problem)
-def _problem_section(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    kind, word = PROBLEM[attr], header_word(attr)
-    data, count = builder.gep(value, [_word(builder, value, word)]), _word(builder, value, word + 1)
-    if isinstance(kind, Record):
-        return _struct(context, builder, Records(kind), data=data, count=count)
-    if kind == WHOLE:
-        return _struct(context, builder, WHOLES, data=data, count=count)
-    return _struct(context, builder, REALS, data=_reals(builder, data), count=count)
+    def __init__(self, row: Any) -> None:
+        self._row = row
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._row.dtype.names:
+            raise AttributeError(name)
+        return self._row[name]
 
-@infer_getattr
-class _WorkAttributes(AttributeTemplate):
-    key = Work
 
-    def generic_resolve(self, typ: Any, attr: str) -> Any:
-        if attr == "routines":
-            return WHOLES
-        return ROWS[typ.ndim] if attr in WORK else None
+class _Records:
+    """Records one after the other."""
 
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
 
-@lower_getattr_generic(Work)
-def _work_section(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    if attr == "routines":
-        # Written when a process binds the problem, before any kernel runs.
-        return _struct(context, builder, WHOLES, data=builder.extract_value(value, 2), count=ir.Constant(WORD, 0))
-    problem, data, word = builder.extract_value(value, 0), builder.extract_value(value, 1), header_word(attr)
-    start, count = _word(builder, problem, word), _word(builder, problem, word + 1)
-    if typ.ndim == 2:
-        start = builder.mul(start, ir.Constant(WORD, WIDTH))
-    return _struct(context, builder, ROWS[typ.ndim], data=builder.gep(data, [start]), count=count)
+    def __len__(self) -> int:
+        return len(self._rows)
 
+    def __getitem__(self, index: int) -> _Entry:
+        if not 0 <= index < len(self._rows):
+            raise IndexError(index)
+        return _Entry(self._rows[index])
 
-# Entries and fields -------------------------------------------------------------------------------------------------
 
+class _Problem:
+    """The words of a problem, its sections by name."""
 
-def _index(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    return context.cast(builder, value, kind, types.intp)
+    def __init__(self, words: Any) -> None:
+        self.words = words
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in PROBLEM:
+            raise AttributeError(name)
+        found = unpack(self.words, name)
+        if isinstance(PROBLEM[name], Record):
+            found = _Records(found)
+        setattr(self, name, found)
+        return found
 
-def _place(context: Any, builder: Any, kind: Any, value: Any, width: Any) -> Any:
-    """The offset of an index, or of a pair of them in rows of `width`."""
-    if isinstance(kind, types.BaseTuple):
-        i, j = (_index(context, builder, kind[k], builder.extract_value(value, k)) for k in range(2))
-        return builder.add(builder.mul(i, width), j)
-    return _index(context, builder, kind, value)
 
+class _Work:
+    """A workspace, its sections by name."""
 
-@infer_global(operator.getitem)
-class _GetItem(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        kind, index = args
-        if isinstance(kind, Records):
-            return signature(Entry(kind.record), kind, index)
-        if isinstance(kind, Numbers):
-            return signature(kind.dtype, kind, index)
-        if isinstance(kind, Table):
-            return signature(types.int64, kind, index)
-        if isinstance(kind, RowsType):
-            return signature(types.float64, kind, index)
-        return None
+    def __init__(self, words: Any, data: Any, routines: Any) -> None:
+        self.words, self.data, self.routines = words, data, routines
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in WORK:
+            raise AttributeError(name)
+        found = self.data[rows_of(self.words, name)]
+        setattr(self, name, found)
+        return found
 
-@infer_global(operator.setitem)
-class _SetItem(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.none, *args) if isinstance(args[0], RowsType) else None
 
+def _at(address: Any, kind: Any, count: int) -> Any:
+    """An array, or the one of `count` numbers that lies at an address."""
+    if isinstance(address, np.ndarray):
+        return address
+    if count == 0:
+        return np.zeros(0)
+    return np.ctypeslib.as_array((kind * count).from_address(int(address)))
 
-@infer_global(len)
-class _Length(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], Records | Numbers | Table | RowsType):
-            return signature(types.intp, args[0])
-        return None
 
+@primitive
+def problem_at(words):
+    """The problem in an array of words, or at an address."""
+    if not isinstance(words, np.ndarray):
+        words = _at(words, ctypes.c_int64, end_of(_at(words, ctypes.c_int64, HEADER_WORDS)))
+    return _Problem(words)
 
-@lower_builtin(len, Records)
-@lower_builtin(len, Numbers)
-@lower_builtin(len, Table)
-@lower_builtin(len, RowsType)
-def _length(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.extract_value(args[0], 1)
 
+def _routines(problem, routines):
+    most = max((effector.rows for effector in problem.effectors), default=0)
+    return _at(routines, ctypes.c_int64, max(FIRST_ROWS, most + ENTRIES))
 
-@lower_builtin(operator.getitem, Records, types.Any)
-def _record(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    index = _index(context, builder, sig.args[1], args[1])
-    words = ir.Constant(WORD, sig.args[0].record.words)
-    return builder.gep(builder.extract_value(args[0], 0), [builder.mul(index, words)])
 
+@primitive
+def narrow(problem, work, routines):
+    """The workspace of one number in an array, or at an address."""
+    rows = total_rows(problem.words)
+    return _Work(problem.words, _at(work, ctypes.c_double, rows)[:rows], _routines(problem, routines))
 
-@lower_builtin(operator.getitem, Numbers, types.Any)
-def _number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    index = _index(context, builder, sig.args[1], args[1])
-    return _unchanging(builder, builder.load(builder.gep(builder.extract_value(args[0], 0), [index])))
 
+@primitive
+def wide(problem, work, routines):
+    """The workspace of eight in an array, or at an address."""
+    rows = total_rows(problem.words)
+    lanes = _at(work, ctypes.c_double, WIDTH * rows).reshape(-1, WIDTH)[:rows]
+    return _Work(problem.words, lanes, _routines(problem, routines))
 
-@lower_builtin(operator.getitem, Table, types.Any)
-def _table_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    place = _place(context, builder, sig.args[1], args[1], builder.extract_value(args[0], 2))
-    return _unchanging(builder, builder.load(builder.gep(builder.extract_value(args[0], 0), [place])))
 
+@primitive
+def entry_at(address, record):
+    """The record at an address."""
+    return _Entry(_at(address, ctypes.c_int64, record.words).view(record.dtype)[0])
 
-def _row_pointer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    place = _place(context, builder, sig.args[1], args[1], ir.Constant(WORD, WIDTH))
-    return builder.gep(builder.extract_value(args[0], 0), [place])
 
+@primitive
+def rows_at(address, count):
+    """`count` rows of one number at an address."""
+    return _at(address, ctypes.c_double, count)
 
-@lower_builtin(operator.getitem, RowsType, types.Any)
-def _get_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.load(_row_pointer(context, builder, sig, args))
 
+def _record(numbers, record):
+    return _Entry(numbers[: record.words].view(record.dtype)[0]) if record.words else None
 
-@lower_builtin(operator.setitem, RowsType, types.Any, types.Any)
-def _set_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    value = context.cast(builder, args[2], sig.args[2], types.float64)
-    builder.store(value, _row_pointer(context, builder, sig, args))
-    return context.get_dummy_value()
 
+@primitive
+def settings_of(problem, record):
+    """The settings of the method at hand, as its record names them."""
+    return _record(problem.settings, record)
 
-@infer_getattr
-class _EntryAttributes(AttributeTemplate):
-    key = Entry
 
-    def generic_resolve(self, typ: Any, attr: str) -> Any:
-        field = typ.record.fields.get(attr)
-        if field is None:
-            return None
-        if field.count is None:
-            return types.int64 if field.whole else types.float64
-        return WHOLES if field.whole else REALS
+@primitive
+def rule_settings_of(problem, record):
+    """The settings of the damping rule at hand, as its record names them."""
+    return _record(problem.rule, record)
 
 
-@lower_getattr_generic(Entry)
-def _field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    field = typ.record.fields[attr]
-    pointer = builder.gep(value, [ir.Constant(WORD, field.word)])
-    if not field.whole:
-        pointer = _reals(builder, pointer)
-    if field.count is None:
-        return _unchanging(builder, builder.load(pointer))
-    kind = WHOLES if field.whole else REALS
-    return _struct(context, builder, kind, data=pointer, count=ir.Constant(WORD, field.count))
+@primitive
+def section(rows, start, count):
+    """Entries `start` to `start + count`; unlike a slice it checks nothing, so it costs nothing."""
+    return rows[start : start + count]
 
 
-# Making views -------------------------------------------------------------------------------------------------------
+@primitive
+def table(numbers, start, rows, columns):
+    """`rows * columns` whole numbers of a problem from `start` on, in rows and columns."""
+    return numbers[start : start + rows * columns].reshape(rows, columns)
 
 
-def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The address of what an argument points to: an array, or a whole number that is one."""
-    if isinstance(kind, types.Array):
-        return builder.bitcast(context.make_array(kind)(context, builder, value).data, WORD.as_pointer())
-    return builder.inttoptr(value, WORD.as_pointer())
+@primitive
+def as_array(rows):
+    """The first numbers of some rows, as many as there are rows, as an array for a user's function."""
+    return rows.reshape(-1)[: len(rows)]
 
 
-@intrinsic
-def _problem_at(typing: Any, words: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _data(context, builder, sig.args[0], args[0])
+@primitive
+def flat(rows):
+    """All numbers of some rows, one lane beside the other, as an array."""
+    return rows.reshape(-1)
 
-    return PROBLEM_VIEW(words), emit
 
-
-@intrinsic
-def _entry_at(typing: Any, address: Any, record: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _data(context, builder, sig.args[0], args[0])
-
-    return Entry(record.record)(address, record), emit
-
-
-@intrinsic
-def _rows_at(typing: Any, address: Any, count: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = _reals(builder, _data(context, builder, sig.args[0], args[0]))
-        return _struct(context, builder, ROWS[1], data=data, count=_index(context, builder, sig.args[1], args[1]))
-
-    return ROWS[1](address, count), emit
-
-
-def _work_of(ndim: int) -> Any:
-    @intrinsic
-    def work_at(typing: Any, problem: Any, words: Any, routines: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            data, table = (_data(context, builder, sig.args[i], args[i]) for i in (1, 2))
-            return _struct(
-                context, builder, sig.return_type, problem=args[0], data=_reals(builder, data), routines=table
-            )
-
-        return (NARROW if ndim == 1 else WIDE)(problem, words, routines), emit
-
-    return work_at
-
-
-def _record_in(name: str) -> Any:
-    @intrinsic
-    def record_in(typing: Any, problem: Any, record: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.gep(args[0], [_word(builder, args[0], header_word(name))])
-
-        return Entry(record.record)(problem, record), emit
-
-    return record_in
-
-
-@intrinsic
-def _whole_table(typing: Any, numbers: Any, start: Any, rows: Any, columns: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        first, count, width = (_index(context, builder, sig.args[i], args[i]) for i in (1, 2, 3))
-        data = builder.gep(builder.extract_value(args[0], 0), [first])
-        return _struct(context, builder, TABLE, data=data, count=count, columns=width)
-
-    return TABLE(numbers, start, rows, columns), emit
-
-
-@intrinsic
-def _section(typing: Any, rows: Any, start: Any, count: Any) -> Any:
-    kind = ROWS[rows.ndim] if isinstance(rows, RowsType | types.Array) else rows
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        first, size = (_index(context, builder, sig.args[i], args[i]) for i in (1, 2))
-        if isinstance(sig.args[0], types.Array):
-            data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        else:
-            data = builder.extract_value(args[0], 0)
-        if getattr(sig.args[0], "ndim", 1) == 2:
-            first = builder.mul(first, ir.Constant(WORD, WIDTH))
-        return _struct(context, builder, kind, data=builder.gep(data, [first]), count=size)
-
-    return kind(rows, start, count), emit
-
-
-def _array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
-    item = ir.Constant(context.get_value_type(types.intp), 8)
-    strides = [item]
-    for extent in reversed(shape[1:]):
-        strides.insert(0, builder.mul(strides[0], extent))
-    made = context.make_array(kind)(context, builder)
-    arrayobj.populate_array(
-        made,
-        data=data,
-        shape=cgutils.pack_array(builder, shape),
-        strides=cgutils.pack_array(builder, strides),
-        itemsize=item,
-        meminfo=None,
-    )
-    return made._getvalue()
-
-
-@intrinsic
-def _as_array(typing: Any, rows: Any) -> Any:
-    kind = types.Array(types.float64, 1, "C")
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data, count = (builder.extract_value(args[0], i) for i in (0, 1))
-        return _array(context, builder, kind, data, [count])
-
-    return kind(rows), emit
-
-
-@intrinsic
-def _flat(typing: Any, rows: Any) -> Any:
-    kind = types.Array(types.float64, 1, "C")
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data, count = (builder.extract_value(args[0], i) for i in (0, 1))
-        width = WIDTH if sig.args[0].ndim == 2 else 1
-        return _array(context, builder, kind, data, [builder.mul(count, ir.Constant(WORD, width))])
-
-    return kind(rows), emit
-
-
-@intrinsic
-def _as_matrix(typing: Any, rows: Any, height: Any, width: Any) -> Any:
-    kind = types.Array(types.float64, 2, "C")
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        shape = [_index(context, builder, sig.args[i], args[i]) for i in (1, 2)]
-        return _array(context, builder, kind, builder.extract_value(args[0], 0), shape)
-
-    return kind(rows, height, width), emit
-
-
-if numba.config.DISABLE_JIT:
-    problem_at, narrow, wide = plain_views.problem_at, plain_views.narrow, plain_views.wide
-    settings_of, rule_settings_of = plain_views.settings_of, plain_views.rule_settings_of
-    entry_at, rows_at = plain_views.entry_at, plain_views.rows_at
-    section, table, flat = plain_views.section, plain_views.table, plain_views.flat
-    as_array, as_matrix = plain_views.as_array, plain_views.as_matrix
-else:
-    problem_at, narrow, wide = _problem_at, _work_of(1), _work_of(2)
-    settings_of, rule_settings_of = _record_in("settings"), _record_in("rule")
-    entry_at, rows_at = _entry_at, _rows_at
-    section, table, flat = _section, _whole_table, _flat
-    as_array, as_matrix = _as_array, _as_matrix
+@primitive
+def as_matrix(rows, height, width):
+    """The first numbers of some rows as a matrix, for a user's function."""
+    return rows.reshape(-1)[: height * width].reshape(height, width)

@@ -107,8 +107,10 @@ def _unheard(done: int) -> None:
 def _lead(jobs: deque[tuple[Job, _Place]], done: Callable[[], None]) -> None:
     """Give a worker one job after the other; what it does not do, the caller will."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    if jit.CACHE_FOLDER.is_absolute():
-        environment["POISE_CACHE_DIR"] = str(jit.CACHE_FOLDER.parent)
+    from poise.kernels.compiling.cache import FOLDER
+
+    if FOLDER.is_absolute():
+        environment["POISE_CACHE_DIR"] = str(FOLDER.parent)
     with (
         contextlib.suppress(OSError),
         subprocess.Popen(

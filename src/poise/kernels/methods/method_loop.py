@@ -4,7 +4,8 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
+from poise.kernels.machine.jit import call, entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import any_of, load, pitch, sqrt, store
 from poise.kernels.machine.layout import (
     ANSWER,

@@ -6,19 +6,15 @@ templates below, so that a method's file holds the step alone.
 
 import dis
 import importlib
-import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, final
 
-import numba
-from numba.core.errors import NumbaError
-
-from poise.kernels.machine.jit import address, kernel, passing, plain, renew, routine
+from poise.kernels.machine.jit import UNJITTED, address, compiler, kernel, name, own_routine, plain, routine
+from poise.kernels.machine.kinds import PROBLEM_VIEW, WIDE
 from poise.kernels.machine.lanes import store
 from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.record import Record
-from poise.kernels.machine.view_types import PROBLEM_VIEW, WIDE
 from poise.kernels.machine.views import rule_settings_of, settings_of
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
@@ -85,7 +81,7 @@ class Routine:
             function.__name__,
         )
         made.__module__, made.__qualname__ = self.key
-        return routine(made) if self.kept else passing(made)
+        return routine(made) if self.kept else own_routine(made)
 
     def address(self, width: Any) -> int:
         """Where it is for a workspace of this type; loads or compiles it.
@@ -94,14 +90,12 @@ class Routine:
         """
         if self.reads.changed() is not None:
             self.reads = Reads(self.inner)
-            renew(self.reads)
+            compiler(name(self.inner)).renew(self.reads)
             self.function = self._made()
-        if not self.kept and not numba.config.DISABLE_JIT:
-            try:
-                self.function.compile((PROBLEM_VIEW, width))
-            except NumbaError as error:
-                way = " for eight characters, of which Capabilities(characters=False) relieves it" * (width is WIDE)
-                raise ValueError(f"{'.'.join(self.key)} is not compiled by Numba{way}: {heart(error)}") from error
+        fault = "" if self.kept or UNJITTED else compiler(name(self.inner)).fault(self.function, (PROBLEM_VIEW, width))
+        if fault:
+            way = " for eight characters, of which Capabilities(characters=False) relieves it" * (width == WIDE)
+            raise ValueError(f"{'.'.join(self.key)} is not compiled by Numba{way}: {fault}")
         return address(self.function, PROBLEM_VIEW, width)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,12 +129,3 @@ ROUTINES: Final[dict[tuple[str, str], Routine]] = {}
 def _found(module: str, name: str) -> Routine:
     importlib.import_module(module)
     return ROUTINES[module, name]
-
-
-def heart(error: Exception) -> str:
-    """The first line that says something, of what Numba says."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip(" >-") for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
-    told = lines[0] if lines else type(error).__name__
-    return (f"{told} {lines[1]}" if told.endswith(":") and len(lines) > 1 else told).rstrip(".")

@@ -1,7 +1,8 @@
 """A block tridiagonal system, whose neighbours are tied coordinate by coordinate."""
 
 from poise.kernels.algebra.cholesky import factor, substitute
-from poise.kernels.machine.jit import REALS, WHOLE, entry_point, kernel
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.views import section
 
 

@@ -6,7 +6,8 @@ a waypoint it comes as near as it can and goes on from there, more careful, so t
 
 import numpy as np
 
-from poise.kernels.machine.jit import BATCH, TABLE, WHOLE, entry_point
+from poise.kernels.machine.jit import entry_point
+from poise.kernels.machine.kinds import BATCH, TABLE, WHOLE
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from poise.kernels.machine.jit import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES, entry_point, kernel
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES
 from poise.kernels.machine.views import problem_at
 from poise.kernels.solver.nearness import angle_between, square_between
 

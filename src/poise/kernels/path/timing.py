@@ -8,7 +8,8 @@ Path Parameterization Based on Reachability Analysis", doi:10.1109/TRO.2018.2819
 
 import numpy as np
 
-from poise.kernels.machine.jit import REALS, TABLE, entry_point, kernel
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import REALS, TABLE
 
 
 @kernel

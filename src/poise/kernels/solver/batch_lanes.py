@@ -12,7 +12,8 @@ No lane knows of another: an answer depends on the problem, the seed and the ind
 
 import numpy as np
 
-from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel
+from poise.kernels.machine.jit import call, entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import (
     BAD_GOAL,

@@ -13,7 +13,8 @@ What lies where is said in `poise.kernels.machine.layout`.
 
 import numpy as np
 
-from poise.kernels.machine.jit import REALS, TABLE, WHOLE, call, entry_point, kernel, routine
+from poise.kernels.machine.jit import call, entry_point, kernel, routine
+from poise.kernels.machine.kinds import REALS, TABLE, WHOLE
 from poise.kernels.machine.lanes import any_of, floor, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     BAD_GOAL,

@@ -10,7 +10,8 @@ import numpy as np
 
 from poise.kernels.algebra.rotations import normalised
 from poise.kernels.algebra.swing_twist import clipped
-from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
+from poise.kernels.machine.jit import call, entry_point, kernel, routine
+from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide

@@ -21,7 +21,8 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import times, transpose_times
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
-from poise.kernels.machine.jit import WHOLE, call, entry_point, kernel, routine
+from poise.kernels.machine.jit import call, entry_point, kernel, routine
+from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import (
     BAD_GOAL,

@@ -19,6 +19,7 @@ import llvmlite
 import numba
 import numpy as np
 
+from poise.kernels.machine.jit import Primitive
 from poise.kernels.machine.record import Record
 
 _HAS_DOCSTRING: Final = 0x4000000
@@ -94,10 +95,9 @@ def _names(code: CodeType) -> dict[str, None]:
 def _worth(value: Any, called: list[FunctionType]) -> str:
     """What of a value goes into code, a function among those that are `called`; ValueError for what cannot be told."""
     inner = getattr(value, "py_func", value)
-    if isinstance(inner, FunctionType):
+    if isinstance(inner, FunctionType) and not isinstance(value, Primitive):
         called.append(inner)
-        options = getattr(value, "targetoptions", {})
-        return f"{inner.__qualname__} {sorted((key, _option(each)) for key, each in options.items())}"
+        return f"{inner.__qualname__} {getattr(value, 'role', '')}"
     if value is None or isinstance(value, bool | int | float | str | np.dtype):
         return repr(value)
     if isinstance(value, Record):
@@ -106,15 +106,10 @@ def _worth(value: Any, called: list[FunctionType]) -> str:
         return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
     if isinstance(value, ModuleType) and value.__name__.partition(".")[0] != "poise":
         return value.__name__
-    home = getattr(getattr(value, "_defn", value), "__module__", None) or ""
+    home = getattr(value, "__module__", None) or ""
     if home.startswith("poise.kernels.machine.") or home.partition(".")[0] in ("builtins", "math", "numba", "numpy"):
         return f"{home}.{getattr(value, '__name__', type(value).__name__)}"  # told of by `compiler`
     raise ValueError(f"{value!r}")
-
-
-def _option(value: Any) -> str:
-    """An option of `numba.njit`, a set in an order of its own."""
-    return str(sorted(value) if isinstance(value, set) else value)
 
 
 def code_content(code: CodeType) -> bytes:

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import numba
 
-from poise.kernels.machine import cache
-from poise.kernels.machine.identity import identity
+from poise.kernels.compiling import cache
+from poise.kernels.compiling.identity import identity
+from poise.kernels.machine.forks import hold_over_forks
 
 try:
     from numba.core.codegen import JITCodeLibrary
@@ -46,6 +47,7 @@ try:
 except ImportError:
     compiler_lock = threading.RLock()
 """Whoever holds it, no other thread compiles."""
+hold_over_forks(compiler_lock, rank=1)
 
 try:
     from numba.core.cpu import CPUTargetOptions

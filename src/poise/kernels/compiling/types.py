@@ -7,6 +7,7 @@ from numba import types
 from numba.core.imputils import lower_constant
 from numba.extending import models, register_model, typeof_impl
 
+from poise.kernels.machine import kinds
 from poise.kernels.machine.record import Record
 
 WORD, REAL = ir.IntType(64), ir.DoubleType()
@@ -130,3 +131,18 @@ class _WorkModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         members = [("problem", PROBLEM_VIEW), ("data", types.CPointer(types.float64)), ("routines", PROBLEM_VIEW)]
         super().__init__(dmm, fe_type, members)
+
+
+TYPES: dict[str, Any] = {
+    kinds.REAL: types.float64,
+    kinds.WHOLE: types.int64,
+    **{kind: types.Array(types.float64, int(kind[1]), "C") for kind in (kinds.REALS, kinds.TABLE, kinds.BATCH)},
+    **{kind: types.Array(types.int64, int(kind[1]), "C") for kind in (kinds.WHOLES, kinds.WHOLE_TABLE)},
+    kinds.FROZEN: types.Array(types.float64, 1, "C", readonly=True),
+    kinds.FROZEN_TABLE: types.Array(types.float64, 2, "C", readonly=True),
+    kinds.PROBLEM_VIEW: PROBLEM_VIEW,
+    kinds.NARROW: NARROW,
+    kinds.WIDE: WIDE,
+    **{kinds.ROWS[ndim]: kind for ndim, kind in ROWS.items()},
+}
+"""Numba's type of each of `poise.kernels.machine.kinds`."""

@@ -19,10 +19,12 @@ import time
 from pathlib import Path
 from typing import Final
 
-from poise.kernels.machine.identity import compiler
+from poise.kernels.compiling.identity import compiler
 from poise.kernels.machine.places import cache_home
 
 _NAME: Final = re.compile("kernels-[0-9a-f]{16}")
+_LANGUAGE: Final = (Path(__file__).parent, Path(__file__).parents[1] / "machine")
+"""Where it is said how kernels are compiled, and what they are written with."""
 _SUFFIX: Final = ".compiled"
 _DAY: Final = 86400.0
 _UNUSED_DAYS: Final = 30
@@ -32,7 +34,7 @@ _FILES: Final = 2000
 
 def folder() -> Path:
     """The folder for what compiles here, where POISE_CACHE_DIR says or among the user's caches."""
-    return cache_home() / f"kernels-{compiler(Path(__file__).parent.glob('*.py'))}"
+    return cache_home() / f"kernels-{compiler(file for at in _LANGUAGE for file in at.glob('*.py'))}"
 
 
 FOLDER = folder()

@@ -1,0 +1,60 @@
+"""How a wheel is built: with POISE_TARGET=x86_64-linux in the environment, the library of all kernels goes in, compiled
+here for that machine, and Numba is an extra; without it, Numba compiles kernels where they run."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+TARGET = os.environ.get("POISE_TARGET", "")
+LINUX = "manylinux_2_17_{0}.manylinux2014_{0}.musllinux_1_1_{0}"  # the library calls nothing, not even libc
+TAGS = {"x86_64-linux": LINUX.format("x86_64"), "aarch64-linux": LINUX.format("aarch64")}
+"""The platforms on which pip installs the wheel of each target."""
+
+
+class Dependencies(MetadataHookInterface):
+    """What poise needs where it runs."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Numba too, where there is no library."""
+        compiler = [] if TARGET else metadata["optional-dependencies"]["jit"]
+        metadata["dependencies"] = [*self.config["dependencies"], *compiler]
+
+
+class Kernels(BuildHookInterface):  # type: ignore[type-arg]
+    """The library in the wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """What the builder needs to run."""
+        if not TARGET:
+            return []
+        metadata = self.metadata.core
+        return [*metadata.dependencies, *metadata.optional_dependencies["jit"], "ziglang"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile all kernels, and say for which machines the wheel is."""
+        if not TARGET or version == "editable":
+            return
+        if TARGET not in TAGS:
+            raise ValueError(f"POISE_TARGET={TARGET} is none of {', '.join(TAGS)}")
+        self._folder = tempfile.TemporaryDirectory()
+        environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
+        build = [sys.executable, "-m", "poise.build", "--target", TARGET, "--out", self._folder.name]
+        subprocess.run(build, env=environment, check=True)
+        (library,) = Path(self._folder.name).iterdir()
+        build_data["force_include"][str(library)] = f"poise/compiled/{library.name}"
+        build_data["pure_python"], build_data["tag"] = False, f"py3-none-{TAGS[TARGET]}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Leave nothing behind."""
+        if TARGET and version != "editable":
+            self._folder.cleanup()
