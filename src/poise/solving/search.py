@@ -266,9 +266,9 @@ class Search:
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
         scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
-        if self._posture is not None and not model.sound(scratch.posture_goal):
-            return BAD_GOAL, False
         try:
+            if self._posture is not None and not model.sound(scratch.posture_goal):
+                return BAD_GOAL, False
             return self._solved(model, scratch, perf_counter_ns(), end)
         finally:
             scratch.call[SEED] = self.seed
