@@ -41,7 +41,9 @@ def hashable(value: Any) -> Any:
         value = value.array if isinstance(value, SE3) else value.wxyz
     if isinstance(value, np.ndarray):
         return value.shape, value.tobytes()
-    return tuple(value.items()) if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        return Mapping, *((name, hashable(x)) for name, x in value.items())
+    return tuple(map(hashable, value)) if isinstance(value, tuple) else value
 
 
 def flat(name: str, value: Any) -> Iterator[float]:
